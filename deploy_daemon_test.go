@@ -220,8 +220,8 @@ http: {listen: "%s"}
 			_, _ = daemon.Process.Kill(), daemon.Wait()
 		}
 	}()
-	// told waits for a message to systemd.
-	told := func(what string) {
+	// await waits for a message to systemd.
+	await := func(what string) {
 		t.Helper()
 		message := make([]byte, 1<<10)
 		for {
@@ -243,8 +243,8 @@ http: {listen: "%s"}
 			t.Fatal(err)
 		}
 	}
-	told("READY=1")
-	told("WATCHDOG=1")
+	await("READY=1")
+	await("WATCHDOG=1")
 	all := filepath.Join(logs, "orders-*.json")
 	eventually(t, "a record of a collection", func() bool { return logged(all, "gc") })
 	eventually(t, "a record of the process that a helper connects to", func() bool { return logged(filepath.Join(logs, "away-*.json"), "gc") })
@@ -253,14 +253,14 @@ http: {listen: "%s"}
 	signal(syscall.SIGUSR1)
 	signal(syscall.SIGUSR2)
 	signal(syscall.SIGHUP)
-	told("RELOADING=1")
-	told("READY=1")
+	await("RELOADING=1")
+	await("READY=1")
 	if err := target.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the end of the session", func() bool { return logged(all, "gc-session-end") })
 	signal(syscall.SIGTERM)
-	told("STOPPING=1")
+	await("STOPPING=1")
 	ended = true
 	if err := daemon.Wait(); err != nil {
 		t.Errorf("the daemon ended with %v: %s", err, &said)
@@ -332,20 +332,20 @@ http: {listen: "%s"}
 
 // wholeCalls returns the lines of a trace, each with a complete call.
 func wholeCalls(traced []byte) (calls []string) {
-	begun := map[string]string{} // by thread
+	started := map[string]string{} // by thread
 	for line := range strings.Lines(string(traced)) {
 		line = strings.TrimSuffix(line, "\n")
 		if m := tracedBegin.FindStringSubmatch(line); m != nil {
-			begun[m[1]] = strings.TrimSuffix(line, " <unfinished ...>")
+			started[m[1]] = strings.TrimSuffix(line, " <unfinished ...>")
 			continue
 		}
 		if m := tracedEnd.FindStringSubmatch(line); m != nil {
-			line = begun[m[1]] + strings.TrimPrefix(line, m[0])
-			delete(begun, m[1])
+			line = started[m[1]] + strings.TrimPrefix(line, m[0])
+			delete(started, m[1])
 		}
 		calls = append(calls, line)
 	}
-	for _, line := range begun {
+	for _, line := range started {
 		calls = append(calls, line)
 	}
 	return calls

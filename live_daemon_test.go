@@ -28,8 +28,8 @@ type liveProcess struct {
 	end  func() // ends it
 	want string // what its last record must contain
 	// What it has not sent when it ends is lost.
-	abrupt bool
-	told   int // collections in its log before its end
+	abrupt   bool
+	reported int // collections in its log before its end
 }
 
 // liveNode starts processes of all kinds: one of each runtime, and of the first runtime also some
@@ -208,7 +208,7 @@ func TestLiveDaemon(t *testing.T) {
 				return slices.ContainsFunc(recordsOf(t, p.log, "gc"), func(r liveRecord) bool { return r.number == last })
 			})
 		}
-		p.told = len(recordsOf(t, p.log, "gc"))
+		p.reported = len(recordsOf(t, p.log, "gc"))
 		p.end()
 	}
 	for _, p := range n.processes {
@@ -238,7 +238,7 @@ func checkLive(t *testing.T, p *liveProcess, begin, end *gcload.Line) {
 		if r.pid != p.host {
 			t.Fatalf("%s: the record tells process %d, not %d", p.name, r.pid, p.host)
 		}
-		if i < p.told && (r.rss == 0 || r.rss > 16<<30) {
+		if i < p.reported && (r.rss == 0 || r.rss > 16<<30) {
 			t.Fatalf("%s: #%d tells %d bytes of memory", p.name, r.number, r.rss)
 		}
 	}

@@ -88,7 +88,7 @@ func liveInduce(t *testing.T, r *gcload.Runtime, flavour string) {
 	if n := gen2("first") - begin; n != each {
 		t.Errorf("%d collections, want %d", n, each)
 	}
-	if told := strings.Contains(stderr, "when the request ended"); told != (each == 2) {
+	if reported := strings.Contains(stderr, "when the request ended"); reported != (each == 2) {
 		t.Errorf("it says %q", stderr)
 	}
 	if _, stderr := gclog(0); !strings.Contains(stderr, "has begun it: GC ") {

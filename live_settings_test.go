@@ -111,7 +111,7 @@ func liveSettings(t *testing.T, r *gcload.Runtime) {
 	if limit, ok := inForce["GCHeapHardLimit"]; ok && limit != set["GCHeapHardLimit"] {
 		t.Errorf("the runtime tells a limit of %s", limit)
 	}
-	if _, told := inForce["gcConcurrent"]; told != (r.Name == "net9" || r.Name == "net10") {
+	if _, reported := inForce["gcConcurrent"]; reported != (r.Name == "net9" || r.Name == "net10") {
 		t.Errorf("in force: %v", inForce)
 	}
 }

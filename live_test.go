@@ -359,7 +359,7 @@ func (log *liveLog) compareCounters(t *testing.T, begin, end *gcload.Line) bool 
 		t.Errorf("something is missing: %s", log.gaps)
 	}
 	var counts [3]int
-	var ns, stood int64
+	var ns, paused int64
 	for _, d := range log.gcs {
 		if d.start > begin.QPC && d.start < end.QPC {
 			for g := 0; g <= d.Generation; g++ {
@@ -372,7 +372,7 @@ func (log *liveLog) compareCounters(t *testing.T, begin, end *gcload.Line) bool 
 		}
 		for _, p := range d.Pause.Parts {
 			ns += p.NS
-			stood += p.NS - p.Suspend.NS - p.Resume.NS
+			paused += p.NS - p.Suspend.NS - p.Resume.NS
 		}
 	}
 	for _, s := range log.suspensions {
@@ -395,8 +395,8 @@ func (log *liveLog) compareCounters(t *testing.T, begin, end *gcload.Line) bool 
 	// once ours was 0.998 times as long.
 	total := (*end.PauseTotal - *begin.PauseTotal) * 1000
 	t.Logf("%d collections, pauses %.3f times those that the program counts", counts[0], float64(ns)/total)
-	if float64(ns) < total*0.98-1e6 || float64(stood) > total*1.12 {
-		t.Logf("pauses of %d ns in all, %d without suspending and resuming, the program counts %.0f", ns, stood, total)
+	if float64(ns) < total*0.98-1e6 || float64(paused) > total*1.12 {
+		t.Logf("pauses of %d ns in all, %d without suspending and resuming, the program counts %.0f", ns, paused, total)
 		return false
 	}
 	return true
@@ -732,8 +732,8 @@ func attachOnce(pid int) error {
 			{Name: clr.PrivateProvider, Keywords: clr.KeywordGC, Level: clr.LevelInformational},
 		}},
 		Outputs: []output.Spec{{Path: output.Stdout, Format: text}},
-		Opener:  &output.Opener{Stdout: io.Discard, Tell: func(string) {}},
-		Begun:   func(*gclog.Process) { cancel() },
+		Opener:  &output.Opener{Stdout: io.Discard, Warn: func(string) {}},
+		Started: func(*gclog.Process) { cancel() },
 	})
 	if err != nil {
 		return err

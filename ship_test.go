@@ -248,7 +248,7 @@ func ship(t *testing.T, programs []*source, shippers []*shipper, turns int) (res
 		for _, s := range shippers {
 			s.look(t, programs)
 			awaited := slices.ContainsFunc(programs, func(p *source) bool { return p.waits(s) })
-			if s.running == nil && (awaited || s.behind(programs) >= s.startAt) {
+			if s.running == nil && (awaited || s.missing(programs) >= s.startAt) {
 				s.start(t)
 			}
 			if awaited && !s.goesOn() {
@@ -284,7 +284,7 @@ func ship(t *testing.T, programs []*source, shippers []*shipper, turns int) (res
 		return !slices.ContainsFunc(programs, func(p *source) bool { return len(p.ids) < p.written })
 	}
 	hasArrived := func() bool {
-		return isWritten() && !slices.ContainsFunc(shippers, func(s *shipper) bool { return s.behind(programs) > 0 })
+		return isWritten() && !slices.ContainsFunc(shippers, func(s *shipper) bool { return s.missing(programs) > 0 })
 	}
 	// rotate rotates logs, so that the last records too are in files that were rotated away.
 	rotate := func(programs []*source) {
@@ -423,8 +423,8 @@ func (s *shipper) look(t *testing.T, programs []*source) {
 	}
 }
 
-// behind returns how many records have not arrived, of the program with the most such records.
-func (s *shipper) behind(programs []*source) (n int) {
+// missing returns how many records have not arrived, of the program with the most such records.
+func (s *shipper) missing(programs []*source) (n int) {
 	for _, p := range programs {
 		n = max(n, p.written-s.through[p])
 	}

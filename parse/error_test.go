@@ -39,7 +39,7 @@ func TestMessages(t *testing.T) {
 		w.Begin(nettracetest.DefaultClock(), "ProcessId", "7")
 		return w.Bytes
 	}
-	begun4 := len(begin().Bytes)
+	started4 := len(begin().Bytes)
 	const corrupt, truncated = "nettrace stream is corrupt at byte ", "nettrace stream is truncated at byte "
 	const (
 		traceV4 = 32  // offset of the Trace object of V4
@@ -76,9 +76,9 @@ func TestMessages(t *testing.T) {
 		{append(emptyV4(), emptyV4()[traceV4:]...), corrupt + "102 in a block of kind Trace: a second Trace object"},
 		{append(emptyV4()[:traceV4], begin().Bytes[firstV4:]...), corrupt + "32 in a block of kind Metadata: a block before the Trace object"},
 		{patched(begin().Bytes, firstV4+3, 3), corrupt + "102 in a block of kind Metadata: version 3 of the block, the highest known is 2"},
-		{patched(begin().Bytes, begun4-1, 9), corrupt + "274 in a block of kind Metadata: tag 9 after the block, expected 6"},
+		{patched(begin().Bytes, started4-1, 9), corrupt + "274 in a block of kind Metadata: tag 9 after the block, expected 6"},
 		{begin().Bytes[:firstV4+30], truncated + "132 in a block of kind Metadata: it ends inside a block: the recording was cut off"},
-		{begin().Bytes[:begun4-1], truncated + "274 in a block of kind Metadata: it ends inside a block: the recording was cut off"},
+		{begin().Bytes[:started4-1], truncated + "274 in a block of kind Metadata: it ends inside a block: the recording was cut off"},
 		{begin().Bytes, truncated + "275: it ends without its end tag: the recording was cut off"},
 
 		// Blocks of V6.
@@ -209,14 +209,14 @@ func TestCutInBlock(t *testing.T) {
 	}
 	v4, v6, longer := begin(), startV6(), begin()
 	v6.Threads(nettracetest.Thread{Index: 1, ID: 1})
-	begun := []int{len(v4.Bytes), len(v6.Bytes), len(longer.Bytes)}
+	started := []int{len(v4.Bytes), len(v6.Bytes), len(longer.Bytes)}
 	v4.Events(rows...)
 	v6.Events(rows...)
 	block := longer.Rows(rows...)
 	block[0] = 30 // size of the block's own header, which may grow in a later version
 	longer.Block("EventBlock", slices.Insert(block, 20, make([]byte, 10)...))
 	for i, stream := range [][]byte{v4.Bytes, v6.Bytes, longer.Bytes} {
-		for n := begun[i] + 1; n < len(stream); n++ {
+		for n := started[i] + 1; n < len(stream); n++ {
 			complete := 0
 			for _, r := range rows {
 				if bytes.Contains(stream[:n], r.Payload) {

@@ -189,9 +189,9 @@ func TestTempDirTrouble(t *testing.T) {
 		t.Helper()
 		l := new(session.Host).Inspect(p.pid)
 		refused(t, l.Err, session.CauseNoSocket, words)
-		var told *session.TargetError
-		if errors.As(l.Err, &told) && told.Kind != kind || !l.Dotnet() {
-			t.Errorf("kind %s, want %s; .NET: %v", told.Kind, kind, l.Dotnet())
+		var target *session.TargetError
+		if errors.As(l.Err, &target) && target.Kind != kind || !l.Dotnet() {
+			t.Errorf("kind %s, want %s; .NET: %v", target.Kind, kind, l.Dotnet())
 		}
 	}
 	t.Run("deleted", func(t *testing.T) {
@@ -301,7 +301,7 @@ func TestWhyNoSocket(t *testing.T) {
 		l.Err = l.WhyNoSocket(tc.failure)
 		err := l.Err
 		refused(t, err, tc.cause, tc.words)
-		if told, ok := errors.AsType[*session.TargetError](err); !ok || told.Kind != tc.kind || told.PID != tc.target.PID {
+		if target, ok := errors.AsType[*session.TargetError](err); !ok || target.Kind != tc.kind || target.PID != tc.target.PID {
 			t.Errorf("%v: %+v, want the kind %s", tc.failure, err, tc.kind)
 		}
 		if l.Dotnet() != tc.dotnet {
@@ -346,7 +346,7 @@ func TestDialError(t *testing.T) {
 	} {
 		err := target.DialError(tc.err)
 		refused(t, err, tc.cause, tc.words)
-		if told, ok := errors.AsType[*session.TargetError](err); !ok || told.Kind != tc.kind {
+		if target, ok := errors.AsType[*session.TargetError](err); !ok || target.Kind != tc.kind {
 			t.Errorf("%v: %+v, want the kind %s", tc.err, err, tc.kind)
 		}
 	}

@@ -42,8 +42,8 @@ func (p *Process) connect(ctx context.Context) (net.Conn, error) {
 }
 
 func (p *Process) dialError(err error) error {
-	switch _, told := errors.AsType[*TargetError](err); {
-	case told:
+	switch _, known := errors.AsType[*TargetError](err); {
+	case known:
 		return err
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, syscall.EAGAIN):
 		return fmt.Errorf("connecting to process %d: %w", p.PID, ErrNoAnswer)

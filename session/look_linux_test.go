@@ -20,9 +20,9 @@ func TestLookStuck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &session.Host{}
 		release := make(chan struct{})
-		var begun, dropped atomic.Int32
+		var started, dropped atomic.Int32
 		stuck := func() (int, error) {
-			begun.Add(1)
+			started.Add(1)
 			<-release
 			return 7, nil
 		}
@@ -35,8 +35,8 @@ func TestLookStuck(t *testing.T) {
 		}
 		_, err = h.Look(ctx, 1, 1000, stuck, drop)
 		refused(t, err, session.CauseStuck, "an earlier inspection")
-		if n, all := h.Stuck(); n != 1 || all || begun.Load() != 1 {
-			t.Errorf("%d are stuck of %d, all: %v", n, begun.Load(), all)
+		if n, all := h.Stuck(); n != 1 || all || started.Load() != 1 {
+			t.Errorf("%d are stuck of %d, all: %v", n, started.Load(), all)
 		}
 		if n, err := h.Look(ctx, 2, 1000, func() (int, error) { return 5, nil }, drop); n != 5 || err != nil {
 			t.Errorf("another process: %d, error %v", n, err)

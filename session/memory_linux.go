@@ -45,8 +45,8 @@ func (p *Process) openMemory() *MemoryReader {
 // smallest limit of the group and its ancestors, all in bytes. 0 means unknown, or for the limit
 // also that there is none.
 func (r *MemoryReader) Read() (resident, cgroup, limit uint64) {
-	_, behindSize := nextWord(readAgain(r.statm, r.buf))
-	pages, _ := nextWord(behindSize)
+	_, rest := nextWord(readAgain(r.statm, r.buf))
+	pages, _ := nextWord(rest)
 	resident = decimal(pages) * r.page
 	cgroup = r.number(r.usage)
 	for _, fd := range r.limits {

@@ -73,8 +73,8 @@ func (p *Process) guard(proc int) *guard {
 	return newGuard(&p.host.state.mounts, proc)
 }
 
-// tell performs a request whose reply is yes or no. It returns false if that cannot be found out.
-func (p *Process) tell(q *request) bool {
+// confirm performs a request whose reply is yes or no. It returns false if that cannot be found out.
+func (p *Process) confirm(q *request) bool {
 	r, err := look(context.Background(), p, func() (reply, error) { return p.perform(context.Background(), q, true) }, keep)
 	return err == nil && r.Yes
 }

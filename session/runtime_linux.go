@@ -21,7 +21,7 @@ func (p *Process) Runtime() Runtime {
 	switch {
 	case own != RuntimeUnknown:
 		return own
-	case p.tell(&request{Kind: hasFile, Path: p.tempDir, Name: fmt.Sprintf("clr-debug-pipe-%d-%d-in", p.InnerPID, p.StartKey)}):
+	case p.confirm(&request{Kind: hasFile, Path: p.tempDir, Name: fmt.Sprintf("clr-debug-pipe-%d-%d-in", p.InnerPID, p.StartKey)}):
 		return RuntimeCoreCLR
 	case err != nil || hidden != nil:
 		return RuntimeUnknown

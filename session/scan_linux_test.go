@@ -249,13 +249,13 @@ func TestNextEntry(t *testing.T) {
 		binary.NativeEndian.PutUint16(b[16:], uint16(length))
 		return append(b, name...)
 	}
-	behind := []byte("behind")
+	after := []byte("behind")
 	for _, tc := range []struct {
 		name string
 		pid  int
 	}{{"7\x00", 7}, {"1234567\x00", 1234567}, {"12\x0034\x00", 12}, {"12", 0}, {"1a\x00", 0}, {"1:\x00", 0}, {"1/\x00", 0}, {"\x00", 0}, {"", 0}} {
 		b := entry(19+len(tc.name), tc.name)
-		if pid, rest := session.NextEntry(append(b, behind...)); pid != tc.pid || !bytes.Equal(rest, behind) {
+		if pid, rest := session.NextEntry(append(b, after...)); pid != tc.pid || !bytes.Equal(rest, after) {
 			t.Errorf("%q: process %d, then %q, want %d", tc.name, pid, rest, tc.pid)
 		}
 		for n := range b {

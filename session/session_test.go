@@ -655,9 +655,9 @@ func TestCancel(t *testing.T) {
 	})
 }
 
-// TestCancelBehindTheAnswer: if a request is cancelled just after it was refused, the error is not
+// TestCancelAfterTheAnswer: if a request is cancelled just after it was refused, the error is not
 // that there was no answer.
-func TestCancelBehindTheAnswer(t *testing.T) {
+func TestCancelAfterTheAnswer(t *testing.T) {
 	r := serve(t, send(refusal(session.CodeFail)))
 	ctx, cancel := context.WithCancel(t.Context())
 	var refused *session.ServerError

@@ -50,12 +50,12 @@ const (
 func (t *Target) AwaitStartup(ctx context.Context, waits func(error)) error {
 	every := time.NewTicker(startupFirst)
 	defer every.Stop()
-	for began, told := time.Now(), false; t.Startup() == StartupPending; {
+	for began, reported := time.Now(), false; t.Startup() == StartupPending; {
 		switch {
 		case !t.Alive():
 			return refuse(t.PID, CauseNoSuchProcess, nil, "exited before it was resumed").as("ended")
-		case !told && time.Since(began) >= startupTime:
-			told = true
+		case !reported && time.Since(began) >= startupTime:
+			reported = true
 			every.Reset(startupThen)
 			waits(t.pending(ctx))
 		}

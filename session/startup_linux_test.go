@@ -185,9 +185,9 @@ func TestPending(t *testing.T) {
 		target.Client = *r.client()
 		_, err := target.StartTracing(t.Context(), config())
 		refused(t, err, session.CauseSuspended, want)
-		var told *session.TargetError
-		if kind := map[bool]string{true: "starting", false: "suspended"}[want == "is still starting"]; errors.As(err, &told) && told.Kind != kind {
-			t.Errorf("%s: kind %s", want, told.Kind)
+		var refused *session.TargetError
+		if kind := map[bool]string{true: "starting", false: "suspended"}[want == "is still starting"]; errors.As(err, &refused) && refused.Kind != kind {
+			t.Errorf("%s: kind %s", want, refused.Kind)
 		}
 	}
 }
@@ -196,17 +196,17 @@ func TestPending(t *testing.T) {
 // AwaitStartup returns when the runtime is resumed. Then a session can be started.
 func TestAwaitStartup(t *testing.T) {
 	target, p := suspended(t)
-	began, told := time.Now(), 0
+	began, reported := time.Now(), 0
 	err := target.AwaitStartup(t.Context(), func(err error) {
-		told++
+		reported++
 		refused(t, err, session.CauseSuspended, "is waiting for /tmp/tool to resume it")
 		if took := time.Since(began); took < time.Second {
 			t.Errorf("told after %v", took)
 		}
 		time.AfterFunc(200*time.Millisecond, func() { p.thread(t, ".NET Finalizer") }) // it is polled some more times
 	})
-	if err != nil || told != 1 {
-		t.Errorf("error %v, told %d times", err, told)
+	if err != nil || reported != 1 {
+		t.Errorf("error %v, told %d times", err, reported)
 	}
 	if err := target.CheckStartup(t.Context()); err != nil {
 		t.Error(err)

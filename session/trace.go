@@ -111,11 +111,11 @@ type Stream struct {
 	// to 50 ms longer, so that a process that reads many streams wakes up for all of them at once.
 	IdleTimeout time.Duration
 
-	conn   net.Conn
-	client *Client
-	id     uint64
-	begun  event // a byte has arrived
-	over   event // no more bytes will arrive
+	conn    net.Conn
+	client  *Client
+	id      uint64
+	started event // a byte has arrived
+	over    event // no more bytes will arrive
 
 	patient  bool // patience applies, until a byte arrives
 	patience time.Duration
@@ -144,7 +144,7 @@ func (c *Client) StartTracing(ctx context.Context, cfg Config) (*Stream, error) 
 		if known := atomic.LoadUint32(&c.collect); known != 0 && uint32(v.id) > known {
 			continue
 		}
-		s := &Stream{client: c, begun: newEvent(), over: newEvent()}
+		s := &Stream{client: c, started: newEvent(), over: newEvent()}
 		err := c.exchange(ctx, v.name, setEventPipe, v.id, cfg.payload(v.id), func(conn net.Conn, answer []byte) (bool, error) {
 			d := decoder{b: answer}
 			id := d.u64()
@@ -188,7 +188,7 @@ func (s *Stream) Read(p []byte) (int, error) {
 	}
 	s.patient = s.patient && n == 0
 	if n > 0 {
-		s.begun.happen()
+		s.started.happen()
 	}
 	return n, s.ended(err)
 }
@@ -242,11 +242,11 @@ func (s *Stream) Stop(ctx context.Context) error {
 	head, cancel := context.WithTimeout(ctx, s.client.timeout())
 	defer cancel()
 	select {
-	case <-s.begun.c:
+	case <-s.started.c:
 	case <-s.over.c:
 		return nil // the runtime has ended it
 	case <-head.Done():
-		if s.begun.happened() {
+		if s.started.happened() {
 			return ctx.Err() // there may be more to read
 		}
 		_ = s.conn.Close()

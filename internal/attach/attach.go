@@ -49,8 +49,8 @@ type Options struct {
 	Waiting func() // see SessionOptions
 	// Observer receives every record before it is written; nil: none.
 	Observer gclog.Observer
-	// Begun is called when the session is open and so are its outputs.
-	Begun func(*gclog.Process)
+	// Started is called when the session is open and so are its outputs.
+	Started func(*gclog.Process)
 	// Progress is updated throughout the session; nil: not needed.
 	Progress *Progress
 }
@@ -69,7 +69,7 @@ type Result struct {
 func Run(ctx context.Context, o Options) (*Result, error) {
 	s, err := Open(ctx, o.Target, SessionOptions{
 		Config: o.Config, Suspensions: output.Suspensions(o.Outputs), Count: o.Count, Record: o.Record,
-		Early: o.Early, Resume: o.Resume, Exit: o.Exit, Progress: o.Progress, Tell: o.Opener.Tell, Waiting: o.Waiting,
+		Early: o.Early, Resume: o.Resume, Exit: o.Exit, Progress: o.Progress, Warn: o.Opener.Warn, Waiting: o.Waiting,
 	})
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	var result Result
 	go func() {
 		defer close(written)
-		result.End, result.Err = l.Write(s, o.Process, o.Begun)
+		result.End, result.Err = l.Write(s, o.Process, o.Started)
 		result.Process, result.Ended = l.process, s.ended
 		if l.set != nil {
 			result.Wrote = l.set.Files()

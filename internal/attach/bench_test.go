@@ -35,29 +35,29 @@ func BenchmarkQueue(b *testing.B) {
 	}
 }
 
-// BenchmarkTell measures how a record gets from the queue into a JSON file.
-func BenchmarkTell(b *testing.B) {
+// BenchmarkRecord measures how a record gets from the queue into a JSON file.
+func BenchmarkRecord(b *testing.B) {
 	l, s, q, d := fileLog(b), &Session{o: SessionOptions{Progress: &Progress{}}}, newQueue(), typical()
 	b.ReportAllocs()
 	for b.Loop() {
 		it := passes(q, d)
-		l.tell(s, it)
+		l.write(s, it)
 		q.give(it)
 	}
 }
 
-// TestTellAllocatesNothing: neither writing nor the queue allocates.
-func TestTellAllocatesNothing(t *testing.T) {
+// TestRecordAllocatesNothing: neither writing nor the queue allocates.
+func TestRecordAllocatesNothing(t *testing.T) {
 	l, s, q, d := fileLog(t), &Session{o: SessionOptions{Progress: &Progress{}}}, newQueue(), typical()
-	tell := func() {
+	record := func() {
 		it := passes(q, d)
-		l.tell(s, it)
+		l.write(s, it)
 		q.give(it)
 	}
 	for range 10 { // until all memory is allocated
-		tell()
+		record()
 	}
-	if n := testing.AllocsPerRun(100, tell); n > 0 {
+	if n := testing.AllocsPerRun(100, record); n > 0 {
 		t.Errorf("%v allocations for a record", n)
 	}
 }
@@ -67,7 +67,7 @@ func fileLog(t testing.TB) *Log {
 	path := filepath.Join(t.TempDir(), "gc.json")
 	l := &Log{
 		Outputs: []output.Spec{{Path: path, Format: formats.ForFile(path)}},
-		Opener:  &output.Opener{Tell: func(s string) { t.Error(s) }},
+		Opener:  &output.Opener{Warn: func(s string) { t.Error(s) }},
 	}
 	var err error
 	if l.set, err = l.Opener.Open(l.Outputs, l.format()); err != nil {

@@ -108,7 +108,7 @@ func TestDefect(t *testing.T) {
 				t.Fatal(err)
 			}
 			l := &Log{
-				Opener:  &output.Opener{Stdout: trappedWriter{&out, &trap{left: c.write}}, Tell: func(string) {}},
+				Opener:  &output.Opener{Stdout: trappedWriter{&out, &trap{left: c.write}}, Warn: func(string) {}},
 				Outputs: []output.Spec{{Path: output.Stdout, Format: json}},
 			}
 			for i := range 2 { // sessions
@@ -116,7 +116,7 @@ func TestDefect(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				s, err := Open(t.Context(), target, SessionOptions{Config: cfg, Count: 10, Tell: func(string) {}})
+				s, err := Open(t.Context(), target, SessionOptions{Config: cfg, Count: 10, Warn: func(string) {}})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -145,23 +145,23 @@ func TestDefect(t *testing.T) {
 func accountFor(t *testing.T, log []byte, defect bool) {
 	t.Helper()
 	var actions []string
-	told, failed := map[uint32]int{}, false
+	reported, failed := map[uint32]int{}, false
 	for _, l := range linesOf(t, log) {
 		switch gc := &l.Dotnet.GC; l.Event.Action {
 		case "gc-gap":
 			failed = failed || gc.Gap.Reason == "internal-error"
 			for n := gc.Gap.From; n <= gc.Gap.To && n > 0; n++ {
-				told[n]++
+				reported[n]++
 			}
 		case "gc":
-			told[gc.Number]++
+			reported[gc.Number]++
 		default:
 			actions = append(actions, l.Event.Action)
 		}
 	}
 	for n := uint32(1); n <= 10; n++ {
-		if told[n] == 0 {
-			t.Errorf("#%d is in no record and no gap: %v\n%s", n, told, log)
+		if reported[n] == 0 {
+			t.Errorf("#%d is in no record and no gap: %v\n%s", n, reported, log)
 		}
 	}
 	if failed != defect {

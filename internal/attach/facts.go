@@ -34,7 +34,7 @@ func Facts(ctx context.Context, t *session.Target) (gclog.Process, error) {
 
 // Complete adds to the result of Identify what can only be found out with a session.
 func Complete(ctx context.Context, t *session.Target, p *gclog.Process) {
-	if !TellsSettings(p) {
+	if !ReportsSettings(p) {
 		return
 	}
 	_ = Settings(ctx, t, p)
@@ -138,8 +138,8 @@ const startTime = time.Second
 // rundownTime is how long the throw-away session may take.
 const rundownTime = 3 * time.Second
 
-// TellsSettings reports whether a runtime reports the settings of its GC: .NET 9 and later do.
-func TellsSettings(p *gclog.Process) bool {
+// ReportsSettings reports whether a runtime reports the settings of its GC: .NET 9 and later do.
+func ReportsSettings(p *gclog.Process) bool {
 	return p.Cookie != "" && p.Flavor == gclog.FlavorCoreCLR && atLeast(p.RuntimeVersion, 9)
 }
 

@@ -132,14 +132,14 @@ func (o *InduceOptions) see(ctx context.Context, t *session.Target, w *witness, 
 	} else if a.err != nil {
 		return a.err
 	}
-	return w.await(ctx, w.begun, limit)
+	return w.await(ctx, w.started, limit)
 }
 
 // repeat repeats the request. Up to .NET 9 the end of the first request makes the runtime collect
 // too.
 func (o *InduceOptions) repeat(ctx context.Context, t *session.Target, w *witness, a *asking, limit time.Duration) (*asking, error) {
 	a.end(ctx, w)
-	if err := w.await(ctx, w.begun, unheardTime); !errors.Is(err, errLate) {
+	if err := w.await(ctx, w.started, unheardTime); !errors.Is(err, errLate) {
 		return a, err
 	}
 	a = w.ask(ctx, t, o.Sequence)

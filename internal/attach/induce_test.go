@@ -162,8 +162,8 @@ func TestInduce(t *testing.T) {
 					x.induce(1)
 				case "end 1":
 					for n := range uint32(20) {
-						x.tell(clr.IDGCSuspendEEBegin, le32(uint32(clr.SuspendForGC), 0))
-						x.tell(clr.IDGCSuspendEEEnd, nil)
+						x.event(clr.IDGCSuspendEEBegin, le32(uint32(clr.SuspendForGC), 0))
+						x.event(clr.IDGCSuspendEEEnd, nil)
 						x.beginFor(clr.ReasonInduced, 2+n, 2, clr.TypeBlocking, 0)
 						x.end(2+n, 2)
 						x.resume()
@@ -372,14 +372,14 @@ func TestInduceFails(t *testing.T) {
 		"in the histories of another collection": {
 			react: on("witness", func(x *stage) {
 				history := append(make([]byte, 24), le32(uint32(clr.MechanismConcurrent))...)
-				x.tell(clr.IDGCGlobalHeapHistory, append(history, make([]byte, 34)...))
+				x.event(clr.IDGCGlobalHeapHistory, append(history, make([]byte, 34)...))
 			}),
 			fails: idleSince(time.Second, "none started"), takes: time.Second + idle + resumeTime,
 		},
 		"an event of another one is invalid": {
 			react: on("witness", func(x *stage) {
 				x.beginBackground(1)
-				x.tell(clr.IDGCStart, nil)
+				x.event(clr.IDGCStart, nil)
 			}),
 			fails: idleSince(time.Second, "none started"), takes: time.Second + idle + resumeTime + time.Millisecond,
 		},
@@ -387,7 +387,7 @@ func TestInduceFails(t *testing.T) {
 			react: on("witness", func(x *stage) {
 				x.suspend(clr.SuspendForGC)
 				x.w.Lose(5, 8)
-				x.tell(clr.IDGCTriggered, le32(0))
+				x.event(clr.IDGCTriggered, le32(0))
 			}),
 			fails: idleSince(time.Second, "none started"), takes: time.Second + idle + resumeTime + time.Millisecond,
 		},

@@ -74,7 +74,7 @@ func (l *Log) Serve(sessions <-chan *Session, known *gclog.Process, ended func(*
 // Write writes the records of a session until it has ended, and returns how it ended. known is what
 // Facts returned; nil: found out during the session. begun is called when the outputs are open. An
 // error means that they could not be opened; the session has ended then.
-func (l *Log) Write(s *Session, known *gclog.Process, begun func(*gclog.Process)) (formats.End, error) {
+func (l *Log) Write(s *Session, known *gclog.Process, started func(*gclog.Process)) (formats.End, error) {
 	l.process = s.process(l.withSettings(known))
 	l.session = s
 	defer func() { l.session = nil }()
@@ -88,11 +88,11 @@ func (l *Log) Write(s *Session, known *gclog.Process, begun func(*gclog.Process)
 		s.discard()
 		return formats.End{}, err
 	}
-	if begun != nil {
-		begun(&l.process)
+	if started != nil {
+		started(&l.process)
 	}
 	l.tally, l.tallied, l.skipped = gclog.Tally{}, 0, gclog.Missing{}
-	l.tellOutputs(s)
+	l.publishOutputs(s)
 	var lost gclog.Missing // because of a defect
 	var defects defects
 	if defects.contain(func() {
@@ -103,8 +103,8 @@ func (l *Log) Write(s *Session, known *gclog.Process, begun func(*gclog.Process)
 	}
 	s.wait()
 	end := s.end()
-	defects.contain(func() { l.tellLost(gclog.GapInternal, &lost, &end) })
-	defects.contain(func() { l.tellStopped(s, &end) })
+	defects.contain(func() { l.writeLost(gclog.GapInternal, &lost, &end) })
+	defects.contain(func() { l.writeStopped(s, &end) })
 	defects.contain(func() {
 		if l.Summaries {
 			l.summarize(true)
@@ -116,23 +116,23 @@ func (l *Log) Write(s *Session, known *gclog.Process, begun func(*gclog.Process)
 	return end, errors.Join(s.failure(end.Reason), s.tee.close(), errors.Join(defects...))
 }
 
-// tellLost writes the gaps for what was not written, at the end of a session.
-func (l *Log) tellLost(reason gclog.GapReason, lost *gclog.Missing, end *formats.End) {
-	lost.Gaps(gclog.Gap{Reason: reason, Time: end.At, Ticks: end.Ticks}, l.tellGap)
+// writeLost writes the gaps for what was not written, at the end of a session.
+func (l *Log) writeLost(reason gclog.GapReason, lost *gclog.Missing, end *formats.End) {
+	lost.Gaps(gclog.Gap{Reason: reason, Time: end.At, Ticks: end.Ticks}, l.writeGap)
 }
 
-func (l *Log) tellGap(g *gclog.Gap) {
+func (l *Log) writeGap(g *gclog.Gap) {
 	l.tally.Gap(g)
 	l.last = max(l.last, g.To)
 	l.set.Each(func(w *formats.Writer) { w.Gap(g) })
 }
 
-// tellStopped writes the gaps for what there was no time for when gclog had to end: the records
+// writeStopped writes the gaps for what there was no time for when gclog had to end: the records
 // that were not written, and what the runtime has not sent. How much that is is unknown.
-func (l *Log) tellStopped(s *Session, end *formats.End) {
-	l.tellLost(gclog.GapStopped, &l.skipped, end)
+func (l *Log) writeStopped(s *Session, end *formats.End) {
+	l.writeLost(gclog.GapStopped, &l.skipped, end)
 	if !s.whole() && s.trace != nil {
-		l.tellGap(&gclog.Gap{Reason: gclog.GapStopped, Time: end.At, Ticks: end.Ticks})
+		l.writeGap(&gclog.Gap{Reason: gclog.GapStopped, Time: end.At, Ticks: end.Ticks})
 	}
 }
 
@@ -200,7 +200,7 @@ func (l *Log) deliver(s *Session) {
 			case s.skip.Load():
 				it.count(&l.skipped)
 			default:
-				l.tell(s, it)
+				l.write(s, it)
 			}
 			l.writing = nil
 			s.queue.give(it)
@@ -208,13 +208,13 @@ func (l *Log) deliver(s *Session) {
 	}
 }
 
-func (l *Log) tell(s *Session, it *item) {
+func (l *Log) write(s *Session, it *item) {
 	switch it.kind {
 	case itemGap:
 		if it.gap.Reason == gclog.GapQueueFull {
 			l.missing += it.gap.Records
 			l.last = max(l.last, it.gap.To)
-			s.o.Tell(fmt.Sprintf("the outputs were too slow: %d records are missing", it.gap.Records))
+			s.o.Warn(fmt.Sprintf("the outputs were too slow: %d records are missing", it.gap.Records))
 		}
 	case itemGC:
 		l.last = max(l.last, it.details.Number)
@@ -292,15 +292,15 @@ func (f *follower) gap(g *gclog.Gap) {
 func (f *follower) missed(number uint32, d *gclog.GCDetails) {
 	slices.Sort(f.partial)
 	from := f.base + 1
-	for _, told := range append(f.partial, number) {
-		if told > number {
+	for _, reported := range append(f.partial, number) {
+		if reported > number {
 			continue
 		}
-		if from < told {
-			g := gclog.Gap{Reason: gclog.GapReattached, Time: d.Start, Ticks: d.StartTicks, From: from, To: told - 1}
+		if from < reported {
+			g := gclog.Gap{Reason: gclog.GapReattached, Time: d.Start, Ticks: d.StartTicks, From: from, To: reported - 1}
 			f.l.set.Each(func(w *formats.Writer) { w.Gap(&g) })
 		}
-		from = told + 1
+		from = reported + 1
 	}
 }
 
@@ -341,13 +341,13 @@ func (l *Log) Change(outputs []output.Spec, format formats.Options, known *gclog
 			}
 		})
 	if l.session != nil {
-		l.tellOutputs(l.session)
+		l.publishOutputs(l.session)
 	}
 	return err
 }
 
-// tellOutputs publishes in Progress which outputs are written to.
-func (l *Log) tellOutputs(s *Session) {
+// publishOutputs publishes in Progress which outputs are written to.
+func (l *Log) publishOutputs(s *Session) {
 	paths := l.set.Paths()
 	s.o.Progress.Outputs.Store(&paths)
 }

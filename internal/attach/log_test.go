@@ -35,7 +35,7 @@ func TestFollower(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		items []*item // items of a session that follows one that reported everything up to 10
-		told  string  // the records and gaps written for them
+		want  string  // the records and gaps written for them
 		last  uint32
 		first uint32 // that started in the session, if it is not the first that is reported
 	}{
@@ -75,24 +75,24 @@ func TestFollower(t *testing.T) {
 			news := &follower{l: l, s: s, base: l.last, reached: l.reached}
 			for _, it := range c.items {
 				if news.isNew(it) {
-					l.tell(s, it)
+					l.write(s, it)
 				}
 			}
 			news.end()
-			var told []string
+			var written []string
 			for _, line := range linesOf(t, out.Bytes()) {
 				switch line.Event.Action {
 				case "gc", "gc-stall":
-					told = append(told, line.String())
+					written = append(written, line.String())
 				case "gc-gap":
 					gap := &line.Dotnet.GC.Gap
-					told = append(told, fmt.Sprintf("gap %d-%d", gap.From, gap.To))
+					written = append(written, fmt.Sprintf("gap %d-%d", gap.From, gap.To))
 				}
 			}
 			// The gap is written when the next complete collection arrives.
-			want := strings.Fields(c.told)
-			if got := strings.Join(told, " "); got != strings.Join(want, " ") {
-				t.Errorf("told %q, want %q", got, c.told)
+			want := strings.Fields(c.want)
+			if got := strings.Join(written, " "); got != strings.Join(want, " ") {
+				t.Errorf("told %q, want %q", got, c.want)
 			}
 			if l.last != c.last {
 				t.Errorf("the last is %d, want %d", l.last, c.last)
@@ -123,11 +123,11 @@ func TestTooSlow(t *testing.T) {
 	var out bytes.Buffer
 	l, s := newTestLog(t, &out)
 	var said []string
-	s.o.Tell = func(text string) { said = append(said, text) }
+	s.o.Warn = func(text string) { said = append(said, text) }
 	for _, g := range []gclog.Gap{
 		{Reason: gclog.GapQueueFull, Records: 3, From: 7, To: 9}, {Reason: gclog.GapQueueFull, Records: 2}, {Reason: gclog.GapLostEvents, LostEvents: 5, To: 30},
 	} {
-		l.tell(s, &item{kind: itemGap, gap: g})
+		l.write(s, &item{kind: itemGap, gap: g})
 	}
 	if err := l.Err(); err == nil || err.Error() != "5 records could not be written: the outputs were too slow" {
 		t.Error(err)
@@ -146,10 +146,10 @@ func newTestLog(t *testing.T, out *bytes.Buffer) (*Log, *Session) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &Log{Opener: &output.Opener{Stdout: out, Tell: func(s string) { t.Error(s) }}}
+	l := &Log{Opener: &output.Opener{Stdout: out, Warn: func(s string) { t.Error(s) }}}
 	l.process = gclog.Process{ID: 1, Sync: time.Unix(1e9, 0)}
 	if l.set, err = l.Opener.Open([]output.Spec{{Path: output.Stdout, Format: f}}, l.format()); err != nil {
 		t.Fatal(err)
 	}
-	return l, &Session{o: SessionOptions{Progress: &Progress{}, Tell: func(string) {}}}
+	return l, &Session{o: SessionOptions{Progress: &Progress{}, Warn: func(string) {}}}
 }

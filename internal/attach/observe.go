@@ -11,9 +11,9 @@ import (
 // ended. known is what Facts returned. begun is called when the stream has started, and returns the
 // observer; the process it receives stays valid, and is completed at the end with what events have
 // shown. The error is about what went wrong with the stream.
-func (s *Session) Observe(known *gclog.Process, begun func(*gclog.Process) gclog.Observer) (formats.End, error) {
+func (s *Session) Observe(known *gclog.Process, started func(*gclog.Process) gclog.Observer) (formats.End, error) {
 	process := s.process(known)
-	to := begun(&process)
+	to := started(&process)
 	for {
 		it, over := s.queue.take()
 		switch {

@@ -185,7 +185,7 @@ func TestObserve(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				target := onStage(t, fakeruntime.Config{Version: "8.0.1"}, c.play)
-				s, err := Open(t.Context(), target, SessionOptions{Config: configOf(t, "light"), Tell: func(s string) { t.Error(s) }})
+				s, err := Open(t.Context(), target, SessionOptions{Config: configOf(t, "light"), Warn: func(s string) { t.Error(s) }})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -255,7 +255,7 @@ func TestSilence(t *testing.T) {
 				}
 				var out bytes.Buffer
 				specs, opener := jsonTo(t, &out)
-				s, err := Open(t.Context(), target, SessionOptions{Config: configOf(t, "light"), Tell: func(string) {}})
+				s, err := Open(t.Context(), target, SessionOptions{Config: configOf(t, "light"), Warn: func(string) {}})
 				if err != nil {
 					t.Fatal(err)
 				}

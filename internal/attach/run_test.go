@@ -181,20 +181,20 @@ func TestRunReports(t *testing.T) {
 		var seen gclog.Tally
 		var out, record bytes.Buffer
 		specs, opener := jsonTo(t, &out)
-		begun := 0
+		started := 0
 		r, err := Run(t.Context(), Options{
 			Target: target, Config: configOf(t, "normal"), Process: &gclog.Process{ID: 1, Name: "shop", Started: time.Now().Add(-time.Minute)}, Count: 2,
 			Outputs: specs, Opener: opener,
 			Observer: &seen, Progress: &progress, Record: &record,
-			Begun: func(p *gclog.Process) {
-				begun++
+			Started: func(p *gclog.Process) {
+				started++
 				if p.Name != "shop" || p.UptimeAtSync != time.Minute || progress.Outputs.Load() != nil {
 					t.Errorf("it begins with %+v", p)
 				}
 			},
 		})
-		if err != nil || r.Err != nil || begun != 1 || len(r.Wrote) > 0 {
-			t.Fatalf("%v, %+v, begun %d times", err, r, begun)
+		if err != nil || r.Err != nil || started != 1 || len(r.Wrote) > 0 {
+			t.Fatalf("%v, %+v, begun %d times", err, r, started)
 		}
 		if logged := summaryOf(t, out.Bytes()); logged != "session-start, 1, 2, detached" {
 			t.Errorf("logged %s", logged)
@@ -250,9 +250,9 @@ func TestRunNone(t *testing.T) {
 				sessions <- s
 			}
 		}}, everySecond)
-		o := Options{Target: target, Config: configOf(t, "light"), Process: &gclog.Process{ID: 1}, Begun: func(*gclog.Process) { t.Error("it has begun") }}
+		o := Options{Target: target, Config: configOf(t, "light"), Process: &gclog.Process{ID: 1}, Started: func(*gclog.Process) { t.Error("it has begun") }}
 		path := filepath.Join(t.TempDir(), "none", "gc.json")
-		o.Outputs, o.Opener = []output.Spec{{Path: path, Format: formats.ForFile(path)}}, &output.Opener{Tell: func(s string) { t.Error(s) }}
+		o.Outputs, o.Opener = []output.Spec{{Path: path, Format: formats.ForFile(path)}}, &output.Opener{Warn: func(s string) { t.Error(s) }}
 		r, err := Run(t.Context(), o)
 		if _, ok := errors.AsType[*output.PathError](err); r != nil || !ok {
 			t.Errorf("%+v, %v", r, err)
@@ -294,7 +294,7 @@ func TestRunReopens(t *testing.T) {
 	var progress Progress
 	r, err := Run(t.Context(), Options{
 		Target: target, Config: configOf(t, "light"), Process: &gclog.Process{ID: 1}, Count: 2, Reopen: reopen, Progress: &progress,
-		Outputs: []output.Spec{{Path: path, Format: formats.ForFile(path)}}, Opener: &output.Opener{Tell: func(s string) { t.Error(s) }},
+		Outputs: []output.Spec{{Path: path, Format: formats.ForFile(path)}}, Opener: &output.Opener{Warn: func(s string) { t.Error(s) }},
 		Observer: closing{first: done},
 	})
 	if err != nil || !slices.Equal(r.Wrote, []string{path}) {
@@ -377,7 +377,7 @@ func TestRunLost(t *testing.T) {
 		target := onStage(t, fakeruntime.Config{Version: "8.0.1"}, everySecond)
 		o := lightOptions(t, target, nil)
 		logged := 0
-		o.Count, o.Opener.Stdout, o.Opener.Tell = 2, broken{}, func(string) { logged++ }
+		o.Count, o.Opener.Stdout, o.Opener.Warn = 2, broken{}, func(string) { logged++ }
 		r, err := Run(t.Context(), o)
 		if err != nil || !errors.Is(r.Err, errBroken) || logged != 1 || len(r.Wrote) > 0 {
 			t.Errorf("%v, %+v, %d messages", err, r, logged)
@@ -426,7 +426,7 @@ func TestRunWaits(t *testing.T) {
 		o := lightOptions(t, target, &out)
 		o.Count, o.Waiting = 2, func() { waited.Store(time.Now().UnixNano()) }
 		said := ""
-		o.Opener.Tell = func(s string) { said = s }
+		o.Opener.Warn = func(s string) { said = s }
 		began := time.Now()
 		r, err := Run(t.Context(), o)
 		if err != nil || r.Err != nil || r.End.Reason != formats.EndDetached || r.End.Message == "" || r.End.Message != said {

@@ -51,7 +51,7 @@ func serve(t *testing.T, target *session.Target, known *gclog.Process) *served {
 
 func (x *served) open() *Session {
 	x.t.Helper()
-	s, err := Open(x.t.Context(), x.target, SessionOptions{Config: configOf(x.t, "light"), Tell: func(s string) { x.t.Error(s) }})
+	s, err := Open(x.t.Context(), x.target, SessionOptions{Config: configOf(x.t, "light"), Warn: func(s string) { x.t.Error(s) }})
 	if err != nil {
 		x.t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func (p *program) play(x *stage) {
 			if x.isOver(20 * time.Millisecond) {
 				return
 			}
-			x.tell(clr.IDGCTriggered, le32(0))
+			x.event(clr.IDGCTriggered, le32(0))
 		}
 		if x.isOver(time.Until(turn(n))) {
 			return

@@ -31,8 +31,8 @@ const (
 	headTime = 5 * time.Second
 	// stopTime is how long the runtime may take to end a session.
 	stopTime = 5 * time.Second
-	// waitTold is how long that may take before the user is told.
-	waitTold = time.Second
+	// noticeTime is how long that may take before the user is told.
+	noticeTime = time.Second
 	// exitTime is how long a process may take to exit after its stream ended.
 	exitTime = 3 * time.Second
 	// overlap is how long two sessions run concurrently, at least, when one takes over from the
@@ -62,7 +62,7 @@ type SessionOptions struct {
 	// parent, has started.
 	Exit     func() (code int, killed, known bool)
 	Progress *Progress
-	Tell     func(string) // receives messages for people about problems that end nothing
+	Warn     func(string) // receives messages for people about problems that end nothing
 	// Waiting is called when the runtime takes long to end the session; nil: not needed.
 	Waiting func()
 }
@@ -211,7 +211,7 @@ func (s *Session) wait() {
 // the runtime ended it in time. waiting is called if that takes long.
 func stop(cut context.Context, stream *session.Stream, done <-chan struct{}, waiting func()) bool {
 	if waiting != nil {
-		defer time.AfterFunc(waitTold, waiting).Stop()
+		defer time.AfterFunc(noticeTime, waiting).Stop()
 	}
 	ctx, cancel := context.WithTimeout(cut, stopTime)
 	defer cancel()
@@ -408,14 +408,14 @@ func (s *Session) check(p *parse.Reader, now int64) {
 		})
 		s.open = r.AppendOpen(s.open)
 	}
-	if until := s.until.Load(); until != 0 && !s.passed && s.told(until, now) {
+	if until := s.until.Load(); until != 0 && !s.passed && s.allEnded(until, now) {
 		s.passed = true
 		s.Ask()
 	}
 }
 
-// told reports whether everything that started before until has ended.
-func (s *Session) told(until, now int64) bool {
+// allEnded reports whether everything that started before until has ended.
+func (s *Session) allEnded(until, now int64) bool {
 	since := now - s.trace.Nanoseconds(until)
 	if since > int64(overlapMost) {
 		return true
@@ -547,7 +547,7 @@ func (s *Session) process(known *gclog.Process) gclog.Process {
 	select {
 	case <-s.traced:
 	case <-time.After(headTime):
-		s.o.Tell(fmt.Sprintf("process %d has sent nothing yet: if it has just been started, it may be waiting for a diagnostic port (DOTNET_DiagnosticPorts)", s.target.PID))
+		s.o.Warn(fmt.Sprintf("process %d has sent nothing yet: if it has just been started, it may be waiting for a diagnostic port (DOTNET_DiagnosticPorts)", s.target.PID))
 		<-s.traced
 	}
 	if s.trace == nil {
@@ -572,7 +572,7 @@ func (s *Session) complete(p *gclog.Process) {
 	go func() {
 		defer close(done)
 		if defect := Contain(func() { Complete(s.cut, s.target, &whole) }); defect != nil {
-			s.o.Tell(defect.Error())
+			s.o.Warn(defect.Error())
 		}
 	}()
 	select {
@@ -625,7 +625,7 @@ func (s *Session) end() formats.End {
 	}
 	if !s.whole() && e.Reason == formats.EndDetached {
 		e.Message = fmt.Sprintf("process %d did not end the session in time: its last events may be missing", s.target.PID)
-		s.o.Tell(e.Message)
+		s.o.Warn(e.Message)
 	}
 	return e
 }

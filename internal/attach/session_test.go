@@ -21,9 +21,9 @@ import (
 )
 
 // openOn opens a session on a fake runtime; tell receives its messages for people.
-func openOn(t *testing.T, target *session.Target, tell func(string)) *Session {
+func openOn(t *testing.T, target *session.Target, warn func(string)) *Session {
 	t.Helper()
-	s, err := Open(t.Context(), target, SessionOptions{Config: configOf(t, "light"), Tell: tell})
+	s, err := Open(t.Context(), target, SessionOptions{Config: configOf(t, "light"), Warn: warn})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestHead(t *testing.T) {
 				specs, opener := jsonTo(t, &out)
 				began := time.Now()
 				var said time.Duration
-				opener.Tell = func(s string) {
+				opener.Warn = func(s string) {
 					if strings.Contains(s, "DOTNET_DiagnosticPorts") {
 						said = time.Since(began)
 					}
@@ -165,7 +165,7 @@ func TestSettingsOfSession(t *testing.T) {
 				var out bytes.Buffer
 				specs, opener := jsonTo(t, &out)
 				var said []string
-				opener.Tell = func(s string) { said = append(said, s) }
+				opener.Warn = func(s string) { said = append(said, s) }
 				r, err := Run(t.Context(), Options{Target: target, Config: configOf(t, "light"), Process: &c.known, Count: 1, Outputs: specs, Opener: opener})
 				if err != nil || r.Err != nil {
 					t.Errorf("%v, %v", err, r.Err)
@@ -268,7 +268,7 @@ func TestDefectUnderWay(t *testing.T) {
 					c.play(x)
 					time.Sleep(time.Second)
 					armed.Store(true)
-					x.tell(clr.IDGCTriggered, le32(0))
+					x.event(clr.IDGCTriggered, le32(0))
 					armed.Store(false)
 					x.untilStopped()
 				})
@@ -469,8 +469,8 @@ func TestTurn(t *testing.T) {
 		}
 		const after = int64(time.Second)
 		s.open = []gclog.Open{{Ticks: until + 5}, {Ticks: ticks}}
-		for wait, told := range map[time.Duration]bool{500 * time.Millisecond: false, 501 * time.Millisecond: late, time.Minute: late, time.Minute + 1: true} {
-			if got := s.told(until, after+int64(wait)); got != told {
+		for wait, reported := range map[time.Duration]bool{500 * time.Millisecond: false, 501 * time.Millisecond: late, time.Minute: late, time.Minute + 1: true} {
+			if got := s.allEnded(until, after+int64(wait)); got != reported {
 				t.Errorf("what starts at %d ticks, %v later: told %v", ticks, wait, got)
 			}
 		}

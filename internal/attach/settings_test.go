@@ -31,7 +31,7 @@ var staged = clr.GCSettings{
 // as it was.
 func TestSettings(t *testing.T) {
 	for name, c := range map[string]struct {
-		tells       func(*stage)
+		reports     func(*stage)
 		known, want gclog.Process
 	}{
 		"sent": {
@@ -60,7 +60,7 @@ func TestSettings(t *testing.T) {
 				var asked []string
 				target := onStage(t, fakeruntime.Config{Version: "10.0.1", Log: func(s string) { asked = append(asked, s) }}, func(x *stage) {
 					x.untilStopped()
-					c.tells(x)
+					c.reports(x)
 				})
 				p := c.known
 				began := time.Now()
@@ -140,11 +140,11 @@ func TestComplete(t *testing.T) {
 		return p
 	}
 	for name, c := range map[string]struct {
-		p     gclog.Process
-		age   time.Duration
-		tells int64 // the first session in which it reports them
-		dead  bool
-		asked int64
+		p       gclog.Process
+		age     time.Duration
+		reports int64 // the first session in which it reports them
+		dead    bool
+		asked   int64
 	}{
 		"an old process":               {core, time.Hour, 1, false, 1},
 		"an old one that says nothing": {core, time.Hour, 9, false, 1},
@@ -163,7 +163,7 @@ func TestComplete(t *testing.T) {
 				target := onStage(t, fakeruntime.Config{Version: "9.0.1"}, func(x *stage) {
 					n := asked.Add(1)
 					x.untilStopped()
-					if n >= c.tells {
+					if n >= c.reports {
 						x.settings()
 					}
 				})
@@ -173,7 +173,7 @@ func TestComplete(t *testing.T) {
 				}
 				p := c.p
 				Complete(t.Context(), target, &p)
-				if n := asked.Load(); n != c.asked || p.HasLimits != (c.asked > 0 && n >= c.tells) {
+				if n := asked.Load(); n != c.asked || p.HasLimits != (c.asked > 0 && n >= c.reports) {
 					t.Errorf("asked %d times, want %d; it is %+v", n, c.asked, p)
 				}
 			})

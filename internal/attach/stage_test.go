@@ -106,13 +106,13 @@ func (x *stage) close() {
 	_ = x.Conn.Close()
 }
 
-// tell sends an event of the thread that collects.
-func (x *stage) tell(kind uint32, payload []byte) {
-	x.tellBy(5, kind, payload)
+// event sends an event of the thread that collects.
+func (x *stage) event(kind uint32, payload []byte) {
+	x.eventBy(5, kind, payload)
 }
 
-// tellBy sends an event of a thread, with the id of the runtime instance after its payload.
-func (x *stage) tellBy(thread uint64, kind uint32, payload []byte) {
+// eventBy sends an event of a thread, with the id of the runtime instance after its payload.
+func (x *stage) eventBy(thread uint64, kind uint32, payload []byte) {
 	x.w.Open()
 	x.w.Add(nettracetest.Row{Kind: kind, Thread: thread, Sorted: !x.unsorted, Ticks: x.ticks + time.Since(x.sync).Nanoseconds()/100, Payload: append(payload, x.instance, 0)})
 	x.w.Close()
@@ -121,14 +121,14 @@ func (x *stage) tellBy(thread uint64, kind uint32, payload []byte) {
 
 // suspend suspends the threads of the program, which takes a millisecond.
 func (x *stage) suspend(reason clr.SuspendReason) {
-	x.tell(clr.IDGCSuspendEEBegin, le32(uint32(reason), 0))
+	x.event(clr.IDGCSuspendEEBegin, le32(uint32(reason), 0))
 	time.Sleep(time.Millisecond)
-	x.tell(clr.IDGCSuspendEEEnd, nil)
+	x.event(clr.IDGCSuspendEEEnd, nil)
 }
 
 func (x *stage) resume() {
-	x.tell(clr.IDGCRestartEEBegin, nil)
-	x.tell(clr.IDGCRestartEEEnd, nil)
+	x.event(clr.IDGCRestartEEBegin, nil)
+	x.event(clr.IDGCRestartEEEnd, nil)
 }
 
 func (x *stage) begin(number, generation uint32, kind clr.GCType) {
@@ -137,17 +137,17 @@ func (x *stage) begin(number, generation uint32, kind clr.GCType) {
 
 func (x *stage) beginFor(reason clr.Reason, number, generation uint32, kind clr.GCType, sequence uint64) {
 	payload := append(le32(number, generation, uint32(reason), uint32(kind)), x.instance, 0)
-	x.tell(clr.IDGCStart, binary.LittleEndian.AppendUint64(payload, sequence))
+	x.event(clr.IDGCStart, binary.LittleEndian.AppendUint64(payload, sequence))
 }
 
 func (x *stage) end(number, generation uint32) { x.endBy(5, number, generation) }
 
 func (x *stage) endBy(thread uint64, number, generation uint32) {
-	x.tellBy(thread, clr.IDGCEnd, le32(number, generation))
+	x.eventBy(thread, clr.IDGCEnd, le32(number, generation))
 	sizes := make([]byte, 110)
 	binary.LittleEndian.PutUint64(sizes, 1<<20)   // gen0
 	binary.LittleEndian.PutUint64(sizes[8:], 100) // promoted of it
-	x.tellBy(thread, clr.IDGCHeapStats, sizes)
+	x.eventBy(thread, clr.IDGCHeapStats, sizes)
 }
 
 // beginBackground and endBackground start and end a background gen2 collection, on its own thread.
@@ -192,7 +192,7 @@ func (x *stage) settings() {
 	for _, v := range []uint64{85_000, 1 << 30, 256 << 10, 6 << 20} {
 		b = binary.LittleEndian.AppendUint64(b, v)
 	}
-	x.tell(rundownKind, append(b, le32(90, 1)...))
+	x.event(rundownKind, append(b, le32(90, 1)...))
 }
 
 // runtimeInfo sends the information about a runtime: 9.0.7, server GC, not concurrent.
@@ -200,7 +200,7 @@ func (x *stage) runtimeInfo() {
 	b := []byte{0, 0, 0, 0, 9, 0, 0, 0, 7, 0, 0, 0, 9, 0, 0, 0, 7, 0, 0, 0} // the versions of the library and of the runtime
 	b = append(b, le32(clr.StartupServerGC)...)
 	b = append(b, make([]byte, 1+2+16+2)...)
-	x.tell(infoKind, b)
+	x.event(infoKind, b)
 }
 
 // untilStopped waits until the session is to end.
@@ -230,7 +230,7 @@ func jsonTo(t *testing.T, out *bytes.Buffer) ([]output.Spec, *output.Opener) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return []output.Spec{{Path: output.Stdout, Format: f}}, &output.Opener{Stdout: out, Tell: func(s string) { t.Error(s) }}
+	return []output.Spec{{Path: output.Stdout, Format: f}}, &output.Opener{Stdout: out, Warn: func(s string) { t.Error(s) }}
 }
 
 // lightOptions returns the options of a session at level light with one output in json.

@@ -72,12 +72,12 @@ func openTo(t *testing.T, target *session.Target, out io.Writer) (*Session, *Log
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(t.Context(), target, SessionOptions{Config: cfg, Tell: func(string) {}})
+	s, err := Open(t.Context(), target, SessionOptions{Config: cfg, Warn: func(string) {}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s, &Log{
-		Opener:  &output.Opener{Stdout: out, Tell: func(string) {}},
+		Opener:  &output.Opener{Stdout: out, Warn: func(string) {}},
 		Outputs: []output.Spec{{Path: output.Stdout, Format: json}},
 	}
 }

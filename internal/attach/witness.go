@@ -22,7 +22,7 @@ type witness struct {
 	under    atomic.Int64 // start of the oldest operation in progress, on the clock of now; nothing: none is in progress
 
 	traced   chan struct{} // closed when trace is set
-	begun    chan struct{} // closed when number is set
+	started  chan struct{} // closed when number is set
 	recorded chan struct{} // closed when record is set
 	over     chan struct{} // closed when the stream has ended: again and err are final
 	once     sync.Once
@@ -59,7 +59,7 @@ func openWitness(ctx context.Context, t *session.Target, sequence uint64) (*witn
 	}
 	w := &witness{
 		stream: stream, sequence: sequence,
-		traced: make(chan struct{}), begun: make(chan struct{}), recorded: make(chan struct{}), over: make(chan struct{}),
+		traced: make(chan struct{}), started: make(chan struct{}), recorded: make(chan struct{}), over: make(chan struct{}),
 	}
 	w.processes = onlyProcess(&w.mine, w)
 	w.under.Store(nothing)
@@ -105,9 +105,9 @@ func (w *witness) now() int64 { return time.Since(w.headed).Nanoseconds() }
 
 // Event implements gclog.EventObserver.
 func (w *witness) Event(_ gclog.Stamp, e clr.Event, _ *gclog.GCDetails) {
-	if start, ok := e.(*clr.GCStart); ok && !isClosed(w.begun) && w.isIt(start) {
+	if start, ok := e.(*clr.GCStart); ok && !isClosed(w.started) && w.isIt(start) {
 		w.number = start.Count
-		close(w.begun)
+		close(w.started)
 	}
 }
 
@@ -141,7 +141,7 @@ func (w *witness) isIt(e *clr.GCStart) bool {
 // GC implements gclog.Observer.
 func (w *witness) GC(d *gclog.GCDetails) {
 	switch {
-	case !isClosed(w.begun):
+	case !isClosed(w.started):
 	case d.Number == w.number && w.record == nil:
 		w.record = d.Clone()
 		close(w.recorded)

@@ -129,7 +129,7 @@ func (p *program) watchOptions(c *cli.Context, outputs []output.Spec, record str
 
 // opener returns the opener of the outputs.
 func (p *program) opener() *output.Opener {
-	return &output.Opener{Files: formats.Files{IsOurs: logs.IsOurs}, Stdout: p.stdout, Stderr: p.ui.w, Tell: p.ui.say}
+	return &output.Opener{Files: formats.Files{IsOurs: logs.IsOurs}, Stdout: p.stdout, Stderr: p.ui.w, Warn: p.ui.say}
 }
 
 func (p *program) formatOptions(c *cli.Context) (o formats.Options, err error) {
@@ -181,8 +181,8 @@ func (p *program) attach(c *cli.Context) error {
 // name; for all others it waits, also while a process cannot be attached to yet, because it is
 // starting or exits again at once.
 func (w *watch) follow(ctx context.Context, ch choice) error {
-	var ended time.Time   // when the last process that was watched ended
-	told, reason := 0, "" // what was printed about the next process: its pid, and why it is not watched yet
+	var ended time.Time        // when the last process that was watched ended
+	announced, reason := 0, "" // what was printed about the next process: its pid, and why it is not watched yet
 	wait := func(s string) {
 		if s != reason {
 			reason = s
@@ -219,8 +219,8 @@ func (w *watch) follow(ctx context.Context, ch choice) error {
 			wait(fmt.Sprintf("waiting: %v", err))
 			continue
 		}
-		if !ended.IsZero() && told != target.PID {
-			told = target.PID
+		if !ended.IsZero() && announced != target.PID {
+			announced = target.PID
 			w.p.ui.sayf("process %d is the next one called %s", target.PID, ch.name)
 		}
 		if !ended.IsZero() && record != "" && !isDevice(record) {
@@ -304,7 +304,7 @@ func (w *watch) one(ctx context.Context, t *session.Target) (*attach.Result, err
 	w.progress.GCs.Store(0)
 	o := w.options(t)
 	o.Process = &facts
-	o.Begun = w.sayBegun
+	o.Started = w.sayStarted
 	o.Waiting = w.p.sayEnding(t)
 	if !w.onScreen() {
 		defer w.p.ui.watch(w.line)()
@@ -429,8 +429,8 @@ func (w *watch) line(since time.Duration) string {
 	return s
 }
 
-// sayBegun prints on a terminal what is being logged, and where the log is.
-func (w *watch) sayBegun(process *gclog.Process) {
+// sayStarted prints on a terminal what is being logged, and where the log is.
+func (w *watch) sayStarted(process *gclog.Process) {
 	if !w.p.ui.terminal {
 		return
 	}

@@ -226,10 +226,10 @@ func (ch choice) near(list []session.Listed) string {
 		}
 	}
 	var near []string
-	told := map[int]bool{} // one name of each process is enough
+	named := map[int]bool{} // one name of each process is enough
 	for _, name := range spelling.Near(strings.Trim(ch.name, "*?"), all) {
-		if pid := pids[name]; !told[pid] && len(near) < nearMost {
-			told[pid] = true
+		if pid := pids[name]; !named[pid] && len(near) < nearMost {
+			named[pid] = true
 			near = append(near, fmt.Sprintf("%s (%d)", oneLine(shorten(name, 60)), pid))
 		}
 	}

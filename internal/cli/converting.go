@@ -18,7 +18,7 @@ type converting struct {
 	process *gclog.Process
 	set     *output.Set        // nil: not opened
 	start   *formats.Start     // of the recording that is being read
-	begun   bool               // start was passed to the outputs
+	started bool               // start was passed to the outputs
 	early   []gclog.Suspension // of a recording, from before the outputs were opened
 	newest  int64              // latest time that was passed on
 	ended   bool               // another instance of the process has begun
@@ -35,8 +35,8 @@ func (o *converting) each(at int64, f func(*formats.Writer)) {
 	if o.v.failed != nil {
 		return
 	}
-	if o.start != nil && !o.begun {
-		o.begun = true
+	if o.start != nil && !o.started {
+		o.started = true
 		o.set.Each(func(w *formats.Writer) { w.Start(o.start) })
 		for i := range o.early {
 			o.set.Each(func(w *formats.Writer) { w.Suspension(&o.early[i]) })
@@ -94,10 +94,10 @@ func (o *converting) Start(s *formats.Start) {
 }
 
 func (o *converting) End(e *formats.End) {
-	if o.start == nil || o.begun {
+	if o.start == nil || o.started {
 		o.each(e.At, func(w *formats.Writer) { w.End(e) })
 	}
-	o.start, o.begun, o.early = nil, false, nil
+	o.start, o.started, o.early = nil, false, nil
 }
 
 // Gap: what is missing before the first record needs no record.

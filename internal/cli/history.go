@@ -215,7 +215,7 @@ func (w *watch) history(ctx context.Context, t *session.Target, asked history.Sp
 	if err != nil && !attach.IsTooOld(err) {
 		return nil, unlessInterrupted(ctx, doctor.Explain(t, err))
 	}
-	s, err := attach.Open(ctx, t, attach.SessionOptions{Config: w.config, Progress: w.progress, Tell: w.p.ui.say, Waiting: w.p.sayEnding(t)})
+	s, err := attach.Open(ctx, t, attach.SessionOptions{Config: w.config, Progress: w.progress, Warn: w.p.ui.say, Waiting: w.p.sayEnding(t)})
 	if err != nil {
 		return nil, unlessInterrupted(ctx, doctor.Explain(t, err))
 	}
@@ -223,7 +223,7 @@ func (w *watch) history(ctx context.Context, t *session.Target, asked history.Sp
 	defer time.AfterFunc(time.Until(w.end()), s.Ask).Stop()
 	defer w.p.ui.watch(func(since time.Duration) string { return w.line(since) + " of " + elapsed(w.duration) })()
 	h, end, err := history.Watch(s, &facts, w.duration, asked, func(process *gclog.Process, window analysis.Window) gclog.SpanObserver {
-		w.sayBegun(process)
+		w.sayStarted(process)
 		return observe(process, window)
 	})
 	w.sayEnded(&attach.Result{Process: *h.Process, End: end})

@@ -20,7 +20,7 @@ import (
 // A tape records what was passed to an observer.
 type tape struct {
 	sessions []string // "begin-end" in milliseconds
-	begun    []int64
+	started  []int64
 	gcs      []uint32
 	pauses   int
 	gaps     []gclog.GapReason
@@ -30,12 +30,12 @@ type tape struct {
 
 func (t *tape) Begin(at int64) {
 	t.open = true
-	t.begun = append(t.begun, at)
+	t.started = append(t.started, at)
 }
 
 func (t *tape) End(at int64) {
 	t.open = false
-	t.sessions = append(t.sessions, fmt.Sprintf("%d-%d", t.begun[len(t.begun)-1]/1e6, at/1e6))
+	t.sessions = append(t.sessions, fmt.Sprintf("%d-%d", t.started[len(t.started)-1]/1e6, at/1e6))
 }
 
 func (t *tape) outside() {
@@ -53,8 +53,8 @@ func (t *tape) GC(d *gclog.GCDetails) {
 	t.gcs = append(t.gcs, d.Number)
 }
 
-// tell runs history with arguments.
-func tell(t *testing.T, args ...string) (h *history.History, told *tape, said string, err error) {
+// runHistory runs history with arguments.
+func runHistory(t *testing.T, args ...string) (h *history.History, seen *tape, said string, err error) {
 	t.Helper()
 	var stderr bytes.Buffer
 	p := &program{in: strings.NewReader(""), stdout: io.Discard, out: &printer{w: io.Discard}, ui: newUI(&stderr)}
@@ -62,8 +62,8 @@ func tell(t *testing.T, args ...string) (h *history.History, told *tape, said st
 		Writer: io.Discard, ErrWriter: io.Discard, ExitErrHandler: func(*cli.Context, error) {},
 		Commands: []*cli.Command{{Name: "tell", Flags: historyFlags(), Action: func(c *cli.Context) error {
 			h, err = p.history(c, func(*gclog.Process, analysis.Window) gclog.SpanObserver {
-				told = &tape{}
-				return told
+				seen = &tape{}
+				return seen
 			})
 			return nil
 		}}},
@@ -71,7 +71,7 @@ func tell(t *testing.T, args ...string) (h *history.History, told *tape, said st
 	if e := app.RunContext(context.Background(), append([]string{"gclog", "tell"}, args...)); e != nil {
 		t.Fatal(e)
 	}
-	return h, told, stderr.String(), err
+	return h, seen, stderr.String(), err
 }
 
 func trace(name string) string {
@@ -92,15 +92,15 @@ func convertTo(t *testing.T, name string, args ...string) string {
 // during a session.
 func TestHistoryOfLogs(t *testing.T) {
 	recording := trace("net8-datas-induced")
-	_, want, _, err := tell(t, recording)
+	_, want, _, err := runHistory(t, recording)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(want.sessions) != 1 || want.begun[0] != 0 || len(want.gcs) == 0 || want.early > 0 {
+	if len(want.sessions) != 1 || want.started[0] != 0 || len(want.gcs) == 0 || want.early > 0 {
 		t.Fatalf("the recording: sessions %v, %d collections, %d outside of sessions", want.sessions, len(want.gcs), want.early)
 	}
 	for _, name := range []string{"a.json", "a.csv", "a.log"} {
-		h, got, said, err := tell(t, convertTo(t, name, recording))
+		h, got, said, err := runHistory(t, convertTo(t, name, recording))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -119,7 +119,7 @@ func TestHistoryOfLogs(t *testing.T) {
 
 func TestHistoryWindow(t *testing.T) {
 	recording := trace("net9-wks-attach")
-	all, _, _, err := tell(t, recording)
+	all, _, _, err := runHistory(t, recording)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func TestHistoryWindow(t *testing.T) {
 	}
 	log := convertTo(t, "a.json", recording)
 	for _, file := range []string{recording, log} {
-		h, _, _, err := tell(t, "--since", "-1s", "--until", "-500ms", file)
+		h, _, _, err := runHistory(t, "--since", "-1s", "--until", "-500ms", file)
 		if err != nil {
 			t.Errorf("%s: %v", file, err)
 			continue
@@ -146,7 +146,7 @@ func TestHistoryWindow(t *testing.T) {
 		{"--since yesterday", "\"yesterday\" is not a time"},
 		{"--duration 5s", "--duration is for a running process"},
 	} {
-		h, _, _, err := tell(t, append(strings.Fields(bad.args), recording)...)
+		h, _, _, err := runHistory(t, append(strings.Fields(bad.args), recording)...)
 		if err == nil || h != nil || !strings.Contains(err.Error(), bad.want) || exitCode(err) != exitUsage {
 			t.Errorf("%s: %v", bad.args, err)
 		}
@@ -159,19 +159,19 @@ func TestHistoryDamaged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for size, told := range map[int]bool{len(whole) / 2: true, 20: false} {
+	for size, seen := range map[int]bool{len(whole) / 2: true, 20: false} {
 		cut := filepath.Join(t.TempDir(), "cut")
 		if err := os.WriteFile(cut, whole[:size], 0o600); err != nil {
 			t.Fatal(err)
 		}
-		h, got, _, err := tell(t, cut)
+		h, got, _, err := runHistory(t, cut)
 		if err == nil || exitCode(err) != exitData {
 			t.Errorf("%d bytes: %v", size, err)
 		}
-		if (h != nil) != told {
+		if (h != nil) != seen {
 			t.Errorf("%d bytes: told %v", size, h != nil)
 		}
-		if told && (len(got.gcs) == 0 || len(got.sessions) != 1) {
+		if seen && (len(got.gcs) == 0 || len(got.sessions) != 1) {
 			t.Errorf("%d bytes: %d collections, sessions %v", size, len(got.gcs), got.sessions)
 		}
 	}
@@ -181,15 +181,15 @@ func TestHistoryChoice(t *testing.T) {
 	both := trace("v6-merge-kvversion")
 	log := convertTo(t, "both.json", both)
 	for _, file := range []string{both, log} {
-		_, _, _, err := tell(t, file)
+		_, _, _, err := runHistory(t, file)
 		if err == nil || exitCode(err) != exitUsage || !strings.Contains(err.Error(), "contains 2 processes with a .NET runtime: choose one with --pid:\n  27125") || !strings.Contains(err.Error(), "\n  29261") {
 			t.Errorf("%s: %v", file, err)
 		}
-		_, _, _, err = tell(t, "--pid", "1", file)
+		_, _, _, err = runHistory(t, "--pid", "1", file)
 		if err == nil || exitCode(err) != exitNoProcess || !strings.Contains(err.Error(), "it contains no process 1, only 27125, 29261") {
 			t.Errorf("%s: %v", file, err)
 		}
-		h, got, _, err := tell(t, "--pid", "29261", file)
+		h, got, _, err := runHistory(t, "--pid", "29261", file)
 		if err != nil || h.Process.ID != 29261 || len(got.gcs) == 0 {
 			t.Errorf("%s: %+v, %v", file, h, err)
 		}
@@ -200,9 +200,9 @@ func TestHistoryChoice(t *testing.T) {
 // container, the last one is read, or the last one before --until.
 func TestHistoryLives(t *testing.T) {
 	dir := t.TempDir()
-	life := func(name, number string) (path string, told *tape) {
+	life := func(name, number string) (path string, seen *tape) {
 		log := convertTo(t, "a.json", trace(name))
-		_, told, _, err := tell(t, log)
+		_, seen, _, err := runHistory(t, log)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -215,21 +215,21 @@ func TestHistoryLives(t *testing.T) {
 		if err := os.WriteFile(path, b, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		return path, told
+		return path, seen
 	}
 	first, one := life("net10-datas-bgc", "29336")   // at 00:30
 	second, other := life("net9-wks-attach", "4581") // at 00:39
 	if len(one.gcs) == len(other.gcs) {
 		t.Fatal("they cannot be told apart")
 	}
-	h, got, said, err := tell(t, first, second)
+	h, got, said, err := runHistory(t, first, second)
 	if err != nil || len(got.gcs) != len(other.gcs) || h.Process.ID != 1 {
 		t.Errorf("%d collections, want %d, of %+v: %v", len(got.gcs), len(other.gcs), h, err)
 	}
 	if !strings.Contains(said, "process 1 was restarted at 2026-11-21T00:39:22.") {
 		t.Errorf("it does not say that there is another life before: %q", said)
 	}
-	_, got, said, err = tell(t, "--until", "2026-11-21T00:35:00Z", first, second)
+	_, got, said, err = runHistory(t, "--until", "2026-11-21T00:35:00Z", first, second)
 	if err != nil || len(got.gcs) != len(one.gcs) || strings.Contains(said, "anew") {
 		t.Errorf("the first one: %d collections, want %d: %v, %q", len(got.gcs), len(one.gcs), err, said)
 	}

@@ -54,8 +54,8 @@ func TestMissed(t *testing.T) {
 		}
 		missed := agreed(tr.Path)
 		pids := recordedPIDs(t, tr.Path)
-		_, told, _, _ := tell(t, tr.Path)
-		if len(pids) != 1 || len(told.gcs) == 0 {
+		_, seen, _, _ := runHistory(t, tr.Path)
+		if len(pids) != 1 || len(seen.gcs) == 0 {
 			return // several processes may have the same numbers; without a collection there is no log
 		}
 		log := filepath.Join(t.TempDir(), "gc.json")
@@ -63,11 +63,11 @@ func TestMissed(t *testing.T) {
 		if got := agreed(log); got != missed {
 			t.Errorf("%d collections are missing in the log, %d in the recording", got, missed)
 		}
-		if slices.Sort(told.gcs); len(told.gcs) < 9 || len(told.gaps) > 0 {
+		if slices.Sort(seen.gcs); len(seen.gcs) < 9 || len(seen.gaps) > 0 {
 			return
 		}
-		number := func(i int) string { return strconv.FormatUint(uint64(told.gcs[i]), 10) }
-		cutOut(t, log, number(len(told.gcs)/3)+"|"+number(2*len(told.gcs)/3))
+		number := func(i int) string { return strconv.FormatUint(uint64(seen.gcs[i]), 10) }
+		cutOut(t, log, number(len(seen.gcs)/3)+"|"+number(2*len(seen.gcs)/3))
 		if got := agreed(log); got != missed+2 {
 			t.Errorf("%d collections are missing after two were cut out, want %d", got, missed+2)
 		}

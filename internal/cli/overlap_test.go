@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestToldTwice: what is reported a second time is not counted again, and a message says so.
-func TestToldTwice(t *testing.T) {
+// TestReportedTwice: what is reported a second time is not counted again, and a message says so.
+func TestReportedTwice(t *testing.T) {
 	for _, format := range []string{"unified", "json", "csv"} {
 		log := convertTo(t, "a.log", "--format", format, trace("net10-datas-bgc"))
 		b, err := os.ReadFile(log)
@@ -29,10 +29,10 @@ func TestToldTwice(t *testing.T) {
 		lines := bytes.SplitAfter(b, []byte("\n"))
 		head := map[string]int{"unified": 2, "json": 1, "csv": 1}[format]
 		later := write("later.log", append(lines[:head:head], lines[len(lines)/3:]...)...)
-		told := `it contains collection \d+ of process 29336 a second time`
+		reported := `it contains collection \d+ of process 29336 a second time`
 		for names, want := range map[string]string{
-			double:            `double\.log: line \d+: ` + told + `: the same log twice, or sessions that ran at the same time: pass the log of each session separately\n`,
-			log + " " + later: `later\.log: line \d+: ` + told + `, after .*a\.log: pass them one at a time\n`,
+			double:            `double\.log: line \d+: ` + reported + `: the same log twice, or sessions that ran at the same time: pass the log of each session separately\n`,
+			log + " " + later: `later\.log: line \d+: ` + reported + `, after .*a\.log: pass them one at a time\n`,
 		} {
 			once, _, _ := run("check", log, "--fail-if", "gc.count > 1000")
 			got, said, code := run(append([]string{"check", "--fail-if", "gc.count > 1000"}, strings.Fields(names)...)...)

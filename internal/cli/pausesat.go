@@ -105,8 +105,8 @@ func (m *moment) look(within time.Duration) error {
 	known := m.line.Known()
 	begin, end := h.Process.Time(known.From), h.Process.Time(known.To)
 	asked := analysis.Window{From: int64(from.Sub(h.Process.Sync)), To: int64(to.Sub(h.Process.Sync))}
-	standing := asked.From > h.End && m.line.Overlap(asked.From, asked.To).Gap // nothing shows that the last pause ended
-	beyond := (m.damaged || standing) && known.To == h.End && asked.To > h.End
+	openEnded := asked.From > h.End && m.line.Overlap(asked.From, asked.To).Gap // nothing shows that the last pause ended
+	beyond := (m.damaged || openEnded) && known.To == h.End && asked.To > h.End
 	if !to.After(begin) || from.After(end) && !beyond {
 		at := history.TimeText(from.In(h.Process.Sync.Location()))
 		return usagef("--at %s (%s) is outside of what was recorded: that is from %s to %s%s", h.Span.At.Text, at, history.TimeText(begin), history.TimeText(end), h.ZoneRule())

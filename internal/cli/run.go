@@ -206,10 +206,10 @@ func (t *tree) watchUntilExit(ctx context.Context, caught <-chan os.Signal) int 
 // arrives: processes that they start wait for this port, and would do so forever.
 func (t *tree) waitForFamily(caught <-chan os.Signal) {
 	family := t.w.p.host.NewFamily(portsVariable, t.path)
-	told := false
+	announced := false
 	for n := family.Count(); n > 0; n = family.Count() {
-		if !told {
-			told = true
+		if !announced {
+			announced = true
 			t.ui.sayf("the command has ended and left %d processes behind; as long as they run they can start others that wait for gclog: a signal ends it all the same", n)
 		}
 		select {

@@ -106,8 +106,8 @@ func callsOfText(file string, text []byte) (calls []call) {
 			if m := inImage.FindStringSubmatch(part); m != nil {
 				part = "gclog " + strings.TrimPrefix(m[1], "gclog ")
 			}
-			if before, behind, ok := strings.Cut(part, " -- "); ok && strings.HasPrefix(before, "kubectl debug") {
-				part = behind
+			if before, after, ok := strings.Cut(part, " -- "); ok && strings.HasPrefix(before, "kubectl debug") {
+				part = after
 			}
 			part = redirect.ReplaceAllString(part, "")
 			if words := strings.Fields(part); len(words) > 1 && filepath.Base(words[0]) == "gclog" && words[1] != "COMMAND" {

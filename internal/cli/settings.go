@@ -86,17 +86,17 @@ func settingsOf(ctx context.Context, t *session.Target) (*gclog.Process, *gcsett
 		return nil, nil, err
 	}
 	configuration := attach.Configuration(ctx, t, &facts, old)
-	told := facts
+	reported := facts
 	from := gcsettings.Sources{Flavour: "the runtime (RuntimeInformation)", Limits: "the runtime (GCSettingsRundown)", Library: "the files that it has mapped", Heaps: "its threads"}
 	threads, known := t.ServerGCThreads()
 	if !facts.HasLimits { // apart from its threads, only its configuration is known
 		from.Flavour = "its threads"
-		told.Concurrent, told.Server = gclog.Unknown, gclog.Unknown
+		reported.Concurrent, reported.Server = gclog.Unknown, gclog.Unknown
 		if !configuration.NativeAOT && (threads > 0 || known) {
-			told.Server = facts.Server
+			reported.Server = facts.Server
 		}
 	}
-	report := gcsettings.Examine(&told, gcsettings.Heaps{Newest: threads}, configuration, from)
+	report := gcsettings.Examine(&reported, gcsettings.Heaps{Newest: threads}, configuration, from)
 	unknown := func(what, why string) {
 		report.Unknown = append(report.Unknown, gcsettings.Unknown{What: what, Why: why})
 	}
@@ -116,7 +116,7 @@ func settingsOf(ctx context.Context, t *session.Target) (*gclog.Process, *gcsett
 	}
 	switch {
 	case facts.HasLimits, configuration.NativeAOT:
-	case attach.TellsSettings(&facts):
+	case attach.ReportsSettings(&facts):
 		unknown(inForce, "the runtime did not tell the settings of its GC: it refused a session, or was too slow")
 	default:
 		unknown(inForce, "runtimes before .NET 9 do not tell the settings of their GC")

@@ -255,10 +255,10 @@ func TestOutputsFail(t *testing.T) {
 		s.said.take()
 		for range 2 {
 			for _, text := range []string{"writing /a/b.json: no space", "writing /a/c.json: no space", "/a/c.json; works again"} {
-				s.opener.Tell(text)
+				s.opener.Warn(text)
 			}
 		}
-		s.opener.Tell("/a/c.json, works again")
+		s.opener.Warn("/a/c.json, works again")
 		s.do(func() {})
 		if got, want := strings.Count(s.said.take(), `"level":"warn"`), 6; got != want {
 			t.Errorf("%d are told, want %d", got, want)

@@ -16,7 +16,7 @@ func TestClock(t *testing.T) {
 	if went, took := monotonic()-at, time.Since(began); at <= 0 || went < 9*time.Millisecond || went > took {
 		t.Errorf("in %v it went %v, from %v", took, went, at)
 	}
-	if told := time.Unix(0, int64(offset+now)); told.Sub(began).Abs() > time.Since(began) {
-		t.Errorf("it tells %v at %v", told, began)
+	if reported := time.Unix(0, int64(offset+now)); reported.Sub(began).Abs() > time.Since(began) {
+		t.Errorf("it tells %v at %v", reported, began)
 	}
 }

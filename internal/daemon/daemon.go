@@ -124,7 +124,7 @@ func New(o Options) *Daemon {
 	d.limiter.log = &d.log
 	d.limit()
 	d.opener.Files.IsOurs = logs.IsOurs
-	d.opener.Tell = func(s string) { d.post(func() { d.limiter.warn("output "+pathIn.FindString(s), s, nil) }) }
+	d.opener.Warn = func(s string) { d.post(func() { d.limiter.warn("output "+pathIn.FindString(s), s, nil) }) }
 	return d
 }
 
@@ -394,7 +394,7 @@ func (d *Daemon) sweepDone(list []*unreachable) {
 	d.sayStuck(stuck)
 	if !d.swept {
 		d.swept = true
-		d.tellReady()
+		d.reportReady()
 		d.log.Info().Int("processes", len(d.processes)).Int("unreachable", len(d.unreachable)).Msg("ready")
 	}
 }
@@ -423,8 +423,8 @@ func (d *Daemon) sayStuck(stuck int) {
 	d.stuck = stuck
 }
 
-// tellReady reports, to systemd and over HTTP, that all processes have been looked for.
-func (d *Daemon) tellReady() {
+// reportReady reports, to systemd and over HTTP, that all processes have been looked for.
+func (d *Daemon) reportReady() {
 	if d.swept && !d.stopping {
 		d.ready.Store(true)
 		notify(notifyReady)
@@ -535,7 +535,7 @@ func (d *Daemon) reload() error {
 
 // reloaded applies a configuration that was read, or logs why it could not be.
 func (d *Daemon) reloaded(loaded *config.Loaded, err error) error {
-	defer d.tellReady()
+	defer d.reportReady()
 	if err == nil {
 		err = d.apply(loaded)
 	}

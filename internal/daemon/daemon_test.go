@@ -37,7 +37,7 @@ func TestSweepDone(t *testing.T) {
 			t.Errorf("unreachable are %+v, ready %v", e.unreachable, e.ready.Load())
 		}
 		text := said.take()
-		if told, ready := strings.Count(text, "cannot reach a .NET process: it has no socket"), strings.Count(text, `"processes":1,"unreachable":2,"message":"ready"`); i == 0 && (told != 2 || ready != 1) || i > 0 && text != "" {
+		if reported, ready := strings.Count(text, "cannot reach a .NET process: it has no socket"), strings.Count(text, `"processes":1,"unreachable":2,"message":"ready"`); i == 0 && (reported != 2 || ready != 1) || i > 0 && text != "" {
 			t.Errorf("sweep %d: it says %s", i, text)
 		}
 	}

@@ -53,7 +53,7 @@ type sighted struct {
 	since       time.Time // when it was first seen running this program
 	next        time.Time // when to inspect it again
 	target      bool      // it was passed to found and is not inspected again, unless again asks for it
-	told        bool      // it was passed to found at some time
+	wasFound    bool      // it was passed to found at some time
 	busy        bool      // it is being inspected
 	late        bool      // its inspection was left to a later sweep
 	unreachable *unreachable
@@ -206,7 +206,7 @@ func (s *sweeper) sweep(seen []session.Sighting) {
 }
 
 func (s *sweeper) lost(k *sighted) {
-	if k.told {
+	if k.wasFound {
 		s.gone(key{pid: k.PID, start: k.StartKey})
 	}
 }
@@ -218,7 +218,7 @@ func (s *sweeper) inspectAll(due []*sighted, now time.Time) {
 	for range len(s.results) { // of inspections that were late in an earlier sweep
 		s.take(<-s.results, now)
 	}
-	var begun []*sighted
+	var started []*sighted
 	limit, late := time.NewTimer(inspectTime), time.NewTimer(lateTime)
 	for waiting := len(due); waiting > 0; {
 		slots := s.slots
@@ -229,7 +229,7 @@ func (s *sweeper) inspectAll(due []*sighted, now time.Time) {
 		case slots <- struct{}{}:
 			k := due[0]
 			due, k.busy = due[1:], true
-			begun = append(begun, k)
+			started = append(started, k)
 			go func() {
 				slot := time.AfterFunc(lateTime, func() { <-s.slots }) // a late inspection does not keep others waiting
 				var l *session.Listed
@@ -248,10 +248,10 @@ func (s *sweeper) inspectAll(due []*sighted, now time.Time) {
 			}
 			late.Reset(lateTime)
 		case <-late.C:
-			waiting -= leave(begun)
+			waiting -= leave(started)
 			late.Reset(lateTime)
 		case <-limit.C:
-			leave(begun)
+			leave(started)
 			return
 		}
 	}
@@ -265,8 +265,8 @@ func (s *sweeper) take(r inspection, now time.Time) (late bool) {
 }
 
 // leave leaves the inspections that are not done to a later sweep, and returns how many they are.
-func leave(begun []*sighted) (n int) {
-	for _, k := range begun {
+func leave(started []*sighted) (n int) {
+	for _, k := range started {
 		if k.busy && !k.late {
 			k.late = true
 			n++
@@ -285,7 +285,7 @@ func (s *sweeper) inspected(k *sighted, l *session.Listed, now time.Time) {
 	switch {
 	case l.StartKey != k.StartKey || l.Ignored():
 	case l.Err == nil:
-		k.target, k.told = true, true
+		k.target, k.wasFound = true, true
 		s.found(l.Target())
 	default:
 		if t, ok := errors.AsType[*session.TargetError](l.Err); ok && t.Cause == session.CauseStuck {

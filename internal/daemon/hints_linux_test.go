@@ -24,7 +24,7 @@ func TestHints(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	told := func(what string) {
+	await := func(what string) {
 		t.Helper()
 		for deadline := time.Now().Add(30 * time.Second); len(made) == 0; time.Sleep(time.Millisecond) { // the channel is buffered, so nobody need be waiting for it
 			if time.Now().After(deadline) {
@@ -39,14 +39,14 @@ func TestHints(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	told("made")
+	await("made")
 	aside := filepath.Join(t.TempDir(), "x")
 	for _, way := range [][2]string{{socket, aside}, {aside, socket}} { // that the socket disappears is not reported
 		if err := os.Rename(way[0], way[1]); err != nil {
 			t.Fatal(err)
 		}
 	}
-	told("moved there")
+	await("moved there")
 	if n := inotifies(t, true); n == 0 {
 		t.Error("there is none of the kernel's")
 	}

@@ -15,10 +15,10 @@ type limiter struct {
 }
 
 type thing struct {
-	last  string
-	since time.Time // start of the current hour
-	told  int
-	left  int
+	last   string
+	since  time.Time // start of the current hour
+	logged int
+	left   int
 }
 
 const (
@@ -42,7 +42,7 @@ func (l *limiter) warn(about, text string, p *process) {
 		t = &thing{since: time.Now()}
 		l.things[about] = t
 	}
-	if t.told >= limitCount || about != "" && text == t.last {
+	if t.logged >= limitCount || about != "" && text == t.last {
 		t.left++
 		return
 	}
@@ -55,7 +55,7 @@ func (l *limiter) warn(about, text string, p *process) {
 	}
 	e.Msg(text)
 	t.last, t.left = text, 0
-	t.told++
+	t.logged++
 }
 
 // tick starts a new hour for the things whose hour is over: warnings that were suppressed are
@@ -68,7 +68,7 @@ func (l *limiter) tick(now time.Time) {
 			delete(l.things, about)
 		default:
 			l.log.Warn().Int("left_out", t.left).Msg(t.last)
-			t.since, t.told, t.left = now, 0, 0
+			t.since, t.logged, t.left = now, 0, 0
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 // newLimiter returns a limiter, and a function that returns what it has written since the last
 // call.
-func newLimiter() (l *limiter, told func() []string) {
+func newLimiter() (l *limiter, logged func() []string) {
 	var b bytes.Buffer
 	log := zerolog.New(&b)
 	return &limiter{log: &log}, func() (list []string) {
@@ -29,36 +29,36 @@ func newLimiter() (l *limiter, told func() []string) {
 // then their number is reported.
 func TestLimiterSame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, told := newLimiter()
+		l, logged := newLimiter()
 		for range 5 {
 			l.warn("a", "it is broken", nil)
 			l.warn("b", "it is broken", nil)
 		}
-		if got := told(); len(got) != 2 {
+		if got := logged(); len(got) != 2 {
 			t.Errorf("told %q, want it once of each", got)
 		}
 		l.warn("a", "it is broken otherwise", nil)
-		if got := told(); len(got) != 1 || !strings.Contains(got[0], `"left_out":4,"message":"it is broken otherwise"`) {
+		if got := logged(); len(got) != 1 || !strings.Contains(got[0], `"left_out":4,"message":"it is broken otherwise"`) {
 			t.Errorf("told %q", got)
 		}
 		l.warn("a", "it is broken otherwise", nil)
 		l.warn("a", "it is broken in a third way", nil)
 		l.warn("a", "it is broken in a fourth way", nil)
-		if got := told(); len(got) != 2 || !strings.Contains(got[0], `"left_out":1,"message":"it is broken in a third way"`) || strings.Contains(got[1], "left_out") {
+		if got := logged(); len(got) != 2 || !strings.Contains(got[0], `"left_out":1,"message":"it is broken in a third way"`) || strings.Contains(got[1], "left_out") {
 			t.Errorf("told %q", got)
 		}
 		time.Sleep(limitPeriod - time.Second)
 		l.tick(time.Now())
-		if got := told(); got != nil {
+		if got := logged(); got != nil {
 			t.Errorf("before the hour is over: %q", got)
 		}
 		time.Sleep(time.Second)
 		l.tick(time.Now())
-		if got := told(); len(got) != 1 || !strings.Contains(got[0], `"left_out":4,"message":"it is broken"`) {
+		if got := logged(); len(got) != 1 || !strings.Contains(got[0], `"left_out":4,"message":"it is broken"`) {
 			t.Errorf("after the hour: %q", got)
 		}
 		l.warn("b", "it is broken", nil)
-		if got := told(); got != nil {
+		if got := logged(); got != nil {
 			t.Errorf("what is still said is told again: %q", got)
 		}
 		time.Sleep(limitPeriod)
@@ -68,17 +68,17 @@ func TestLimiterSame(t *testing.T) {
 		if len(l.things) != 0 {
 			t.Errorf("%d things are kept", len(l.things))
 		}
-		told()
+		logged()
 		for range 2 {
 			l.warn("once", "it is broken", nil)
 		}
 		time.Sleep(limitPeriod)
 		l.tick(time.Now())
-		if got := told(); len(got) != 2 || !strings.Contains(got[1], `"left_out":1`) {
+		if got := logged(); len(got) != 2 || !strings.Contains(got[1], `"left_out":1`) {
 			t.Errorf("what was left out once is told as %q", got)
 		}
 		l.warn("a", "it is broken", nil)
-		if got := told(); len(got) != 1 {
+		if got := logged(); len(got) != 1 {
 			t.Errorf("in the next hour: %q", got)
 		}
 	})
@@ -88,26 +88,26 @@ func TestLimiterSame(t *testing.T) {
 func TestLimiterFlood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, about := range []string{"a", ""} {
-			l, told := newLimiter()
+			l, logged := newLimiter()
 			for i := range 1000 {
 				l.warn(about, fmt.Sprint(i), nil)
 			}
-			if got := told(); len(got) != 20 {
+			if got := logged(); len(got) != 20 {
 				t.Errorf("about %q: told %d of 1000, want 20", about, len(got))
 			}
 			l.warn("another", "x", nil)
-			if got := told(); len(got) != 1 {
+			if got := logged(); len(got) != 1 {
 				t.Errorf("about %q: another thing is told %d times", about, len(got))
 			}
 			time.Sleep(limitPeriod)
 			l.tick(time.Now())
-			if got := told(); len(got) != 1 || !strings.Contains(got[0], `"left_out":980`) {
+			if got := logged(); len(got) != 1 || !strings.Contains(got[0], `"left_out":980`) {
 				t.Errorf("about %q: after the hour %q", about, got)
 			}
 			for i := range 1000 {
 				l.warn(about, fmt.Sprint("more ", i), nil)
 			}
-			if got := told(); len(got) != 20 || strings.Contains(got[0], "left_out") {
+			if got := logged(); len(got) != 20 || strings.Contains(got[0], "left_out") {
 				t.Errorf("about %q: in the next hour %q", about, got)
 			}
 		}
@@ -116,11 +116,11 @@ func TestLimiterFlood(t *testing.T) {
 
 // TestLimiterMany: a source of warnings about ever new things fills neither the log nor the memory.
 func TestLimiterMany(t *testing.T) {
-	l, told := newLimiter()
+	l, logged := newLimiter()
 	for i := range 100_000 {
 		l.warn(fmt.Sprint("process ", i), fmt.Sprint("it is broken ", i), nil)
 	}
-	if n := len(told()); n != 4096+20 || len(l.things) != 4096+1 {
+	if n := len(logged()); n != 4096+20 || len(l.things) != 4096+1 {
 		t.Errorf("%d lines, %d things", n, len(l.things))
 	}
 }

@@ -269,7 +269,7 @@ func (p *process) open(a action) {
 	}
 	o := attach.SessionOptions{
 		Config: cfg, Suspensions: output.Suspensions(p.outputs), Progress: &p.progress,
-		Tell: func(s string) { p.post(func() { p.d.say(p, true, s) }) },
+		Warn: func(s string) { p.post(func() { p.d.say(p, true, s) }) },
 	}
 	cookie := p.facts.Cookie
 	p.start(func() {

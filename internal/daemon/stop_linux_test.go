@@ -92,7 +92,7 @@ func TestStopFirst(t *testing.T) {
 			if s.of(late) != nil || s.of(silent) == nil {
 				t.Errorf("the processes are %v", s.processes)
 			}
-			s.tellReady()
+			s.reportReady()
 		})
 		if s.sweeps.Load() {
 			t.Error("it still sweeps")

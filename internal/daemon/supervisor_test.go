@@ -23,16 +23,16 @@ func (d *doubling) Reset() { *d = 0 }
 // A world carries out what a supervisor decides, on a fake process, and notes what is wrong with
 // the decisions.
 type world struct {
-	t      *testing.T
-	sup    supervisor
-	events chan event
-	begun  time.Time
+	t       *testing.T
+	sup     supervisor
+	events  chan event
+	started time.Time
 
 	plan   plan
 	delay  func() time.Duration  // until the result of an action
 	fail   func(a action) string // why an action fails; "" if it does not
 	open   map[int]bool          // sessions that the runtime has
-	told   map[int]bool          // those of them that the supervisor knows to be open
+	known  map[int]bool          // those of them that the supervisor knows to be open
 	ended  map[int]bool          // those that the supervisor knows to have ended
 	asked  map[int]bool          // those that were asked to end
 	used   map[int]bool          // session numbers already used
@@ -48,9 +48,9 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	return &world{
-		t: t, sup: supervisor{backOff: new(doubling)}, events: make(chan event, 100), begun: time.Now(), plan: plan{level: "normal"},
+		t: t, sup: supervisor{backOff: new(doubling)}, events: make(chan event, 100), started: time.Now(), plan: plan{level: "normal"},
 		delay: func() time.Duration { return time.Millisecond }, waits: func() time.Duration { return 0 }, fail: func(action) string { return "" },
-		open: map[int]bool{}, told: map[int]bool{}, ended: map[int]bool{}, asked: map[int]bool{}, used: map[int]bool{},
+		open: map[int]bool{}, known: map[int]bool{}, ended: map[int]bool{}, asked: map[int]bool{}, used: map[int]bool{},
 	}
 }
 
@@ -58,13 +58,13 @@ func newWorld(t *testing.T) *world {
 func (w *world) step(e event) {
 	switch e.kind {
 	case eventOpened:
-		w.told[e.session] = true
+		w.known[e.session] = true
 	case eventEnded:
 		w.ended[e.session] = true
 	case eventIdentified:
 		e.plan = w.plan // the current configuration
 	}
-	w.log = append(w.log, fmt.Sprintf("%8.3f %-13v event %d session %d %s", time.Since(w.begun).Seconds(), w.sup.state, e.kind, e.session, e.why))
+	w.log = append(w.log, fmt.Sprintf("%8.3f %-13v event %d session %d %s", time.Since(w.started).Seconds(), w.sup.state, e.kind, e.session, e.why))
 	for _, a := range w.sup.step(time.Now(), e) {
 		w.do(a)
 	}
@@ -192,7 +192,7 @@ func (w *world) end(session int, why string) {
 	if !w.open[session] {
 		return
 	}
-	if !w.told[session] || w.follows(session) {
+	if !w.known[session] || w.follows(session) {
 		time.AfterFunc(10*time.Millisecond, func() { w.events <- event{kind: handedOver, session: session} })
 		return
 	}
@@ -203,7 +203,7 @@ func (w *world) end(session int, why string) {
 // follows reports whether a session takes over from one that has not ended.
 func (w *world) follows(session int) bool {
 	for n := range w.used {
-		if n < session && w.told[n] && !w.ended[n] {
+		if n < session && w.known[n] && !w.ended[n] {
 			return true
 		}
 	}
@@ -295,7 +295,7 @@ func TestSupervisorBacksOff(t *testing.T) {
 			if a.kind != actOpen {
 				return ""
 			}
-			at = append(at, time.Since(w.begun).Round(time.Second))
+			at = append(at, time.Since(w.started).Round(time.Second))
 			if broken {
 				return "it refuses"
 			}

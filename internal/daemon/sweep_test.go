@@ -29,7 +29,7 @@ type host struct {
 
 	mu        sync.Mutex
 	inspected map[int]int // how often, by pid
-	told      []string
+	targets   []string
 	passed    []string // processes that it had to skip
 }
 
@@ -50,8 +50,8 @@ func newHost() *host {
 		}
 		return l
 	}
-	h.found = func(t *session.Target) { h.told = append(h.told, fmt.Sprintf("found %d", t.PID-stranger)) }
-	h.gone = func(k key) { h.told = append(h.told, fmt.Sprintf("gone %d", k.pid-stranger)) }
+	h.found = func(t *session.Target) { h.targets = append(h.targets, fmt.Sprintf("found %d", t.PID-stranger)) }
+	h.gone = func(k key) { h.targets = append(h.targets, fmt.Sprintf("gone %d", k.pid-stranger)) }
 	h.swept = func([]*unreachable) {}
 	h.failed = func(err error) { h.passed = append(h.passed, err.Error()) }
 	return h
@@ -70,10 +70,10 @@ func (h *host) see(names map[int]string) {
 // expect checks what the sweeper has reported since the last call.
 func (h *host) expect(t *testing.T, want ...string) {
 	t.Helper()
-	if !slices.Equal(h.told, want) {
-		t.Errorf("the sweeper told %q, want %q", h.told, want)
+	if !slices.Equal(h.targets, want) {
+		t.Errorf("the sweeper told %q, want %q", h.targets, want)
 	}
-	h.told = nil
+	h.targets = nil
 }
 
 // TestSweepStrangers: a host full of other processes costs next to nothing, and a runtime that
@@ -174,8 +174,8 @@ func TestSweepLate(t *testing.T) {
 		if took := time.Since(begin); took > lateTime {
 			t.Errorf("the sweep took %v", took)
 		}
-		if want := 20 - inspectMost + 1; len(h.told) != want {
-			t.Errorf("%d of %d were found: %q", len(h.told), want, h.told)
+		if want := 20 - inspectMost + 1; len(h.targets) != want {
+			t.Errorf("%d of %d were found: %q", len(h.targets), want, h.targets)
 		}
 		h.see(names)
 		if h.inspected[1] != 1 {
@@ -184,8 +184,8 @@ func TestSweepLate(t *testing.T) {
 		close(hangs)
 		synctest.Wait()
 		h.see(names)
-		if len(h.told) != 20 {
-			t.Errorf("%d of 20 were found at last: %q", len(h.told), h.told)
+		if len(h.targets) != 20 {
+			t.Errorf("%d of 20 were found at last: %q", len(h.targets), h.targets)
 		}
 	})
 }
@@ -218,8 +218,8 @@ func TestSweepManyLate(t *testing.T) {
 		close(hangs)
 		synctest.Wait()
 		h.see(names)
-		if len(h.told) != many {
-			t.Errorf("%d of %d were found at last: %q", len(h.told), many, h.told)
+		if len(h.targets) != many {
+			t.Errorf("%d of %d were found at last: %q", len(h.targets), many, h.targets)
 		}
 	})
 }
@@ -280,9 +280,9 @@ func TestSweepStuck(t *testing.T) {
 func TestSweepRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost()
-		begun := time.Now()
+		started := time.Now()
 		var at []time.Duration
-		h.swept = func([]*unreachable) { at = append(at, time.Since(begun)) }
+		h.swept = func([]*unreachable) { at = append(at, time.Since(started)) }
 		var broken atomic.Bool
 		scan := func() ([]session.Sighting, error) {
 			if broken.Load() {
@@ -299,7 +299,7 @@ func TestSweepRun(t *testing.T) {
 			h.run(ctx, scan, made)
 		}()
 		const ms = time.Millisecond
-		wait := func(until time.Duration) { time.Sleep(until - time.Since(begun)) }
+		wait := func(until time.Duration) { time.Sleep(until - time.Since(started)) }
 		wait(12 * time.Second)
 		made <- struct{}{}
 		wait(12*time.Second + 40*ms)
@@ -438,8 +438,8 @@ func TestSweepAllLate(t *testing.T) {
 		for range 3 {
 			h.see(names)
 		}
-		if len(h.told) != 100 {
-			t.Errorf("%d are found", len(h.told))
+		if len(h.targets) != 100 {
+			t.Errorf("%d are found", len(h.targets))
 		}
 		for pid, n := range h.inspected {
 			if n != 1 {
@@ -464,13 +464,13 @@ func TestSweepMixed(t *testing.T) {
 			}
 		}
 		h.see(names)
-		if n := len(h.told); n != all-late {
+		if n := len(h.targets); n != all-late {
 			t.Errorf("%d are found, want %d", n, all-late)
 		}
 		close(hangs)
 		synctest.Wait()
 		h.see(names)
-		if n := len(h.told); n != all {
+		if n := len(h.targets); n != all {
 			t.Errorf("%d are found at last", n)
 		}
 	})
@@ -485,10 +485,10 @@ func TestSweepAllGone(t *testing.T) {
 		names[pid], h.dotnet[pid] = "dotnet", true
 	}
 	h.see(names)
-	h.told = nil
+	h.targets = nil
 	h.see(map[int]string{5: "dotnet"})
-	if len(h.told) != 8 || len(h.known) != 1 {
-		t.Errorf("the sweeper told %q, and knows %d", h.told, len(h.known))
+	if len(h.targets) != 8 || len(h.known) != 1 {
+		t.Errorf("the sweeper told %q, and knows %d", h.targets, len(h.known))
 	}
 }
 
@@ -524,8 +524,8 @@ func TestSweepSlow(t *testing.T) {
 		}
 		began := time.Now()
 		h.see(names)
-		if took := time.Since(began); len(h.told) != 4*8 || took != 1600*time.Millisecond {
-			t.Errorf("%d are found in %v", len(h.told), took)
+		if took := time.Since(began); len(h.targets) != 4*8 || took != 1600*time.Millisecond {
+			t.Errorf("%d are found in %v", len(h.targets), took)
 		}
 	})
 }
@@ -550,8 +550,8 @@ func TestSweepLateMeanwhile(t *testing.T) {
 		time.AfterFunc(300*time.Millisecond, func() { close(hangs) })
 		time.AfterFunc(900*time.Millisecond, func() { close(slow) })
 		h.see(later)
-		if len(h.told) != all {
-			t.Errorf("%d are found", len(h.told))
+		if len(h.targets) != all {
+			t.Errorf("%d are found", len(h.targets))
 		}
 	})
 }

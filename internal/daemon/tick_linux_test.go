@@ -63,8 +63,8 @@ func TestSummaries(t *testing.T) {
 	})
 }
 
-// TestSummaryBehind: a process whose outputs lag writes no summaries until they have caught up.
-func TestSummaryBehind(t *testing.T) {
+// TestSummaryOfSlowOutput: a process whose outputs lag writes no summaries until they have caught up.
+func TestSummaryOfSlowOutput(t *testing.T) {
 	play(t, "summary: 30s\n", func(s *stage) {
 		a := s.enter(fakeruntime.Config{})
 		time.Sleep(time.Second)
@@ -330,7 +330,7 @@ func TestTick(t *testing.T) {
 	}
 	defer l.Close()
 	t.Setenv("NOTIFY_SOCKET", l.LocalAddr().String())
-	told := func() (processes, logged, unreachable, stuck int) { // the latest status sent to systemd
+	status := func() (processes, logged, unreachable, stuck int) { // the latest status sent to systemd
 		b := make([]byte, 1<<10)
 		for logged < 0 || processes == 0 {
 			n, err := l.Read(b)
@@ -359,7 +359,7 @@ func TestTick(t *testing.T) {
 				t.Errorf("who waits for a place waits as %+v", w)
 			}
 		})
-		if processes, logged, unreachable, stuck := told(); processes != known+7 || logged != 2 || unreachable != 7 || stuck != 0 {
+		if processes, logged, unreachable, stuck := status(); processes != known+7 || logged != 2 || unreachable != 7 || stuck != 0 {
 			t.Errorf("systemd is told of %d processes (%d are known), %d logged, %d not reachable, %d stuck", processes, known, logged, unreachable, stuck)
 		}
 		_ = l.Close() // it has room for a few messages only
@@ -385,10 +385,10 @@ func TestGoOnTimer(t *testing.T) {
 			s.processes[a.key()], p.sup.backOff = p, d
 			p.step(event{kind: eventFound})
 		})
-		begun := time.Now()
+		started := time.Now()
 		attempts := func(at time.Duration, want int) {
 			t.Helper()
-			time.Sleep(time.Until(begun.Add(at)))
+			time.Sleep(time.Until(started.Add(at)))
 			if n := s.shows(a).Attempts; n != want {
 				t.Errorf("after %v there were %d attempts, want %d", at, n, want)
 			}

@@ -72,7 +72,7 @@ func (r *Report) examine(ctx context.Context, h *session.Host, t *session.Target
 			err = nil
 		}
 	}
-	if err == nil && pending == nil && attach.TellsSettings(&facts) {
+	if err == nil && pending == nil && attach.ReportsSettings(&facts) {
 		asked += ", a session that ends at once"
 		err = attach.Settings(ctx, t, &facts)
 	}
@@ -141,7 +141,7 @@ func (r *Report) limits(t *session.Target, facts *gclog.Process, pending, old bo
 		r.add(Note, "core31", "process %d does not support the ProcessInfo request: it runs on .NET Core 3.1", t.PID)
 	case facts.Flavor == gclog.FlavorNativeAOT:
 		r.add(Note, "native-aot", "process %d is a NativeAOT program: level full may show no allocations", t.PID)
-	case !attach.TellsSettings(facts):
+	case !attach.ReportsSettings(facts):
 		r.add(Note, "runtime-old", "process %d runs on .NET %s, which does not report its GC settings", t.PID, facts.RuntimeVersion)
 	}
 	if dir := t.Environ["TMPDIR"]; t.Environ != nil && clean(dir) != clean(os.Getenv("TMPDIR")) {

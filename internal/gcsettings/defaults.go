@@ -137,8 +137,8 @@ func (c *Configuration) hardLimit(set map[string]*Value) (limit uint64, why stri
 		}
 		return sum, found
 	}
-	if c.told != nil {
-		return c.told.HardLimit, "", true
+	if c.reported != nil {
+		return c.reported.HardLimit, "", true
 	}
 	if v := set["GCHeapHardLimit"]; v != nil && v.Number != 0 {
 		return v.Number, v.Name, true

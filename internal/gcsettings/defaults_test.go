@@ -106,8 +106,8 @@ func TestUnknownFlavour(t *testing.T) {
 	}
 }
 
-// TestTold: what the runtime reports, and how that is interpreted.
-func TestTold(t *testing.T) {
+// TestReported: what the runtime reports, and how that is interpreted.
+func TestReported(t *testing.T) {
 	p := &gclog.Process{Server: gclog.Yes, HasLimits: true, Limits: clr.GCSettings{HighMemoryPercent: 128, HardLimit: ^uint64(0)}}
 	r := Examine(p, Heaps{Newest: 1, Counts: map[int]int{1: 41, 2: 36}, Adapted: true}, nil, Sources{Heaps: "collections"})
 	want := []Fact{

@@ -52,20 +52,20 @@ type Heaps struct {
 func Examine(p *gclog.Process, heaps Heaps, configuration *Configuration, from Sources) *Report {
 	r := &Report{}
 	if configuration == nil {
-		r.told(p, heaps, from)
+		r.addReported(p, heaps, from)
 		return r
 	}
 	c := *configuration
 	c.Server = flavour(p.Server)
 	c.Segments = p.GCLibrary == "libclrgc.so"
 	if p.HasLimits {
-		c.told = &p.Limits
+		c.reported = &p.Limits
 	}
 	r.Set, r.Ignored = c.Resolve()
 	if c.whyFixed(byVariable(r.Set)) == "" {
 		heaps = Heaps{} // there are threads for more heaps than are in use
 	}
-	r.told(p, heaps, from)
+	r.addReported(p, heaps, from)
 	r.Default = c.defaults(r)
 	r.Unknown = c.undocumented()
 	return r
@@ -102,8 +102,8 @@ func flavour(k gclog.Known) string {
 // highestLoad is the highest memory load that the runtime uses.
 const highestLoad = 99
 
-// told adds what the runtime reports. It reports 0 for a number that nobody has set.
-func (r *Report) told(p *gclog.Process, heaps Heaps, from Sources) {
+// addReported adds what the runtime reports. It reports 0 for a number that nobody has set.
+func (r *Report) addReported(p *gclog.Process, heaps Heaps, from Sources) {
 	add := func(name, value, from string) {
 		if value != "" {
 			r.InForce = append(r.InForce, Fact{Name: name, Value: value, From: from})

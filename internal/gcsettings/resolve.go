@@ -27,7 +27,7 @@ type Configuration struct {
 	Segments  bool   // the GC is known to use segments
 	Memory    Memory
 
-	told *clr.GCSettings // what the runtime reports; nil: nothing
+	reported *clr.GCSettings // what the runtime reports; nil: nothing
 }
 
 // A Value is a setting that is set.

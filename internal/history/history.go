@@ -102,7 +102,7 @@ func (s *Source) Read(observe Observe) (*History, error) {
 		}
 	}
 	h := &History{
-		Process: x.process, Span: r.part.Span, Window: x.window, Begin: x.begun, End: x.newest,
+		Process: x.process, Span: r.part.Span, Window: x.window, Begin: x.startedAt, End: x.newest,
 		Names: s.names(), Format: s.Files[0].Log.Format, Unheard: !s.IsLog() && !s.heard, Observer: x.to, part: r.part,
 	}
 	for _, f := range s.Files {

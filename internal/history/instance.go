@@ -210,15 +210,15 @@ func (o *instance) Suspension(*gclog.Suspension) {}
 // A subject is the process whose history is passed on, with the start and end of its sessions and
 // the collections that are missing.
 type subject struct {
-	process *gclog.Process
-	window  analysis.Window
-	to      gclog.SpanObserver
-	source  *Source
-	started bool  // a session has started
-	open    bool  // the session has not ended
-	begun   int64 // when the first session started
-	newest  int64 // the latest time that was passed on
-	numbers Numbers
+	process   *gclog.Process
+	window    analysis.Window
+	to        gclog.SpanObserver
+	source    *Source
+	started   bool  // a session has started
+	open      bool  // the session has not ended
+	startedAt int64 // when the first session started
+	newest    int64 // the latest time that was passed on
+	numbers   Numbers
 }
 
 // begin passes on the start of a session, if none is open.
@@ -229,7 +229,7 @@ func (x *subject) begin(at int64) {
 	if x.started {
 		x.numbers.begin(x.newest, at)
 	} else {
-		x.started, x.begun = true, at
+		x.started, x.startedAt = true, at
 	}
 	x.open, x.newest = true, max(at, x.newest)
 	x.to.Begin(at)
@@ -250,7 +250,7 @@ func (x *subject) has(i *Instant) bool {
 	if i.kind != instantTime && !i.IsClock() {
 		return false
 	}
-	begin, end := x.process.Time(x.begun), x.process.Time(x.newest)
+	begin, end := x.process.Time(x.startedAt), x.process.Time(x.newest)
 	at := i.in(begin, end)
 	return at.Add(i.unit()).After(begin) && !at.After(end)
 }

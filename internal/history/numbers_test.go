@@ -26,9 +26,9 @@ func TestNumbers(t *testing.T) {
 	bare := blocking(5, 50).GC
 	bare.Start, bare.End = 50, 51
 	for _, x := range []struct {
-		name string
-		tell []any // pauses, records, gaps, and times at which a session starts after an earlier one ended
-		want string
+		name  string
+		calls []any // pauses, records, gaps, and times at which a session starts after an earlier one ended
+		want  string
 	}{
 		{"whole", []any{blocking(7, 10), blocking(8, 20)}, ""},
 		{"a hole", []any{blocking(7, 10), blocking(8, 20), blocking(12, 30), blocking(13, 40)}, "9-11 in 21-30"},
@@ -51,7 +51,7 @@ func TestNumbers(t *testing.T) {
 		n := Numbers{emit: func(g *gclog.Gap) {
 			got = append(got, fmt.Sprintf("%d-%d in %d-%d", g.From, g.To, g.Since, g.Time))
 		}}
-		for _, v := range x.tell {
+		for _, v := range x.calls {
 			switch v := v.(type) {
 			case *gclog.Pause:
 				n.Pause(v)
@@ -72,12 +72,12 @@ func TestNumbers(t *testing.T) {
 
 // TestNumbersInTime: what is missing is not kept forever.
 func TestNumbersInTime(t *testing.T) {
-	told := 0
-	n := Numbers{emit: func(*gclog.Gap) { told++ }}
+	reported := 0
+	n := Numbers{emit: func(*gclog.Gap) { reported++ }}
 	for i := range uint32(10 * numbersLate) {
 		n.next(2*i+1, int64(i), int64(i), true)
 	}
-	if len(n.jumps) > numbersLate || told+len(n.jumps) != 10*numbersLate-1 {
-		t.Errorf("%d are told, %d are kept", told, len(n.jumps))
+	if len(n.jumps) > numbersLate || reported+len(n.jumps) != 10*numbersLate-1 {
+		t.Errorf("%d are told, %d are kept", reported, len(n.jumps))
 	}
 }

@@ -108,7 +108,7 @@ func TestTwice(t *testing.T) {
 	for _, text := range []string{"02:30", "2026-10-25 02:30", "2026-10-25T02:30:00"} {
 		for _, test := range []struct {
 			begin, end, want time.Time
-			told             bool
+			ambiguous        bool
 		}{
 			{day(0, 0), day(3, 0), day(0, 30), true},
 			{day(0, 0), day(1, 0), day(0, 30), false},
@@ -122,8 +122,8 @@ func TestTwice(t *testing.T) {
 			if got, _ := s.Since.at(test.begin, test.end); !got.Equal(test.want) {
 				t.Errorf("%s from %v: %v, want %v", text, test.begin, got.UTC(), test.want)
 			}
-			if told := part.doubts(test.begin, test.end); (len(told) > 0) != test.told {
-				t.Errorf("%s from %v to %v: %q", text, test.begin, test.end, told)
+			if doubts := part.doubts(test.begin, test.end); (len(doubts) > 0) != test.ambiguous {
+				t.Errorf("%s from %v to %v: %q", text, test.begin, test.end, doubts)
 			}
 		}
 	}

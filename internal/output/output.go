@@ -55,7 +55,7 @@ func (s *Spec) key(opts *formats.Options) string {
 // A Set is what one session writes to: one Writer for each Spec.
 type Set struct {
 	outputs []*opened
-	tell    func(string) // for people
+	warn    func(string) // for people
 }
 
 // opened is one Writer with the place that it writes to.
@@ -83,7 +83,7 @@ func (e *PathError) Unwrap() error { return e.Err }
 // Open opens the outputs for a process. If one of them cannot be opened, none is. A place that is
 // already open is shared.
 func (o *Opener) Open(specs []Spec, opts formats.Options) (*Set, error) {
-	s := &Set{tell: o.Tell}
+	s := &Set{warn: o.Warn}
 	for _, spec := range specs {
 		x, err := o.open(spec, &opts)
 		if err != nil {
@@ -136,23 +136,23 @@ func OpenDevice(path string, info fs.FileInfo) (*os.File, error) {
 func (s *Set) Each(f func(*formats.Writer)) {
 	for _, o := range s.outputs {
 		f(o.Writer)
-		o.check(s.tell)
+		o.check(s.warn)
 	}
 }
 
 // check reports that an output fails, once, and that it works again.
-func (o *opened) check(tell func(string)) {
+func (o *opened) check(warn func(string)) {
 	switch dropped := o.Dropped(); {
 	case o.left():
 	case dropped > o.dropped:
 		o.dropped, o.written = dropped, o.Written()
 		if !o.failing {
 			o.failing = true
-			tell(fmt.Sprintf("records are being dropped: %v", o.Err()))
+			warn(fmt.Sprintf("records are being dropped: %v", o.Err()))
 		}
 	case o.failing && o.Written() > o.written:
 		o.failing = false
-		tell(fmt.Sprintf("%s is writable again; %d records are missing from it", o.name, dropped))
+		warn(fmt.Sprintf("%s is writable again; %d records are missing from it", o.name, dropped))
 	}
 }
 

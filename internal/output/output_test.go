@@ -50,19 +50,19 @@ func TestChange(t *testing.T) {
 	}
 	s.Each(record(1))
 
-	var begun, ended int
+	var started, ended int
 	write(t, "x", "blocked") // a file in place of a folder
 	other := changes
 	other.Format = spec(t, "x", "csv").Format
 	opts.Process.Service = "shop"
 	err = s.Change(&opener, []Spec{stays, comes, other, spec(t, "blocked/x.json", "json")}, opts,
-		func(*formats.Writer) { begun++ }, func(*formats.Writer) { ended++ })
+		func(*formats.Writer) { started++ }, func(*formats.Writer) { ended++ })
 	var path *PathError
 	if !errors.As(err, &path) || path.Path != "blocked/x.json" {
 		t.Errorf("Change says %v", err)
 	}
-	if begun != 2 || ended != 2 {
-		t.Errorf("%d were begun and %d ended, want 2 and 2", begun, ended)
+	if started != 2 || ended != 2 {
+		t.Errorf("%d were begun and %d ended, want 2 and 2", started, ended)
 	}
 	s.Each(record(2))
 	if got := opener.Paths(); !slices.Equal(slices.Sorted(slices.Values(got)), []string{"changes.log", "new/comes.json", "stays-7.json"}) {
@@ -95,16 +95,16 @@ func TestChange(t *testing.T) {
 // is not forgotten.
 func TestRenew(t *testing.T) {
 	t.Chdir(t.TempDir())
-	told := 0
-	opener := Opener{Tell: func(string) { told++ }}
+	reported := 0
+	opener := Opener{Warn: func(string) { reported++ }}
 	s, err := opener.Open([]Spec{spec(t, "in/a.json", "json")}, formats.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	write(t, "x", "in") // so that no folder can be created
 	s.Each(record(1))
-	if told != 1 || s.Err() == nil {
-		t.Fatalf("told %d times, the error is %v", told, s.Err())
+	if reported != 1 || s.Err() == nil {
+		t.Fatalf("told %d times, the error is %v", reported, s.Err())
 	}
 	s.Renew(formats.Options{})
 	if s.Err() == nil {

@@ -122,7 +122,7 @@ type Opener struct {
 	Files  formats.Files
 	Stdout io.Writer
 	Stderr io.Writer
-	Tell   func(string) // receives messages for people about problems that end nothing: an output fails, and works again
+	Warn   func(string) // receives messages for people about problems that end nothing: an output fails, and works again
 
 	// mu is never held during disk I/O: a disk that hangs must not keep others from opening and
 	// closing theirs.

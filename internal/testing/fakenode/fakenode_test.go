@@ -59,21 +59,21 @@ func waitFor(t testing.TB, what string, is func() bool) {
 
 var wanted = session.Config{BufferMB: 1, Providers: []session.Provider{{Name: clr.RuntimeProvider, Keywords: clr.KeywordGC, Level: clr.LevelInformational}}}
 
-// A told is what the Reducer emitted for a session.
-type told struct {
+// An emitted is what the Reducer emitted for a session.
+type emitted struct {
 	gclog.NopObserver
 	gcs  []*gclog.GCDetails
 	gaps []gclog.Gap
 	err  error
 }
 
-func (s *told) GC(d *gclog.GCDetails) { s.gcs = append(s.gcs, d.Clone()) }
-func (s *told) Gap(g *gclog.Gap)      { s.gaps = append(s.gaps, *g) }
+func (s *emitted) GC(d *gclog.GCDetails) { s.gcs = append(s.gcs, d.Clone()) }
+func (s *emitted) Gap(g *gclog.Gap)      { s.gaps = append(s.gaps, *g) }
 
 // A watched is a session with a runtime.
 type watched struct {
 	stream *session.Stream
-	done   chan *told
+	done   chan *emitted
 }
 
 func watch(t *testing.T, r *Runtime) *watched {
@@ -86,9 +86,9 @@ func watch(t *testing.T, r *Runtime) *watched {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &watched{stream: stream, done: make(chan *told, 1)}
+	w := &watched{stream: stream, done: make(chan *emitted, 1)}
 	go func() {
-		s := &told{}
+		s := &emitted{}
 		reader := parse.NewReader(stream, gclog.Wanted)
 		p := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return s })
 		s.read(reader, p)
@@ -97,13 +97,13 @@ func watch(t *testing.T, r *Runtime) *watched {
 	return w
 }
 
-func (s *told) read(reader *parse.Reader, p *gclog.Processes) {
+func (s *emitted) read(reader *parse.Reader, p *gclog.Processes) {
 	s.err = p.Drain(reader)
 	p.Finish()
 }
 
 // stop stops the session and returns what the Reducer emitted.
-func (w *watched) stop(t *testing.T) *told {
+func (w *watched) stop(t *testing.T) *emitted {
 	t.Helper()
 	if err := w.stream.Stop(context.Background()); err != nil {
 		t.Error(err)
@@ -111,7 +111,7 @@ func (w *watched) stop(t *testing.T) *told {
 	return w.end()
 }
 
-func (w *watched) end() *told {
+func (w *watched) end() *emitted {
 	s := <-w.done
 	_ = w.stream.Close()
 	return s
@@ -174,7 +174,7 @@ func TestRead(t *testing.T) {
 }
 
 // compare compares what was emitted with what was sent.
-func compare(t *testing.T, s *told, l *Ledger, session int) {
+func compare(t *testing.T, s *emitted, l *Ledger, session int) {
 	t.Helper()
 	sent := l.Sessions[session]
 	whole := 0

@@ -63,13 +63,13 @@ func TestLossAnywhere(t *testing.T) {
 // pausesOf returns the pauses of each collection.
 func pausesOf(events []event) map[uint32][]time.Duration {
 	pauses := map[uint32][]time.Duration{}
-	begun := map[uint64]int64{} // by thread
+	started := map[uint64]int64{} // by thread
 	for _, e := range events {
 		switch e.id {
 		case clr.IDGCSuspendEEBegin:
-			begun[e.thread] = e.at
+			started[e.thread] = e.at
 		case clr.IDGCRestartEEEnd:
-			pauses[e.number] = append(pauses[e.number], time.Duration(e.at-begun[e.thread]))
+			pauses[e.number] = append(pauses[e.number], time.Duration(e.at-started[e.thread]))
 		}
 	}
 	return pauses
@@ -77,7 +77,7 @@ func pausesOf(events []event) map[uint32][]time.Duration {
 
 func reduce(t *testing.T, stream []byte) []*gclog.GCDetails {
 	t.Helper()
-	s := &told{}
+	s := &emitted{}
 	reader := parse.NewReader(bytes.NewReader(stream), gclog.Wanted)
 	p := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return s })
 	s.read(reader, p)

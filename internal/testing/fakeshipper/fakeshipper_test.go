@@ -150,9 +150,9 @@ func rotations(t *testing.T, naming formats.Naming) {
 	}()
 	const perFile = 2 // records, at least
 	var d gclog.GCDetails
-	begun := 0
+	started := 0
 	seen := map[string]bool{}
-	for n := uint32(1); begun < rotations+1; n++ {
+	for n := uint32(1); started < rotations+1; n++ {
 		d.Number, d.HasNumber = n, true
 		w.GC(&d)
 		if err := w.Err(); err != nil {
@@ -161,7 +161,7 @@ func rotations(t *testing.T, naming formats.Naming) {
 		written.Store(int64(n))
 		if id := headOf(t, filepath.Join(dir, "gc.json")); !seen[id] {
 			seen[id] = true
-			begun++
+			started++
 		}
 		for scanned.Load() < int64(n)-perFile*(kept-2) {
 			runtime.Gosched() // a file is deleted only after a scan saw it
@@ -185,8 +185,8 @@ func rotations(t *testing.T, naming formats.Naming) {
 		}
 		records[number.FindStringSubmatch(line)[1]]++
 	}
-	if headers != begun || len(records) != int(written.Load()) {
-		t.Errorf("%d headers of %d, %d records of %d", headers, begun, len(records), written.Load())
+	if headers != started || len(records) != int(written.Load()) {
+		t.Errorf("%d headers of %d, %d records of %d", headers, started, len(records), written.Load())
 	}
 	for n, times := range records {
 		if times != 1 {

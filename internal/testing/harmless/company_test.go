@@ -17,7 +17,7 @@ type company struct {
 
 	sessions []*session
 	held     []*session // begun before the runtime was resumed
-	begun    atomic.Int64
+	started  atomic.Int64
 	leave    chan struct{} // closed when the tool is to stop
 	left     chan error    // what was wrong; nil: stay was not called
 }
@@ -32,7 +32,7 @@ func (c *company) begin() (*session, error) {
 		return nil, err
 	}
 	c.note("another tool has begun a session")
-	c.begun.Add(1)
+	c.started.Add(1)
 	c.sessions = append(c.sessions, s)
 	return s, nil
 }

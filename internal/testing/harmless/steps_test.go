@@ -137,17 +137,17 @@ func (x *trial) begin() error {
 		}
 	}
 	if x.early && x.cell.ending != normal {
-		after := upTo(x.random, x.strikeTime())
+		after := upTo(x.random, x.killDelay())
 		go func() {
 			defer close(x.struck)
-			x.strikeAfter(after)
+			x.killAfter(after)
 		}()
 	}
 	return nil
 }
 
-// strikeTime is the maximum delay of a kill that does not wait for gclog's session.
-func (x *trial) strikeTime() time.Duration {
+// killDelay is the maximum delay of a kill that does not wait for gclog's session.
+func (x *trial) killDelay() time.Duration {
 	t := 100 * time.Millisecond
 	if x.lasts() {
 		t = 300 * time.Millisecond
@@ -161,7 +161,7 @@ func (x *trial) strikeTime() time.Duration {
 	return t
 }
 
-func (x *trial) strikeAfter(d time.Duration) {
+func (x *trial) killAfter(d time.Duration) {
 	if x.cell.has("run") { // otherwise it may not have started the program yet
 		_ = poll("the program that gclog run starts", patience, func() bool { return x.findPID() || x.action[0].isDone() })
 	}
@@ -182,8 +182,8 @@ func (x *trial) kill() {
 	}
 }
 
-// strike kills what the ending says, or waits until that has been done.
-func (x *trial) strike() error {
+// awaitKill kills what the ending says, or waits until that has been done.
+func (x *trial) awaitKill() error {
 	switch {
 	case x.cell.ending == normal:
 	case x.early:
@@ -488,7 +488,7 @@ func (x *trial) induced() (least, most int) {
 	most = each
 	// Sessions of other tools induce more collections during the session of gclog gc.
 	if x.company != nil {
-		most += each * int(x.company.begun.Load()+1)
+		most += each * int(x.company.started.Load()+1)
 	}
 	if x.port != nil {
 		const sessions = 3 // of a daemon: its own, and one or two for the settings

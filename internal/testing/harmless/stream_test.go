@@ -34,7 +34,7 @@ const (
 func newWalker(r io.Reader) *walker { return &walker{r: bufio.NewReader(r)} }
 
 // walk reads the whole stream and calls begun after its first object.
-func (w *walker) walk(begun func()) error {
+func (w *walker) walk(started func()) error {
 	if magic, err := w.text(len(streamMagic)); err != nil || magic != streamMagic {
 		return fmt.Errorf("the stream begins with %q instead of %s: %w", magic, streamMagic, err)
 	}
@@ -56,7 +56,7 @@ func (w *walker) walk(begun func()) error {
 		if err := w.object(); err != nil {
 			return fmt.Errorf("an object before byte %d: %w", w.read, err)
 		}
-		begun()
+		started()
 	}
 }
 

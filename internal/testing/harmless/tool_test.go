@@ -159,12 +159,12 @@ func message(set, command byte, payload []byte) []byte {
 
 // A session is a session of another tool. Its stream is read immediately, and checked.
 type session struct {
-	tool   *tool
-	conn   net.Conn
-	id     uint64
-	begun  chan struct{} // closed when the header of the stream has arrived
-	ended  chan struct{} // closed at the end of the stream
-	result error         // what was wrong with it
+	tool    *tool
+	conn    net.Conn
+	id      uint64
+	started chan struct{} // closed when the header of the stream has arrived
+	ended   chan struct{} // closed at the end of the stream
+	result  error         // what was wrong with it
 }
 
 // begin begins a session. The stream of a suspended runtime begins when it is resumed.
@@ -186,7 +186,7 @@ func (t *tool) begin(rundown bool) (*session, error) {
 		conn.Close()
 		return nil, fmt.Errorf("the answer to CollectTracing2 has %d bytes", len(answer))
 	}
-	s := &session{tool: t, conn: conn, id: binary.LittleEndian.Uint64(answer), begun: make(chan struct{}), ended: make(chan struct{})}
+	s := &session{tool: t, conn: conn, id: binary.LittleEndian.Uint64(answer), started: make(chan struct{}), ended: make(chan struct{})}
 	go s.read()
 	return s, nil
 }
@@ -205,7 +205,7 @@ func (s *session) read() {
 	first := true
 	s.result = newWalker(s.conn).walk(func() {
 		if first {
-			close(s.begun)
+			close(s.started)
 			first = false
 		}
 	})
@@ -214,7 +214,7 @@ func (s *session) read() {
 // await waits for the header of the stream.
 func (s *session) await() error {
 	select {
-	case <-s.begun:
+	case <-s.started:
 		return nil
 	case <-s.ended:
 		return s.result

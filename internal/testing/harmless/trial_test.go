@@ -217,13 +217,13 @@ func (x *trial) closing() []func() error {
 	}
 	switch {
 	case x.cell.moment == exit:
-		return steps{x.strike, x.exited, x.endGclog, x.endPort, x.depart}
+		return steps{x.awaitKill, x.exited, x.endGclog, x.endPort, x.depart}
 	case x.cell.ending == targetKilled:
-		return append(serve, x.strike, x.diedOfKill, x.endGclog, x.endPort, x.depart)
+		return append(serve, x.awaitKill, x.diedOfKill, x.endGclog, x.endPort, x.depart)
 	case x.cell.has("run") && x.cell.ending == normal:
 		return append(serve, x.depart, x.calm, x.serves, x.exit, x.exited, x.endGclog)
 	default:
-		return append(serve, x.strike, x.endGclog, x.endPort, x.depart, x.calm, x.serves, x.exit, x.exited)
+		return append(serve, x.awaitKill, x.endGclog, x.endPort, x.depart, x.calm, x.serves, x.exit, x.exited)
 	}
 }
 

@@ -237,7 +237,7 @@ func blockHeader(compressed bool) []byte {
 
 // An encoder contains the state that compressed rows of a block share.
 type encoder struct {
-	begun   bool
+	started bool
 	kind    uint32
 	seq     uint32
 	capture uint64
@@ -251,17 +251,17 @@ func (e *encoder) row(b []byte, r Row, major int) []byte {
 	at := len(b)
 	b = append(b, 0)
 	var flags byte
-	if r.Kind != e.kind || !e.begun {
+	if r.Kind != e.kind || !e.started {
 		flags |= 0x01
 		b = binary.AppendUvarint(b, uint64(r.Kind))
 	}
-	if r.Capture != e.capture || r.Seq != e.seq+1 || !e.begun {
+	if r.Capture != e.capture || r.Seq != e.seq+1 || !e.started {
 		flags |= 0x02
 		b = binary.AppendUvarint(b, uint64(r.Seq-e.seq-1))
 		b = binary.AppendUvarint(b, r.Capture)
 		b = binary.AppendUvarint(b, 0xFFFFFFFF)
 	}
-	if r.Thread != e.thread || !e.begun {
+	if r.Thread != e.thread || !e.started {
 		flags |= 0x04
 		b = binary.AppendUvarint(b, r.Thread)
 	}
@@ -277,13 +277,13 @@ func (e *encoder) row(b []byte, r Row, major int) []byte {
 	if r.Sorted {
 		flags |= 0x40
 	}
-	if len(r.Payload) != e.size || !e.begun {
+	if len(r.Payload) != e.size || !e.started {
 		flags |= 0x80
 		b = binary.AppendUvarint(b, uint64(len(r.Payload)))
 	}
 	b[at] = flags
 	*e = encoder{
-		begun: true, kind: r.Kind, seq: r.Seq, capture: r.Capture, thread: r.Thread,
+		started: true, kind: r.Kind, seq: r.Seq, capture: r.Capture, thread: r.Thread,
 		ticks: r.Ticks, labels: r.Labels, size: len(r.Payload),
 	}
 	return append(b, r.Payload...)

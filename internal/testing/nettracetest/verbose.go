@@ -15,15 +15,15 @@ type Verbose struct {
 
 // IDs of the runtime's events that it contains.
 const (
-	verboseStart   = 1
-	verboseEnd     = 2
-	verboseRestart = 3
-	verboseStats   = 4
-	verboseBegin   = 7
-	verboseStood   = 8
-	verboseSuspend = 9
-	verbosePin     = 33
-	verboseFinal   = 29
+	verboseStart     = 1
+	verboseEnd       = 2
+	verboseRestart   = 3
+	verboseStats     = 4
+	verboseBegin     = 7
+	verboseSuspended = 8
+	verboseSuspend   = 9
+	verbosePin       = 33
+	verboseFinal     = 29
 )
 
 // WriteTo writes the recording. It keeps no more than a block in memory.
@@ -38,7 +38,7 @@ func (v Verbose) WriteTo(w io.Writer) (int64, error) {
 		{EventID: verboseRestart, Version: 1},
 		{EventID: verboseStats, Version: 2},
 		{EventID: verboseBegin, Version: 1},
-		{EventID: verboseStood, Version: 1},
+		{EventID: verboseSuspended, Version: 1},
 		{EventID: verboseSuspend, Version: 1},
 		{EventID: verbosePin},
 		{EventID: verboseFinal},
@@ -69,7 +69,7 @@ func (v Verbose) WriteTo(w io.Writer) (int64, error) {
 			add(verboseFinal, finalize)
 		}
 		add(verboseSuspend, append(le32(nil, 1, number-1), 0, 0))
-		add(verboseStood, []byte{0, 0})
+		add(verboseSuspended, []byte{0, 0})
 		add(verboseStart, append(le32(nil, number, 0, 0, 0), make([]byte, 10)...))
 		pin := append(le64(nil, 1, 2, 64), UTF16("System.Byte[]")...)
 		pin = append(pin, 0, 0)

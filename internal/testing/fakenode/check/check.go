@@ -35,7 +35,7 @@ func (o *Options) killed() bool { return len(o.Kills) > 0 }
 func Output(l *fakenode.Ledger, files []string, o Options) error {
 	c := &checker{
 		l: l, o: o, fileIDs: map[string]string{}, documents: map[string]*record{},
-		told: make([]told, len(l.GCs)+1), sessions: map[string]bool{},
+		reports: make([]reports, len(l.GCs)+1), sessions: map[string]bool{},
 	}
 	for _, f := range files {
 		c.read(f)
@@ -44,7 +44,7 @@ func Output(l *fakenode.Ledger, files []string, o Options) error {
 		c.record(&c.records[i])
 	}
 	if c.broken || o.killed() && c.sessions[c.life] { // the last instance of gclog reported no number
-		c.breaks = append(c.breaks, lifeBreak{next: uint32(len(c.told)), end: c.lastEnd})
+		c.breaks = append(c.breaks, lifeBreak{next: uint32(len(c.reports)), end: c.lastEnd})
 	}
 	c.order()
 	c.coverage()
@@ -90,8 +90,8 @@ type checker struct {
 	documents map[string]*record
 	sessions  map[string]bool // by instance of gclog; true: a session has begun and not ended
 	life      string          // the instance of gclog in which a session last began
-	begun     int             // number of sessions that have begun
-	told      []told          // by number of the collection
+	started   int             // number of sessions that have begun
+	reports   []reports       // by number of the collection
 	breaks    []lifeBreak     // where gclog was killed
 	lastEnd   int64           // latest end of the collections reported so far
 	first     uint32          // lowest number reported that began in a session; lower ones may be reported too
@@ -109,8 +109,8 @@ type lifeBreak struct {
 	end  int64
 }
 
-// told is what was reported about a collection.
-type told struct {
+// reports is what was reported about a collection.
+type reports struct {
 	records []*record
 	gaps    []*record // except those about lost events
 	lost    []*record // gaps about lost events: the collection may have a record too
@@ -118,7 +118,7 @@ type told struct {
 	suspended bool
 }
 
-func (t *told) any() bool { return len(t.records)+len(t.gaps)+len(t.lost) > 0 }
+func (t *reports) any() bool { return len(t.records)+len(t.gaps)+len(t.lost) > 0 }
 
 const mostProblems = 30
 
@@ -153,8 +153,8 @@ func (c *checker) record(r *record) {
 			c.broken = true
 		}
 		c.sessions[id], c.life = true, id
-		c.begun++
-		r.session = c.begun
+		c.started++
+		r.session = c.started
 		c.document(r)
 		return
 	case "gc-session-end":
@@ -166,10 +166,10 @@ func (c *checker) record(r *record) {
 	}
 	if r.unwritten() && !c.sessions[id] { // its start is among the missing records
 		c.sessions[id] = true
-		c.begun++
+		c.started++
 	}
 	c.within(r)
-	r.session = c.begun
+	r.session = c.started
 	c.document(r)
 	switch r.Event.Action {
 	case "gc":
@@ -177,8 +177,8 @@ func (c *checker) record(r *record) {
 	case "gc-gap":
 		c.gap(r)
 	case "gc-suspension":
-		if n := r.Dotnet.GC.Number; n > 0 && int(n) < len(c.told) {
-			c.told[n].suspended = true
+		if n := r.Dotnet.GC.Number; n > 0 && int(n) < len(c.reports) {
+			c.reports[n].suspended = true
 		}
 	case "gc-stall", "gc-summary":
 	default:
@@ -224,11 +224,11 @@ func (c *checker) collection(r *record) {
 	if g.Number == 0 && !g.Complete {
 		return // it began and ended outside of the session, or its events were lost
 	}
-	if g.Number == 0 || int(g.Number) >= len(c.told) {
+	if g.Number == 0 || int(g.Number) >= len(c.reports) {
 		c.wrong("%s: #%d is not in the ledger, which ends with #%d", r.at, g.Number, len(c.l.GCs))
 		return
 	}
-	t := &c.told[g.Number]
+	t := &c.reports[g.Number]
 	t.records = append(t.records, r)
 	if slices.Contains(g.Flaws, "no-start") {
 		return
@@ -255,12 +255,12 @@ func (c *checker) gap(r *record) {
 		c.wrong("%s: a gap with the reason %q", r.at, g.Reason)
 	case g.To == 0:
 		return
-	case g.From == 0 || g.From > g.To || int(g.To) >= len(c.told):
+	case g.From == 0 || g.From > g.To || int(g.To) >= len(c.reports):
 		c.wrong("%s: a gap from #%d to #%d, and the ledger ends with #%d", r.at, g.From, g.To, len(c.l.GCs))
 		return
 	}
 	for n := g.From; n <= g.To && g.To > 0; n++ {
-		if t := &c.told[n]; g.Reason == "lost-events" {
+		if t := &c.reports[n]; g.Reason == "lost-events" {
 			t.lost = append(t.lost, r)
 		} else {
 			t.gaps = append(t.gaps, r)
@@ -298,7 +298,7 @@ func (c *checker) order() {
 	for i := range c.records {
 		r := &c.records[i]
 		n := r.Dotnet.GC.Number
-		if r.Event.Action != "gc" || !r.Dotnet.GC.Complete || n == 0 || int(n) >= len(c.told) || !c.wasSent(n) {
+		if r.Event.Action != "gc" || !r.Dotnet.GC.Complete || n == 0 || int(n) >= len(c.reports) || !c.wasSent(n) {
 			continue
 		}
 		if last != nil && c.overtakes(r, last) {
@@ -317,7 +317,7 @@ func (c *checker) overtakes(r, last *record) bool {
 // in one gap.
 func (c *checker) coverage() {
 	for n := uint32(1); n <= c.newest; n++ {
-		switch t := &c.told[n]; {
+		switch t := &c.reports[n]; {
 		case !t.any():
 			if n >= c.first && !c.excused(n) && (!t.suspended || c.wasSent(n)) {
 				c.wrong("#%d is in no record and no gap, and #%d is told", n, c.newest)
@@ -339,7 +339,7 @@ func (c *checker) coverage() {
 
 // twice reports whether a collection may be in two gaps: its record could not be written, and
 // another gap contains its number only because it is between two missing ones.
-func (c *checker) twice(t *told, n uint32) bool {
+func (c *checker) twice(t *reports, n uint32) bool {
 	return slices.ContainsFunc(t.gaps, (*record).dropped) && slices.ContainsFunc(t.gaps, func(r *record) bool {
 		return !r.dropped() && (c.l.GCs[n-1].Kind == fakenode.Background || c.straddles(r, n))
 	})
@@ -348,7 +348,7 @@ func (c *checker) twice(t *told, n uint32) bool {
 // once checks that a collection has one record. If several sessions saw a part of it, each may have
 // a record.
 func (c *checker) once(n uint32) {
-	records := c.told[n].records
+	records := c.reports[n].records
 	if len(records) < 2 {
 		return
 	}
@@ -385,7 +385,7 @@ func (c *checker) straddles(r *record, n uint32) bool {
 // startLost reports whether all that is reported of a collection is the end of a background one,
 // after collections with higher numbers: the gap before those had to contain its number.
 func (c *checker) startLost(n uint32) bool {
-	return c.l.GCs[n-1].Kind == fakenode.Background && !slices.ContainsFunc(c.told[n].records, func(r *record) bool {
+	return c.l.GCs[n-1].Kind == fakenode.Background && !slices.ContainsFunc(c.reports[n].records, func(r *record) bool {
 		return !slices.Contains(r.Dotnet.GC.Flaws, "no-start")
 	})
 }
@@ -452,8 +452,8 @@ func (c *checker) delivered() {
 		s := &c.l.Sessions[i]
 		fakenode.Each(s.Read, func(n uint32) {
 			inside := c.first <= n && n <= c.newest // coverage has checked it
-			behind := c.damaged && s.End == fakenode.EndStopped && n > c.newest
-			if !c.told[n].any() && !inside && !behind && !c.excused(n) && !c.wentDown(i, n) {
+			late := c.damaged && s.End == fakenode.EndStopped && n > c.newest
+			if !c.reports[n].any() && !inside && !late && !c.excused(n) && !c.wentDown(i, n) {
 				c.wrong("#%d was delivered in session %d (%s), and is in no record and no gap", n, s.ID, s.End)
 			}
 		})

@@ -42,7 +42,7 @@ func TestCopyTruncate(t *testing.T) {
 	}
 	waitSent(t, r, 60*(times+1))
 	d.terminate(t)
-	told, runs, next := map[uint32]bool{}, 0, uint32(0)
+	reported, runs, next := map[uint32]bool{}, 0, uint32(0)
 	for i := times; i >= 0; i-- {
 		path := name
 		if i > 0 {
@@ -60,10 +60,10 @@ func TestCopyTruncate(t *testing.T) {
 		}
 		for line := range bytes.Lines(b) {
 			for _, c := range parseCollection(t, line) {
-				if told[c.from] || c.reason != "" {
+				if reported[c.from] || c.reason != "" {
 					t.Errorf("%s: %+v", path, c)
 				}
-				told[c.from] = true
+				reported[c.from] = true
 				if next != 0 && c.from != next {
 					runs++
 				}
@@ -71,10 +71,10 @@ func TestCopyTruncate(t *testing.T) {
 			}
 		}
 	}
-	if runs > times || len(told) < 60*times/2 {
-		t.Errorf("%d records, and in %d places some are missing", len(told), runs)
+	if runs > times || len(reported) < 60*times/2 {
+		t.Errorf("%d records, and in %d places some are missing", len(reported), runs)
 	}
-	t.Logf("%d records, %d places where some are missing", len(told), runs)
+	t.Logf("%d records, %d places where some are missing", len(reported), runs)
 	if _, err := os.Stat(name + ".9"); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("gclog made %s.9: %v", name, err)
 	}

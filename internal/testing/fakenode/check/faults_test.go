@@ -141,12 +141,12 @@ func TestStoppedTarget(t *testing.T) {
 	d, logs := oversee(t, pids(victim, other))
 	waitSent(t, victim, 50)
 	victim.Stop()
-	told, pause := count(t, logs, other), 10*time.Second
+	logged, pause := count(t, logs, other), 10*time.Second
 	if testing.Short() {
 		pause = 3 * time.Second
 	}
-	time.Sleep(pause)                                                // the fault
-	wait(t, func() int { return count(t, logs, other) - told }, 100) // of another process
+	time.Sleep(pause)                                                  // the fault
+	wait(t, func() int { return count(t, logs, other) - logged }, 100) // of another process
 	victim.Continue()
 	waitSent(t, victim, 150)
 	d.terminate(t)

@@ -171,7 +171,7 @@ type host struct {
 	count   int             // of files that were moved or copied
 	options check.Options
 
-	standing sync.Mutex // held while the daemon is stopped
+	stopped sync.Mutex // held while the daemon is stopped
 }
 
 func newHost(t *testing.T, n *fakenode.Node, kills bool) *host {
@@ -244,8 +244,8 @@ func (h *host) mischiefs() []fakenode.Mischief {
 		{Name: "daemon stopped", Do: func(x *rand.Rand) error {
 			d := h.d
 			time.AfterFunc(time.Duration(x.Int64N(int64(2*time.Second))), func() {
-				h.standing.Lock()
-				defer h.standing.Unlock()
+				h.stopped.Lock()
+				defer h.stopped.Unlock()
 				_ = d.Process.Signal(syscall.SIGCONT)
 			})
 			return h.signal(syscall.SIGSTOP)
@@ -328,8 +328,8 @@ func (h *host) copytruncate(x *rand.Rand) error {
 
 // still stops the daemon while f runs.
 func (h *host) still(f func() error) error {
-	h.standing.Lock()
-	defer h.standing.Unlock()
+	h.stopped.Lock()
+	defer h.stopped.Unlock()
 	if err := h.signal(syscall.SIGSTOP); err != nil {
 		return err
 	}

@@ -53,13 +53,13 @@ func TestHostileStream(t *testing.T) {
 			bad.Kill()
 			checked(t, n, logs, d)
 			lists, _ := check.Files(logs)
-			told := false
+			reported := false
 			for _, name := range lists[bad.Cookie()] {
 				b, _ := os.ReadFile(name)
-				told = told || bytes.Contains(b, []byte(`"reason":"stopped"`))
+				reported = reported || bytes.Contains(b, []byte(`"reason":"stopped"`))
 			}
-			if told != (c.name == "one byte a second") {
-				t.Errorf("a gap says that the daemon has not waited for all: %v", told)
+			if reported != (c.name == "one byte a second") {
+				t.Errorf("a gap says that the daemon has not waited for all: %v", reported)
 			}
 		})
 	}

@@ -54,14 +54,14 @@ func isReady(clock string) string { return clock + ".ready" }
 
 // on returns a channel that receives a value for each signal.
 func on(s os.Signal) <-chan struct{} {
-	caught, told := make(chan os.Signal, 4), make(chan struct{})
+	caught, signals := make(chan os.Signal, 4), make(chan struct{})
 	signal.Notify(caught, s)
 	go func() {
 		for range caught {
-			told <- struct{}{}
+			signals <- struct{}{}
 		}
 	}()
-	return told
+	return signals
 }
 
 // readClock returns how far a clock is ahead.
