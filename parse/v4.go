@@ -42,6 +42,9 @@ func (r *Reader) objectV4() error {
 	switch tag := r.src.unread()[0]; tag {
 	case tagBegin:
 	case tagNull:
+		if r.trace == nil {
+			return r.corrupt(r.src.off, "", "the end of the stream before the Trace object")
+		}
 		r.src.advance(1)
 		return errEndOfStream
 	default:

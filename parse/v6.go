@@ -34,12 +34,12 @@ func (r *Reader) blockV6(minor int) error {
 	}
 	h := binary.LittleEndian.Uint32(r.src.unread())
 	size, kind := int(h&0xffffff), kindV6(byte(h>>24))
+	if r.trace == nil && kind != kindTrace {
+		return r.corrupt(r.src.off, kind.String(), "a block before the Trace block")
+	}
 	if kind == kindEnd {
 		r.src.advance(blockHeadV6)
 		return errEndOfStream
-	}
-	if r.trace == nil && kind != kindTrace {
-		return r.corrupt(r.src.off, kind.String(), "a block before the Trace block")
 	}
 	if err := r.require(blockHeadV6+size, kind.String(), "it ends inside a block: the recording was cut off"); err != nil {
 		return r.salvage(err, blockHeadV6, kind)
