@@ -171,7 +171,7 @@ func appendJSONString(dst []byte, s string) []byte {
 		switch {
 		case r == utf8.RuneError && n == 1:
 			dst = append(dst, `\ufffd`...)
-		case Acts(r):
+		case IsControl(r):
 			dst = appendEscape(dst, r)
 		default:
 			dst = utf8.AppendRune(dst, r)

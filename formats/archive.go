@@ -246,7 +246,7 @@ func (r *RotatingFile) isArchived(dir *os.Root, name string) bool {
 	if err != nil || !info.Mode().IsRegular() || !r.isLog(dir, name) {
 		return false
 	}
-	return os.SameFile(info, r.ours) || !IsWritten(filepath.Join(filepath.Dir(r.path), name))
+	return os.SameFile(info, r.ours) || !IsInUse(filepath.Join(filepath.Dir(r.path), name))
 }
 
 // entries returns the names in a directory, in alphabetical order; none if it cannot be read.

@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// Acts reports whether a terminal or an editor acts on a character instead of showing it: a control
+// IsControl reports whether a terminal or an editor acts on a character instead of showing it: a control
 // character, a line end, or a change of the writing direction. Such a character is allowed in a
 // JSON string. It is written as an escape, because names come from other processes.
-func Acts(r rune) bool {
+func IsControl(r rune) bool {
 	return r < 0x20 || r >= 0x7f && r < 0xa0 || r == 0x2028 || r == 0x2029 || unicode.Is(unicode.Bidi_Control, r)
 }
 
@@ -34,7 +34,7 @@ func (w JSONWriter) Write(b []byte) (int, error) {
 		if r >= utf8.RuneSelf {
 			r, n = utf8.DecodeRune(b[i:])
 		}
-		if r >= 0x7f && Acts(r) {
+		if r >= 0x7f && IsControl(r) {
 			if from == 0 {
 				out = nil
 			}

@@ -31,7 +31,7 @@ func TestJSONWriter(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, r := range strings.TrimSuffix(b.String(), "\n") {
-			if formats.Acts(r) {
+			if formats.IsControl(r) {
 				t.Errorf("%q: U+%04X is in %q", text, r, b.String())
 			}
 		}

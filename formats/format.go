@@ -217,9 +217,9 @@ func NewWriter(f Format, out Output, o Options) *Writer {
 	return w
 }
 
-// Succeed makes w the successor of another Writer on the same Output: w reports what that one could
+// TakeOver makes w the successor of another Writer on the same Output: w reports what that one could
 // not write.
-func (w *Writer) Succeed(before *Writer) {
+func (w *Writer) TakeOver(before *Writer) {
 	w.missing, before.missing = before.missing, gclog.Missing{}
 	w.kept, before.kept = before.kept, nil
 	w.at, w.gapReports = before.at, before.gapReports

@@ -418,7 +418,7 @@ func (j *jsonFormat) learn(p *gclog.Process) {
 	if p == nil {
 		return
 	}
-	j.o.Process.Learn(p)
+	j.o.Process.Merge(p)
 	j.runtime = j.appendRuntime(nil)
 	end := object{}
 	j.trailer(&end, "")

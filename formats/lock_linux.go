@@ -21,9 +21,9 @@ func lockFile(f *os.File) bool {
 	return unix.FcntlFlock(f.Fd(), unix.F_OFD_SETLK, &lock) == nil
 }
 
-// IsWritten reports whether a RotatingFile, of this or another program, is currently writing a
+// IsInUse reports whether a RotatingFile, of this or another program, is currently writing a
 // file.
-func IsWritten(path string) bool {
+func IsInUse(path string) bool {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
 	if err != nil {
 		return false

@@ -16,7 +16,7 @@ func TestReadersLock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "gc.log")
 	r := open(t, path, RotateOptions{Mode: 0o644, Count: 2})
 	write(t, r, 0, 1)
-	if !IsWritten(path) {
+	if !IsInUse(path) {
 		t.Error("a log that is written does not look so")
 	}
 	reader, err := os.Open(path)
@@ -32,7 +32,7 @@ func TestReadersLock(t *testing.T) {
 	if err := syscall.FcntlFlock(reader.Fd(), syscall.F_SETLK, &shared); err != nil {
 		t.Fatal(err)
 	}
-	if IsWritten(path) {
+	if IsInUse(path) {
 		t.Error("a log that a reader has locked looks as if it was written")
 	}
 	again := open(t, path, RotateOptions{Mode: 0o644, Count: 2})
@@ -60,31 +60,31 @@ func TestLockLater(t *testing.T) {
 	}
 	r.Follow()
 	write(t, r, 1, 2)
-	if IsWritten(path) {
+	if IsInUse(path) {
 		t.Error("it could be locked, though a reader has locked it")
 	}
 	_ = reader.Close()
 	r.Follow()
-	if !IsWritten(path) {
+	if !IsInUse(path) {
 		t.Error("it is not locked, though no reader has locked it")
 	}
 	closeFile(t, r)
 }
 
-// TestErrWritten: a file that is being written is not taken over, not even if it was truncated. Once
+// TestErrInUse: a file that is being written is not taken over, not even if it was truncated. Once
 // it is closed it is archived like any other.
-func TestErrWritten(t *testing.T) {
+func TestErrInUse(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "gc.log")
 	second := open(t, path, RotateOptions{})
 	first := open(t, path, RotateOptions{})
 	write(t, first, 0, 1)
 	refused := func(when string) {
 		t.Helper()
-		if _, err := (&Files{}).Open(path, RotateOptions{}); !errors.Is(err, ErrWritten) || err.Error() != ErrWritten.Error() {
-			t.Errorf("%s: opened with %v, want %v", when, err, ErrWritten)
+		if _, err := (&Files{}).Open(path, RotateOptions{}); !errors.Is(err, ErrInUse) || err.Error() != ErrInUse.Error() {
+			t.Errorf("%s: opened with %v, want %v", when, err, ErrInUse)
 		}
-		if err := second.Write(record(9), false); !errors.Is(err, ErrWritten) {
-			t.Errorf("%s: written with %v, want %v", when, err, ErrWritten)
+		if err := second.Write(record(9), false); !errors.Is(err, ErrInUse) {
+			t.Errorf("%s: written with %v, want %v", when, err, ErrInUse)
 		}
 	}
 	refused("with a record")
@@ -100,15 +100,15 @@ func TestErrWritten(t *testing.T) {
 	wantRecords(t, all(t, filepath.Dir(path)), 1, 3)
 }
 
-// TestIsWrittenCloses: IsWritten leaves no file open.
-func TestIsWrittenCloses(t *testing.T) {
+// TestIsInUseCloses: IsInUse leaves no file open.
+func TestIsInUseCloses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "gc.log")
 	if err := os.WriteFile(path, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	before := openDescriptors()
 	for range 20 {
-		IsWritten(path)
+		IsInUse(path)
 	}
 	if after := openDescriptors(); after > before {
 		t.Errorf("%d descriptors are open, before were %d", after, before)

@@ -15,9 +15,9 @@ func lockFile(f *os.File) bool {
 	return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil
 }
 
-// IsWritten reports whether a RotatingFile, of this or another program, is currently writing a
+// IsInUse reports whether a RotatingFile, of this or another program, is currently writing a
 // file.
-func IsWritten(path string) bool {
+func IsInUse(path string) bool {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
 	if err != nil {
 		return false

@@ -5,8 +5,8 @@ import "os"
 // lockFile does nothing: an open file cannot be renamed or deleted on Windows.
 func lockFile(*os.File) bool { return false }
 
-// IsWritten is unknown on Windows.
-func IsWritten(string) bool { return false }
+// IsInUse is unknown on Windows.
+func IsInUse(string) bool { return false }
 
 // reopenable returns the path through which an open file is opened again.
 func reopenable(_ *os.File, path string) string { return path }

@@ -146,7 +146,7 @@ func read(stream []byte, s span, processes *gclog.Processes) (newest int64, err 
 		}
 	}
 	processes.Finish()
-	return processes.Newest(), r.Err()
+	return processes.Latest(), r.Err()
 }
 
 // convert converts a recording to the formats with these names, or to all formats if there are no

@@ -138,7 +138,7 @@ func (r *RotatingFile) clear() error {
 		case !info.Mode().IsRegular():
 			return fmt.Errorf("%s is not a regular file", r.path)
 		}
-		if err := r.takeOver(dir); errors.Is(err, ErrWritten) {
+		if err := r.takeOver(dir); errors.Is(err, ErrInUse) {
 			return err
 		} else if err != nil {
 			return fmt.Errorf("archiving the existing %s: %w", r.path, err)
@@ -159,14 +159,14 @@ func (r *RotatingFile) base() string { return filepath.Base(r.path) }
 
 // takeOver archives an existing file at the path, unless another RotatingFile is writing it.
 func (r *RotatingFile) takeOver(dir *os.Root) error {
-	if IsWritten(r.path) {
-		return ErrWritten
+	if IsInUse(r.path) {
+		return ErrInUse
 	}
 	return r.archive(dir)
 }
 
-// ErrWritten is the error of opening a file that is already being written.
-var ErrWritten = errors.New("another gclog is writing to it: give each its own file")
+// ErrInUse is the error of opening a file that is already being written.
+var ErrInUse = errors.New("another gclog is writing to it: give each its own file")
 
 func (f *Files) logger() *lumberjack.Logger {
 	f.mu.Lock()
@@ -464,7 +464,7 @@ func (r *RotatingFile) make(dir *os.Root) (*os.File, error) {
 		return f, err
 	}
 	info, err := dir.Lstat(name)
-	if err == nil && info.Mode().IsRegular() && info.Size() == 0 && hasOneName(info) && !IsWritten(r.path) {
+	if err == nil && info.Mode().IsRegular() && info.Size() == 0 && hasOneName(info) && !IsInUse(r.path) {
 		return openSame(dir, name, info)
 	}
 	if err := r.takeOver(dir); err != nil {

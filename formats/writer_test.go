@@ -94,7 +94,7 @@ func TestGapUnwritten(t *testing.T) {
 	}
 	w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Start: 1, Duration: 1000}, UsedNumber: 8})
 	next := formats.NewWriter(json, out, formats.Options{Process: someone()})
-	next.Succeed(w)
+	next.TakeOver(w)
 	next.Flush()
 	if !errors.Is(next.Err(), errMood) {
 		t.Errorf("the error is %v", next.Err())
@@ -204,7 +204,7 @@ func TestUnwrittenTwice(t *testing.T) {
 	for range 3 {
 		w := formats.NewWriter(json, out, formats.Options{Process: someone()})
 		if before != nil {
-			w.Succeed(before)
+			w.TakeOver(before)
 		}
 		out.broken = true
 		w.Gap(&gclog.Gap{Reason: gclog.GapReattached, Time: 7})

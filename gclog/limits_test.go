@@ -221,8 +221,8 @@ func TestManyProcesses(t *testing.T) {
 			t.Fatalf("%d processes of %d", got, id+1)
 		}
 	}
-	if p.Newest() != most+1 || p.Reducer(p.List()[0]) != nil || p.Reducer(&gclog.Process{}) != nil {
-		t.Errorf("newest is %d", p.Newest())
+	if p.Latest() != most+1 || p.Reducer(p.List()[0]) != nil || p.Reducer(&gclog.Process{}) != nil {
+		t.Errorf("newest is %d", p.Latest())
 	}
 }
 

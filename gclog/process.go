@@ -76,8 +76,8 @@ type Process struct {
 	UptimeAtSync time.Duration
 }
 
-// Learn copies what other knows about the runtime and its GC. The process's identity is unchanged.
-func (p *Process) Learn(other *Process) {
+// Merge copies what other knows about the runtime and its GC. The process's identity is unchanged.
+func (p *Process) Merge(other *Process) {
 	text := func(known *string, text string) {
 		if text != "" {
 			*known = text
@@ -120,7 +120,7 @@ type Processes struct {
 	lastKey processKey
 	last    *process
 	errors  int64
-	newest  int64
+	latest  int64
 
 	recorded Process // what gclog wrote into its own recording
 }
@@ -153,7 +153,7 @@ func (p *Processes) Begin(t *parse.Trace) {
 
 // Event handles the next event of the stream.
 func (p *Processes) Event(e *parse.Event) {
-	p.newest = max(p.newest, e.Time)
+	p.latest = max(p.latest, e.Time)
 	typed, err := p.decoder.Decode(e)
 	at := Stamp{Time: e.Time, Ticks: e.Ticks, Thread: e.Thread}
 	if err != nil {
@@ -198,7 +198,7 @@ func (p *Processes) Event(e *parse.Event) {
 // Loss handles a report of lost events. It applies to the process that it names or, if it names
 // none, to all.
 func (p *Processes) Loss(l *parse.Loss) {
-	p.newest = max(p.newest, l.To)
+	p.latest = max(p.latest, l.To)
 	at := Stamp{Time: l.To, Ticks: l.Ticks, Thread: l.Thread}
 	for key, x := range p.byKey {
 		if x.reducer != nil && (key.id == l.Process || l.Process == 0) {
@@ -220,13 +220,13 @@ func (p *Processes) Advance(now int64) {
 func (p *Processes) Finish() {
 	for _, x := range p.list {
 		if x.reducer != nil {
-			x.reducer.Finish(p.newest)
+			x.reducer.Finish(p.latest)
 		}
 	}
 }
 
-// Newest returns the time of the latest event so far.
-func (p *Processes) Newest() int64 { return p.newest }
+// Latest returns the time of the latest event so far.
+func (p *Processes) Latest() int64 { return p.latest }
 
 // DecodeErrors returns the number of events that could not be decoded.
 func (p *Processes) DecodeErrors() int64 { return p.errors }

@@ -61,8 +61,8 @@ func TestProcesses(t *testing.T) {
 	p.Loss(&parse.Loss{Process: 2, Events: 5, From: 4000, To: 9000})
 	event(1, clr.IDGCRestartEEEnd, 10_000, word()[:2])
 	event(2, clr.IDGCRestartEEEnd, 11_000, word()[:2])
-	if p.DecodeErrors() != 2 || p.Newest() != 11_000 || len(p.List()) != 3 || p.List()[2].ID != 3 {
-		t.Errorf("%d errors, newest %d, %v", p.DecodeErrors(), p.Newest(), p.List())
+	if p.DecodeErrors() != 2 || p.Latest() != 11_000 || len(p.List()) != 3 || p.List()[2].ID != 3 {
+		t.Errorf("%d errors, newest %d, %v", p.DecodeErrors(), p.Latest(), p.List())
 	}
 	expect(stories[0], "gap lost-events 7-7 lost 1", "blocking #7 1+9", "gc #7 gen0 blocking no-sizes lost-events")
 	expect(stories[1], "gap lost-events 7-7 lost 5", "blocking #7 2+9", "gc #7 gen0 blocking no-sizes lost-events")
@@ -76,7 +76,7 @@ func TestProcesses(t *testing.T) {
 	}
 	// A loss that names no process applies to all of them.
 	p.Loss(&parse.Loss{Events: 3, From: 12_000, To: 13_000})
-	if p.Newest() != 13_000 || stories[0].gaps[1].LostEvents != 3 || stories[1].gaps[1].LostEvents != 3 {
+	if p.Latest() != 13_000 || stories[0].gaps[1].LostEvents != 3 || stories[1].gaps[1].LostEvents != 3 {
 		t.Errorf("%+v %+v", stories[0].gaps, stories[1].gaps)
 	}
 	// Silence, and the end.
@@ -237,7 +237,7 @@ func TestLearn(t *testing.T) {
 		reflect.ValueOf(other).Elem().Field(i).Set(reflect.ValueOf(known("new", 2)).Elem().Field(i))
 		other.Limits.HardLimit = 2
 		got, want := known("old", 1), known("old", 1)
-		got.Learn(other)
+		got.Merge(other)
 		if slices.Contains(runtime, name) && name != "Limits" { // Limits is known only if HasLimits is set
 			reflect.ValueOf(want).Elem().Field(i).Set(reflect.ValueOf(other).Elem().Field(i))
 		}
@@ -249,7 +249,7 @@ func TestLearn(t *testing.T) {
 		}
 	}
 	p := &gclog.Process{}
-	if p.Learn(known("new", 1)); p.Server != gclog.No || p.HeapCount != 1 || p.Processors != 1 || !p.HasLimits || p.Name != "" {
+	if p.Merge(known("new", 1)); p.Server != gclog.No || p.HeapCount != 1 || p.Processors != 1 || !p.HasLimits || p.Name != "" {
 		t.Errorf("%+v", p)
 	}
 }

@@ -30,7 +30,7 @@ func Read(r io.Reader, observe func(*Process) Observer) error {
 	err := p.Drain(parse.NewReader(r, Wanted))
 	p.Finish()
 	for _, s := range spans {
-		s.End(p.Newest())
+		s.End(p.Latest())
 	}
 	return err
 }

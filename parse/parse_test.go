@@ -221,8 +221,8 @@ func TestFlush(t *testing.T) {
 	}
 }
 
-// TestMoreToCome: what the last block implies about the next one.
-func TestMoreToCome(t *testing.T) {
+// TestInterrupted: what the last block implies about the next one.
+func TestInterrupted(t *testing.T) {
 	full := make([]byte, 60<<10)
 	for name, c := range map[string]struct {
 		write func(w *nettracetest.V4)
@@ -253,8 +253,8 @@ func TestMoreToCome(t *testing.T) {
 		for len(stream.pieces) > 0 {
 			scanUntilQuiet(t, r)
 		}
-		if r.MoreToCome() != c.more {
-			t.Errorf("%s: %v", name, r.MoreToCome())
+		if r.Interrupted() != c.more {
+			t.Errorf("%s: %v", name, r.Interrupted())
 		}
 	}
 }

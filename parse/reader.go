@@ -214,10 +214,10 @@ func (r *Reader) scan() bool {
 	}
 }
 
-// MoreToCome reports, while the stream is silent, whether the writer appears to have been
+// Interrupted reports, while the stream is silent, whether the writer appears to have been
 // interrupted in the middle of a batch: the last block was full, or it contained what a following
 // block needs. It is then too early for Flush.
-func (r *Reader) MoreToCome() bool { return r.more }
+func (r *Reader) Interrupted() bool { return r.more }
 
 // Flush makes the Reader deliver all waiting events at once. It is meant for live streams: a
 // runtime writes its buffers about every 100 ms, so if no byte has arrived for that long, nothing

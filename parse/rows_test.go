@@ -296,8 +296,8 @@ func TestFullBlock(t *testing.T) {
 		for len(stream.pieces) > 0 {
 			scanUntilQuiet(t, x)
 		}
-		if x.MoreToCome() != more {
-			t.Errorf("a block of %d bytes: %v", size, x.MoreToCome())
+		if x.Interrupted() != more {
+			t.Errorf("a block of %d bytes: %v", size, x.Interrupted())
 		}
 	}
 }

@@ -31,14 +31,14 @@ type Port struct {
 	listener net.Listener
 	newPeers chan *Peer
 
-	mu         sync.Mutex
-	peers      map[identity]*Peer
-	half       int           // half of the connections
-	patience   time.Duration // how long a stranger may take to announce itself
-	strangers  seats         // connections that do not belong to a peer
-	turnedAway int
-	done       bool
-	wg         sync.WaitGroup
+	mu        sync.Mutex
+	peers     map[identity]*Peer
+	half      int           // half of the connections
+	patience  time.Duration // how long a stranger may take to announce itself
+	strangers seats         // connections that do not belong to a peer
+	rejected  int
+	done      bool
+	wg        sync.WaitGroup
 }
 
 // An identity distinguishes a runtime from others. Cookies are not secret, so a cookie only counts
@@ -139,12 +139,12 @@ func (p *Port) remove(peer *Peer) {
 	}
 }
 
-// TurnedAway returns the number of connections from runtimes that were rejected because there were
+// Rejected returns the number of connections from runtimes that were rejected because there were
 // too many. The runtimes have been resumed if they were suspended.
-func (p *Port) TurnedAway() int {
+func (p *Port) Rejected() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.turnedAway
+	return p.rejected
 }
 
 // Close stops listening and drops all waiting connections.
@@ -257,7 +257,7 @@ func (p *Port) welcome(x *seat, id identity, inner int) bool {
 		}
 	}
 	if peer == nil {
-		p.turnedAway++
+		p.rejected++
 		return false
 	}
 	p.strangers.remove(x)

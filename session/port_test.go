@@ -364,7 +364,7 @@ func TestPortFull(t *testing.T) {
 	_, _ = second.Write(answer(nil))
 	waitClosed(t, second, "who was turned away")
 	waitClosed(t, advertise(t, path, secondHex+"00"), "who talks too early")
-	if n := p.TurnedAway(); n != 2 {
+	if n := p.Rejected(); n != 2 {
 		t.Errorf("%d were turned away", n)
 	}
 	_ = first.Close() // there is room again
@@ -465,8 +465,8 @@ func TestPortPlaces(t *testing.T) {
 				conn := advertise(t, path, strings.ReplaceAll(firstHex, "eeff", fmt.Sprintf("%04x", n)))
 				if n < want {
 					next(t, p)
-				} else if request := readRequest(conn); request == nil || p.TurnedAway() != 1 {
-					t.Errorf("%d peers, %d turned away", p.Peers(), p.TurnedAway())
+				} else if request := readRequest(conn); request == nil || p.Rejected() != 1 {
+					t.Errorf("%d peers, %d turned away", p.Peers(), p.Rejected())
 				}
 			}
 		})
@@ -487,8 +487,8 @@ func TestPortNobodyListens(t *testing.T) {
 	_ = first.Close()
 	waitFor(t, func() bool { return p.Peers() == 0 })
 	second := advertise(t, path, secondHex)
-	if request := readRequest(second); request == nil || p.TurnedAway() != 1 || p.Peers() != 0 {
-		t.Errorf("%d turned away, %d peers", p.TurnedAway(), p.Peers())
+	if request := readRequest(second); request == nil || p.Rejected() != 1 || p.Peers() != 0 {
+		t.Errorf("%d turned away, %d peers", p.Rejected(), p.Peers())
 	}
 }
 

@@ -66,9 +66,9 @@ func TestSilence(t *testing.T) {
 	})
 }
 
-// TestPatience: the current silence may have another limit until a byte arrives, or none until the
+// TestSetPatience: the current silence may have another limit until a byte arrives, or none until the
 // reader is woken.
-func TestPatience(t *testing.T) {
+func TestSetPatience(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, theirs := piped(t)
 		defer theirs.Close()
@@ -85,13 +85,13 @@ func TestPatience(t *testing.T) {
 			time.Sleep(50*ms - time.Since(began)%(50*ms))
 		}
 		s.IdleTimeout = 100 * ms
-		s.Patience(400 * ms)
+		s.SetPatience(400 * ms)
 		read("patience", 0, 401*ms)
 		read("patience, again", 0, 401*ms)
 		time.AfterFunc(200*ms, func() { _, _ = theirs.Write([]byte("a")) })
 		read("a byte", 1, 200*ms)
 		read("after a byte", 0, 101*ms)
-		s.Patience(0)
+		s.SetPatience(0)
 		time.AfterFunc(time.Hour, s.Wake)
 		read("for ever", 0, time.Hour)
 		s.Wake()

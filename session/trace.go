@@ -222,9 +222,9 @@ func (s *Stream) deadline() time.Time {
 	return end.Add(-time.Duration(end.UnixNano() % int64(wakeEvery)))
 }
 
-// Patience sets how long the current silence may last before Read returns, instead of IdleTimeout;
+// SetPatience sets how long the current silence may last before Read returns, instead of IdleTimeout;
 // 0: until Wake. It must be called by the goroutine that calls Read.
-func (s *Stream) Patience(d time.Duration) { s.patient, s.patience = true, d }
+func (s *Stream) SetPatience(d time.Duration) { s.patient, s.patience = true, d }
 
 // Wake makes Read return as after a silence, if there is an IdleTimeout. Any goroutine may call it.
 func (s *Stream) Wake() {

@@ -266,7 +266,7 @@ func (r *record) emit(out Observer) {
 		out.Start(&r.start)
 	case recordEnd:
 		if r.end.Process != nil {
-			r.of.facts.Learn(r.end.Process)
+			r.of.facts.Merge(r.end.Process)
 			r.end.Process = &r.of.facts
 		}
 		out.End(&r.end)

@@ -113,7 +113,7 @@ func recordWith(t testing.TB, stream []byte, o formats.Options, cut func(bool) b
 	})
 	drain(t, stream, processes)
 	for _, x := range list {
-		x.end(processes.Newest())
+		x.end(processes.Latest())
 	}
 	return list
 }

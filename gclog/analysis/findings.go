@@ -32,8 +32,8 @@ type Finding struct {
 	Evidence []Fact   // the numbers behind it
 }
 
-// Unjudged is a rule that could not be evaluated.
-type Unjudged struct {
+// NotEvaluated is a rule that could not be evaluated.
+type NotEvaluated struct {
 	Rule *Rule  `json:"rule"`
 	Why  string `json:"why"` // in a sentence without full stop
 }
@@ -160,7 +160,7 @@ func (f *Findings) GC(d *gclog.GCDetails) {
 	at := began(d)
 	f.advance(at)
 	f.advance(d.End)
-	if !f.window.Holds(at) {
+	if !f.window.Contains(at) {
 		return
 	}
 	f.each(func(s *stretch) { s.loss.record(d) })
@@ -188,7 +188,7 @@ func (f *Findings) Gap(g *gclog.Gap) {
 		f.miss(m)
 	}
 	f.advance(g.Time)
-	if f.window.Holds(g.Time) {
+	if f.window.Contains(g.Time) {
 		f.each(func(s *stretch) { s.loss.gap(g) })
 	}
 }
@@ -196,7 +196,7 @@ func (f *Findings) Gap(g *gclog.Gap) {
 // Event adds the type of an allocation tick. Findings need no other events, and without ticks
 // differ only in the types.
 func (f *Findings) Event(at gclog.Stamp, e clr.Event, _ *gclog.GCDetails) {
-	if tick, ok := e.(*clr.GCAllocationTick); ok && f.elder != nil && f.window.Holds(at.Time) {
+	if tick, ok := e.(*clr.GCAllocationTick); ok && f.elder != nil && f.window.Contains(at.Time) {
 		f.each(func(s *stretch) { s.tick(tick) })
 	}
 }
@@ -219,12 +219,12 @@ func (f *Findings) List() []Finding {
 	return list
 }
 
-// Unjudged returns the rules that could not be evaluated so far.
-func (f *Findings) Unjudged() []Unjudged {
-	list := []Unjudged{}
+// NotEvaluated returns the rules that could not be evaluated so far.
+func (f *Findings) NotEvaluated() []NotEvaluated {
+	list := []NotEvaluated{}
 	f.eachVerdict(func(r *Rule, v Finding, why string) {
 		if v.Text == "" && why != "" {
-			list = append(list, Unjudged{r, why})
+			list = append(list, NotEvaluated{r, why})
 		}
 	})
 	return list

@@ -68,7 +68,7 @@ func accounts(t *testing.T, stream []byte) (list []*account) {
 		return a
 	})
 	for _, a := range list {
-		a.end = processes.Newest()
+		a.end = processes.Latest()
 	}
 	return list
 }

@@ -80,7 +80,7 @@ func TestFindingsOfLogs(t *testing.T) {
 			}
 			found, foundAgain := ids(of[0]), ids(again.Findings)
 			var unjudged []string
-			for _, u := range again.Unjudged() {
+			for _, u := range again.NotEvaluated() {
 				unjudged = append(unjudged, u.Rule.ID)
 			}
 			for _, id := range found {

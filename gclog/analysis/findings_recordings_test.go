@@ -21,7 +21,7 @@ func recorded(t *testing.T, stream []byte) (list []*analysis.Findings, facts []*
 		return of[p]
 	})
 	for _, p := range processes.List() {
-		of[p].End(processes.Newest())
+		of[p].End(processes.Latest())
 		list, facts = append(list, of[p]), append(facts, p)
 	}
 	return list, facts
@@ -55,7 +55,7 @@ func TestFindingsOfRecordings(t *testing.T) {
 					t.Errorf("no number: %s", x.Text)
 				}
 			}
-			for _, u := range f.Unjudged() {
+			for _, u := range f.NotEvaluated() {
 				if slices.Contains(ids(f), u.Rule.ID) || u.Why == "" || strings.HasSuffix(u.Why, ".") {
 					t.Errorf("not judged: %s: %q", u.Rule.ID, u.Why)
 				}

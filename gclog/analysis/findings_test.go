@@ -34,7 +34,7 @@ func TestHealthy(t *testing.T) {
 		t.Errorf("%s: %s", x.Rule.ID, x.Text)
 	}
 	var unjudged []string
-	for _, u := range f.Unjudged() {
+	for _, u := range f.NotEvaluated() {
 		unjudged = append(unjudged, u.Rule.ID+": "+u.Why)
 	}
 	if want := []string{"native-growth: no collection reports both the resident memory of the process and what the GC has committed: live sessions do and their logs in json and csv, of .NET 8 and up"}; !slices.Equal(unjudged, want) {
@@ -316,7 +316,7 @@ func TestLongestTimes(t *testing.T) {
 // TestNoRecords checks that there are no findings without records.
 func TestNoRecords(t *testing.T) {
 	f := analysis.NewFindings(&gclog.Process{}, analysis.Thresholds{}, analysis.Always())
-	if list, unjudged := f.List(), f.Unjudged(); len(list) > 0 || len(unjudged) < 20 {
+	if list, unjudged := f.List(), f.NotEvaluated(); len(list) > 0 || len(unjudged) < 20 {
 		t.Errorf("%v, not judged: %v", list, unjudged)
 	}
 }
@@ -385,7 +385,7 @@ func TestEarlier(t *testing.T) {
 	for seed := range uint64(60) {
 		h := madeUp(rand.New(rand.NewPCG(seed, 11)))
 		f := h.findings(t)
-		found, unjudged := f.List(), f.Unjudged()
+		found, unjudged := f.List(), f.NotEvaluated()
 		by := h.now/time.Minute*time.Minute + 2*time.Minute // before 0 to the end
 		h.process.Sync = h.process.Sync.Add(by)
 		f = analysis.NewFindings(&h.process, analysis.Thresholds{}, analysis.Always())
@@ -399,7 +399,7 @@ func TestEarlier(t *testing.T) {
 		if got := f.List(); !slices.EqualFunc(found, got, same) {
 			t.Errorf("seed %d: %v, earlier %v", seed, found, got)
 		}
-		if got := f.Unjudged(); !slices.EqualFunc(unjudged, got, func(x, y analysis.Unjudged) bool { return x.Rule.ID == y.Rule.ID && x.Why == y.Why }) {
+		if got := f.NotEvaluated(); !slices.EqualFunc(unjudged, got, func(x, y analysis.NotEvaluated) bool { return x.Rule.ID == y.Rule.ID && x.Why == y.Why }) {
 			t.Errorf("seed %d: not judged: %v, earlier %v", seed, unjudged, got)
 		}
 	}
@@ -650,7 +650,7 @@ func TestRuleTable(t *testing.T) {
 				t.Errorf("%s: %q", r.ID, s)
 			}
 		}
-		if r.Severity == 0 || r.Sample == "" || r.Evidence == "" || r.Basis == "" || r.Stretch == "" {
+		if r.Severity == 0 || r.Sample == "" || r.Evidence == "" || r.Basis == "" || r.LiveSpan == "" {
 			t.Errorf("%s is not whole: %+v", r.ID, r)
 		}
 		names := map[string]bool{}
@@ -700,7 +700,7 @@ func document() string {
 	}
 	for _, r := range rules {
 		fmt.Fprintf(&b, "\n<a id=%q></a>\n## %d. %s\n\n`%s`, %s, basis: %s\n\n%s\n\n**What to do.** %s\n\n", r.ID, r.Number, r.Title, r.ID, r.Severity, r.Basis, cell(r.Explanation), cell(r.Advice))
-		fmt.Fprintf(&b, "*Looks at:* %s. *Needs:* %s. *Of a process that is watched:* %s.\n", cell(r.Evidence), r.Sample, r.Stretch)
+		fmt.Fprintf(&b, "*Looks at:* %s. *Needs:* %s. *Of a process that is watched:* %s.\n", cell(r.Evidence), r.Sample, r.LiveSpan)
 		if len(r.Thresholds) == 0 {
 			b.WriteString("It has no thresholds.\n")
 			continue
@@ -857,7 +857,7 @@ func TestHostile(t *testing.T) {
 			o.Gap(&gclog.Gap{Reason: gclog.GapReason(r.IntN(5)), Time: number(), From: r.Uint32(), To: r.Uint32()})
 			if i%500 == 0 {
 				o.List()
-				o.Unjudged()
+				o.NotEvaluated()
 			}
 		}
 	}

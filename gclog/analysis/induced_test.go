@@ -37,7 +37,7 @@ func TestInducedCounted(t *testing.T) {
 			return c
 		})
 		for p, c := range counters {
-			c.End(processes.Newest())
+			c.End(processes.Latest())
 			x, _ := of(c.Findings, "induced-gcs")
 			if x == nil {
 				continue

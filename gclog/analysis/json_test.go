@@ -36,7 +36,7 @@ func TestJSON(t *testing.T) {
 		{known(12.5).in("%"), `{"pct":0.125}`},
 		{unknown("a < b"), `{"unknown":"a < b"}`},
 		{tallyOf(1, 2).quantity("").in("ns"), `{"count":2,"total":{"ns":3},"max":{"ns":2}}`},
-		{[]Unjudged{{&Rule{ID: "pinning"}, "no"}}, `[{"rule":"pinning","why":"no"}]`},
+		{[]NotEvaluated{{&Rule{ID: "pinning"}, "no"}}, `[{"rule":"pinning","why":"no"}]`},
 		{
 			[]Finding{{Rule: &Rule{ID: "pinning", Title: "T", Explanation: "E", Advice: "A"}, Severity: Info, Text: "x", Evidence: facts[1:]}},
 			`[{"rule":"pinning","severity":"info","title":"T","text":"x","gcs":[],"evidence":[{"bytes":3,"name":"a"}],"explanation":"E","advice":"A"}]`,

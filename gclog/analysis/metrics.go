@@ -10,9 +10,9 @@ type Metric struct {
 	Name string
 	Help string // a short description
 	Number
-	// Nothing reports that it is unknown because there was nothing of its kind, such as no blocking
+	// Empty reports that it is unknown because there was nothing of its kind, such as no blocking
 	// gen2 collection, or no collection at all.
-	Nothing bool
+	Empty bool
 }
 
 // Metrics returns the numbers of the Summary, always the same ones in the same order: first those
@@ -57,12 +57,12 @@ func reportedBy(q *Quantity) Number {
 // notHeld is why 0 is unknown in a log that may omit what is counted.
 const notHeld = "a log of this format need not tell it"
 
-// Rare returns a count of the Summary as a number: a Sparse log may omit what is counted, so that 0
+// SparseCount returns a count of the Summary as a number: a Sparse log may omit what is counted, so that 0
 // is unknown.
-func (x *Summary) Rare(n uint64) Number { return rare(n, x.Sparse) }
+func (x *Summary) SparseCount(n uint64) Number { return sparseCount(n, x.Sparse) }
 
-// rare returns a count of what a sparse log may omit.
-func rare(n uint64, sparse bool) Number {
+// sparseCount returns a count of what a sparse log may omit.
+func sparseCount(n uint64, sparse bool) Number {
 	if n == 0 && sparse {
 		return unknown(notHeld)
 	}
@@ -77,7 +77,7 @@ func (x *Summary) missed() Number {
 	case x.CollectionsOnly && x.Missed > 0:
 		return unknown(noNumbers(x.Missed))
 	}
-	return x.Rare(x.Missed)
+	return x.SparseCount(x.Missed)
 }
 
 // noNumbers returns why the meaning of missing numbers is unknown.
@@ -90,7 +90,7 @@ func (x *Summary) unobserved() Number {
 	if x.CollectionsOnly && x.Missed > 0 {
 		return x.missed()
 	}
-	return x.Rare(uint64(x.Unobserved))
+	return x.SparseCount(uint64(x.Unobserved))
 }
 
 // A metric is a number of the whole Summary, or of each class. For classes the name and the help
@@ -152,9 +152,9 @@ func sessionMetrics() []metric[Summary] {
 			if x.LostInexact {
 				return unknown("events were lost, and the runtime does not say how many")
 			}
-			return x.Rare(x.LostEvents)
+			return x.SparseCount(x.LostEvents)
 		}},
-		{"records.dropped", "", "records that were lost because an output was too slow, or failed", func(x *Summary) Number { return x.Rare(x.Dropped) }},
+		{"records.dropped", "", "records that were lost because an output was too slow, or failed", func(x *Summary) Number { return x.SparseCount(x.Dropped) }},
 	}...)
 }
 
@@ -199,7 +199,7 @@ func (m *metric[T]) about(c Class) string {
 
 // incomplete returns how many collections are incomplete.
 func (r *Rollup) incomplete() Number {
-	return rare(r.Incomplete, r.sparse)
+	return sparseCount(r.Incomplete, r.sparse)
 }
 
 // PauseCount returns the number of pauses.
@@ -215,12 +215,12 @@ var classMetrics = slices.Concat([]metric[Rollup]{
 	{"gc.rate", "1/min", "collections per minute", func(r *Rollup) Number { return r.PerMinute }},
 	{"gc.induced", "", "collections that somebody asked for", func(r *Rollup) Number { return r.Induced }},
 	{"gc.incomplete", "", "collections of which something was not seen", (*Rollup).incomplete},
-	{"gc.lossy", "", "collections during which events were lost", func(r *Rollup) Number { return rare(r.Lossy, r.sparse) }},
-	{"gc.foreground", "", "collections while a background one ran", func(r *Rollup) Number { return rare(r.Foreground, r.sparse) }},
-	{"gc.demoted", "", "collections that were started as background ones, and run as blocking ones", func(r *Rollup) Number { return rare(r.Demoted, r.sparse) }},
-	{"gc.inside", "", "collections in the first suspension of a background one", func(r *Rollup) Number { return rare(r.InsideBGCStart, r.sparse) }},
-	{"gc.provisional", "", "full collections of provisional mode", func(r *Rollup) Number { return rare(r.Provisional, r.sparse) }},
-	{"gc.heapdump", "", "collections whose pause holds a walk of the heap for a snapshot", func(r *Rollup) Number { return rare(r.HeapDumps, r.sparse) }},
+	{"gc.lossy", "", "collections during which events were lost", func(r *Rollup) Number { return sparseCount(r.Lossy, r.sparse) }},
+	{"gc.foreground", "", "collections while a background one ran", func(r *Rollup) Number { return sparseCount(r.Foreground, r.sparse) }},
+	{"gc.demoted", "", "collections that were started as background ones, and run as blocking ones", func(r *Rollup) Number { return sparseCount(r.Demoted, r.sparse) }},
+	{"gc.inside", "", "collections in the first suspension of a background one", func(r *Rollup) Number { return sparseCount(r.InsideBGCStart, r.sparse) }},
+	{"gc.provisional", "", "full collections of provisional mode", func(r *Rollup) Number { return sparseCount(r.Provisional, r.sparse) }},
+	{"gc.heapdump", "", "collections whose pause holds a walk of the heap for a snapshot", func(r *Rollup) Number { return sparseCount(r.HeapDumps, r.sparse) }},
 	{"gc.compacting", "", "collections that moved objects together", func(r *Rollup) Number { return r.Compacting }},
 	{"pause.count", "", "pauses: times that the program stood", (*Rollup).PauseCount},
 	{"pause.total", "ns", "sum of the pauses", func(r *Rollup) Number { return r.Pauses.Total }},

@@ -87,7 +87,7 @@ func (t *Timeline) extend(at int64) { t.end = max(t.end, at) }
 func (t *Timeline) Pause(p *gclog.Pause) {
 	t.extend(p.Start + p.Duration)
 	t.ran(p.Start)
-	if from, to := t.window.Clip(p.Start, p.Start+p.Duration); from == to && !t.window.Holds(p.Start) {
+	if from, to := t.window.Clip(p.Start, p.Start+p.Duration); from == to && !t.window.Contains(p.Start) {
 		return
 	}
 	if n := len(t.stops); n > 0 && p.Start < t.stops[n-1].Start {
@@ -114,7 +114,7 @@ func (t *Timeline) GC(d *gclog.GCDetails) {
 		case b != nil && b.MarkStart > from:
 			t.miss(from, b.MarkStart, unseen)
 		case d.Flaws&gclog.FlawNoRestart != 0 || d.Kind != gclog.KindBackground && !d.HasEnd:
-			t.Stand(from)
+			t.PausedFrom(from)
 		case d.Kind != gclog.KindBackground:
 			t.miss(from, d.End, unseen)
 		default:
@@ -131,13 +131,13 @@ func (t *Timeline) GC(d *gclog.GCDetails) {
 	case d.HasEnd:
 		t.miss(b.MarkEnd, d.End, unseen)
 	default:
-		t.Stand(b.MarkEnd)
+		t.PausedFrom(b.MarkEnd)
 	}
 }
 
-// Stand records that a pause began whose end was not seen, for example because the recording was
-// cut off. It may last until something shows that the program ran.
-func (t *Timeline) Stand(from int64) {
+// PausedFrom records that a pause began whose end was not seen, for example because the recording
+// was cut off. It may last until something shows that the program ran.
+func (t *Timeline) PausedFrom(from int64) {
 	if _, after := t.Nearest(from, from+1); after != nil { // it is reported late
 		t.miss(from, after.Start, unseen)
 		return

@@ -269,7 +269,7 @@ func TestTimelineMissing(t *testing.T) {
 		{"at the end of all", func(l *analysis.Timeline) {
 			l.GC(&gclog.GCDetails{Flaws: gclog.FlawNoRestart, Start: 300})
 		}, [2]int64{300, 1000}, []int64{299}},
-		{"a suspension that has not ended", func(l *analysis.Timeline) { l.Stand(300) }, [2]int64{300, 1000}, []int64{299}},
+		{"a suspension that has not ended", func(l *analysis.Timeline) { l.PausedFrom(300) }, [2]int64{300, 1000}, []int64{299}},
 		{"a background collection whose first pause was not seen", func(l *analysis.Timeline) {
 			l.GC(&gclog.GCDetails{Kind: gclog.KindBackground, Flaws: gclog.FlawNoSuspend, Start: 300, Background: &gclog.BackgroundDetails{MarkStart: 350}})
 		}, [2]int64{300, 350}, []int64{299, 351}},

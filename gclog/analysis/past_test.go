@@ -199,7 +199,7 @@ func of(f *analysis.Findings, id string) (*analysis.Finding, string) {
 	if i := slices.IndexFunc(list, func(x analysis.Finding) bool { return x.Rule.ID == id }); i >= 0 {
 		return &list[i], ""
 	}
-	for _, u := range f.Unjudged() {
+	for _, u := range f.NotEvaluated() {
 		if u.Rule.ID == id {
 			return nil, u.Why
 		}

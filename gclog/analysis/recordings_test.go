@@ -45,7 +45,7 @@ func TestParts(t *testing.T) {
 	const parts = 7
 	forEach(t, func(t *testing.T, tr recordings.Trace) {
 		stream := recordings.Read(t, tr.Path)
-		end := read(t, stream, func(*gclog.Process) gclog.Observer { return nil }).Newest()
+		end := read(t, stream, func(*gclog.Process) gclog.Observer { return nil }).Latest()
 		statistics := map[*gclog.Process][]*analysis.Statistics{}
 		read(t, stream, func(p *gclog.Process) gclog.Observer {
 			var all several
@@ -124,7 +124,7 @@ func TestAllocationAgrees(t *testing.T) {
 	forEach(t, func(t *testing.T, tr recordings.Trace) {
 		stream := recordings.Read(t, tr.Path)
 		var windows []analysis.Window
-		end := read(t, stream, func(*gclog.Process) gclog.Observer { return starts{&windows} }).Newest()
+		end := read(t, stream, func(*gclog.Process) gclog.Observer { return starts{&windows} }).Latest()
 		windows = append(windows[:min(len(windows), 200)], analysis.Always())
 		var all several
 		allocated := 0.0

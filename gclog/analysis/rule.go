@@ -11,7 +11,7 @@ type Rule struct {
 	Severity    Severity
 	Thresholds  []Threshold
 	Sample      string // the sample that a finding requires, and the one to report that there is no problem
-	Stretch     string // the time that it covers in a process that is watched for long
+	LiveSpan    string // the time that it covers in a process that is watched for long
 	Evidence    string // what it evaluates
 	Explanation string // what is wrong, and why that matters
 	Advice      string // what to do about it
@@ -65,9 +65,9 @@ func Rules() []Rule {
 		if well := wells[r.need]; well != "" {
 			r.Sample += "; to say that all is well, " + well
 		}
-		r.Stretch = "the last hour or two"
+		r.LiveSpan = "the last hour or two"
 		if r.lasting {
-			r.Stretch = "the last day"
+			r.LiveSpan = "the last day"
 		}
 	}
 	return list

@@ -165,7 +165,7 @@ func (s *Statistics) miss(m Missing) {
 }
 
 // End reports that the session lasted until a time, or has lasted until now (for a stream
-// gclog.Processes.Newest).
+// gclog.Processes.Latest).
 func (s *Statistics) End(at int64) { s.span.saw(at, at) }
 
 // Unbounded reports that the start and end of the sessions are unknown: Begin and End were passed
@@ -193,7 +193,7 @@ func (s *Statistics) Pause(p *gclog.Pause) {
 	s.span.saw(p.Start, p.Start+p.Duration)
 	w := s.inSession()
 	start, end := w.Clip(p.Start, p.Start+p.Duration)
-	inside := w.Holds(p.Start)
+	inside := w.Contains(p.Start)
 	if start == end && !inside {
 		return
 	}
@@ -272,7 +272,7 @@ func (s *Statistics) GC(d *gclog.GCDetails) {
 	s.allocated.gc(d, s.window, s.unseen)
 	at = max(at, s.span.begin) // it was already running when the session began
 	w := s.inSession()
-	if !w.Holds(at) {
+	if !w.Contains(at) {
 		return
 	}
 	s.classes[classOf(d)].gc(d, w)
@@ -326,7 +326,7 @@ func (r *rollup) gc(d *gclog.GCDetails, w Window) {
 	}
 	count(&r.induced, d.HasReason && d.Reason.Induced())
 	count(&r.Incomplete, !d.Complete)
-	count(&r.BeganBefore, d.Flaws&gclog.FlawNoStart != 0)
+	count(&r.StartedBefore, d.Flaws&gclog.FlawNoStart != 0)
 	count(&r.Lossy, d.Flaws&gclog.FlawLostEvents != 0)
 	count(&r.Foreground, d.Kind == gclog.KindForeground)
 	count(&r.Demoted, d.DemotedBGC)
@@ -416,7 +416,7 @@ func (s *Statistics) Gap(g *gclog.Gap) {
 	if unobserved {
 		s.miss(m)
 	}
-	if from, to := s.window.Clip(m.From, m.To); from == to && (m.From < m.To || !s.window.Holds(m.To)) {
+	if from, to := s.window.Clip(m.From, m.To); from == to && (m.From < m.To || !s.window.Contains(m.To)) {
 		return
 	}
 	switch g.Reason {

@@ -64,7 +64,7 @@ type Rollup struct {
 	Induced   Number // how many were induced: reasons 1, 7, 9, 10 and 17
 
 	Incomplete     uint64 // a part of them was not seen
-	BeganBefore    uint64 // of these, already running when the session began
+	StartedBefore  uint64 // of these, already running when the session began
 	Lossy          uint64 // of these, with events lost meanwhile
 	Foreground     uint64 // while a background collection ran
 	Demoted        uint64 // started as background collection, run as a blocking one

@@ -267,7 +267,7 @@ func sumFindings(s *totals.Adder, f *analysis.Findings) {
 			s.AddAll("Evidence", e.Name+" "+factText(&e))
 		}
 	}
-	for _, x := range f.Unjudged() {
+	for _, x := range f.NotEvaluated() {
 		s.AddAll("Unjudged "+x.Rule.ID, x.Why)
 	}
 }
@@ -440,8 +440,8 @@ func TestTotals(t *testing.T) {
 				return o
 			})
 			for _, o := range all {
-				o.End(processes.Newest())
-				o.sum(into, processes.Newest())
+				o.End(processes.Latest())
+				o.sum(into, processes.Latest())
 			}
 		}
 	}

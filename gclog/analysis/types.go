@@ -33,7 +33,7 @@ func NewTypes(w Window) *Types { return &Types{window: w} }
 
 // Event adds an allocation tick or a finalized object.
 func (t *Types) Event(at gclog.Stamp, e clr.Event, _ *gclog.GCDetails) {
-	if !t.window.Holds(at.Time) {
+	if !t.window.Contains(at.Time) {
 		return
 	}
 	switch e := e.(type) {

@@ -8,8 +8,8 @@ type Window struct{ From, To int64 }
 // Always returns the Window that contains all times.
 func Always() Window { return Window{math.MinInt64, math.MaxInt64} }
 
-// Holds reports whether a moment is in the Window.
-func (w Window) Holds(at int64) bool { return at >= w.From && at < w.To }
+// Contains reports whether a moment is in the Window.
+func (w Window) Contains(at int64) bool { return at >= w.From && at < w.To }
 
 // Clip returns the part of [start, end) that is in the Window. If there is none, both results are
 // equal.

@@ -287,7 +287,7 @@ func (s *Session) read() {
 			p.Flush()
 		}
 		s.check(p, s.now())
-		s.stream.Patience(s.patience(settled))
+		s.stream.SetPatience(s.patience(settled))
 	}
 	s.err = p.Err()
 	s.o.Progress.Stream.Store(p.Stats().Bytes)
@@ -337,7 +337,7 @@ func (x *silence) lasts(p *parse.Reader) bool {
 		x.bytes, x.times = n, 0
 	}
 	x.times++
-	return !p.MoreToCome() || x.times >= int(interrupted/idle)
+	return !p.Interrupted() || x.times >= int(interrupted/idle)
 }
 
 // now returns the time of the stream's clock.
@@ -355,7 +355,7 @@ func (s *Session) patience(settled bool) time.Duration {
 	switch {
 	case s.until.Load() != 0 || !settled:
 		return idle
-	case s.mine != nil && !s.processes.Reducer(s.mine).Idle() && s.now()-s.processes.Newest() < int64(openMost):
+	case s.mine != nil && !s.processes.Reducer(s.mine).Idle() && s.now()-s.processes.Latest() < int64(openMost):
 		return openIdle
 	}
 	return 0
@@ -517,7 +517,7 @@ func (s *Session) GC(d *gclog.GCDetails) {
 	s.counted++
 	s.o.Progress.GCs.Add(1)
 	if s.o.Count > 0 && s.counted >= s.o.Count {
-		s.over, s.overAt = true, s.processes.Newest()
+		s.over, s.overAt = true, s.processes.Latest()
 		s.Ask()
 	}
 }
@@ -602,7 +602,7 @@ func (s *Session) end() formats.End {
 	e := formats.End{Reason: formats.EndDetached}
 	asked := s.asked.Load()
 	if s.trace != nil {
-		e.At = max(s.now(), s.processes.Newest())
+		e.At = max(s.now(), s.processes.Latest())
 		e.Ticks = s.trace.SyncTicks + e.At // an id, not a time: the clock's unit does not matter
 	}
 	cut := s.err != nil && errors.Is(s.err, io.ErrUnexpectedEOF)

@@ -73,7 +73,7 @@ func (c *condition) judge(metrics []checkMetric) verdict {
 	i := slices.IndexFunc(metrics, func(m checkMetric) bool { return m.Name == c.metric.Name })
 	v := verdict{condition: *c, result: verdictPassed, actual: metrics[i]}
 	switch {
-	case v.actual.Nothing, v.within():
+	case v.actual.Empty, v.within():
 	case !v.actual.Known():
 		v.result = verdictError
 	case compare(v.actual.Value, c.operator, c.limit.Value):
@@ -110,7 +110,7 @@ func compare(a float64, operator string, b float64) bool {
 func (v *verdict) line() string {
 	value, limit, more := v.actual.Text(), v.limitText(), ""
 	switch {
-	case v.actual.Nothing:
+	case v.actual.Empty:
 		value, more = "none", ": "+v.actual.Why
 	case !v.actual.Known() && v.actual.AtMost > 0:
 		value, more = "at most "+v.atMost(), ": "+v.actual.Why
@@ -159,7 +159,7 @@ func (v *verdict) atMost() string {
 func (v *verdict) explain() string {
 	name := v.metric.Name
 	switch {
-	case v.actual.Nothing:
+	case v.actual.Empty:
 		return fmt.Sprintf("there is no %s: %s", name, v.actual.Why)
 	case !v.actual.Known() && v.actual.AtMost > 0:
 		return fmt.Sprintf("%s is not known, but at most %s: %s", name, v.atMost(), v.actual.Why)
@@ -187,20 +187,20 @@ const unheard = "nothing shows that the GC was recorded: its events were not, or
 
 // checkable returns the metrics of a history.
 func (a *assessment) checkable(h *history.History, s *analysis.Summary) []checkMetric {
-	list := checkMetrics(s, a.findings.List(), a.findings.Unjudged())
+	list := checkMetrics(s, a.findings.List(), a.findings.NotEvaluated())
 	if !h.Unheard {
 		return list
 	}
 	for i := range list {
 		if m := &list[i]; m.Name != "duration" {
-			m.Number, m.Nothing, m.note = analysis.Number{Unit: m.Unit, Why: unheard}, false, ""
+			m.Number, m.Empty, m.note = analysis.Number{Unit: m.Unit, Why: unheard}, false, ""
 		}
 	}
 	return list
 }
 
 // checkMetrics returns the metrics of a summary, and those of the findings.
-func checkMetrics(s *analysis.Summary, found []analysis.Finding, unjudged []analysis.Unjudged) (list []checkMetric) {
+func checkMetrics(s *analysis.Summary, found []analysis.Finding, unjudged []analysis.NotEvaluated) (list []checkMetric) {
 	for _, m := range s.Metrics() {
 		list = append(list, checkMetric{Metric: m})
 	}
@@ -211,7 +211,7 @@ func checkMetrics(s *analysis.Summary, found []analysis.Finding, unjudged []anal
 // findingMetrics returns the number of findings, in total and for each rule. It is unknown for a
 // rule that was not evaluated, unless there was nothing to evaluate. The totals include only the
 // rules that were evaluated: with short histories and most logs some never are.
-func findingMetrics(list []analysis.Finding, unjudged []analysis.Unjudged, idle bool) []checkMetric {
+func findingMetrics(list []analysis.Finding, unjudged []analysis.NotEvaluated, idle bool) []checkMetric {
 	rules := analysis.Rules()
 	found, why := map[string]float64{}, map[string]string{}
 	severities := map[analysis.Severity]float64{}
@@ -244,7 +244,7 @@ func findingMetrics(list []analysis.Finding, unjudged []analysis.Unjudged, idle 
 		id := rules[i].ID
 		n := analysis.Number{Value: found[id], Why: why[id]}
 		all = append(all, checkMetric{Metric: analysis.Metric{
-			Name: "findings." + id, Help: "findings of the rule " + id, Number: n, Nothing: idle && !n.Known(),
+			Name: "findings." + id, Help: "findings of the rule " + id, Number: n, Empty: idle && !n.Known(),
 		}})
 	}
 	return all

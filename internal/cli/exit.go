@@ -71,7 +71,7 @@ func exitCode(err error) int {
 	case errors.Is(err, session.ErrNoAnswer), errors.As(err, &answer):
 		return exitSession
 	case errors.As(err, &path):
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, formats.ErrWritten) {
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, formats.ErrInUse) {
 			return exitUsage
 		}
 		return exitData

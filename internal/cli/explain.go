@@ -99,7 +99,7 @@ func (o *explainable) Begin(int64) {}
 func (o *explainable) End(int64)   {}
 
 func (o *explainable) GC(d *gclog.GCDetails) {
-	if !o.window.Holds(startOf(d)) {
+	if !o.window.Contains(startOf(d)) {
 		return
 	}
 	o.Peers.GC(d)

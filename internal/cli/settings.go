@@ -96,7 +96,7 @@ func settingsOf(ctx context.Context, t *session.Target) (*gclog.Process, *gcsett
 			reported.Server = facts.Server
 		}
 	}
-	report := gcsettings.Examine(&reported, gcsettings.Heaps{Newest: threads}, configuration, from)
+	report := gcsettings.Examine(&reported, gcsettings.Heaps{Latest: threads}, configuration, from)
 	unknown := func(what, why string) {
 		report.Unknown = append(report.Unknown, gcsettings.Unknown{What: what, Why: why})
 	}
@@ -141,12 +141,12 @@ func (p *program) settingsOfFiles(c *cli.Context, names []string, how string) er
 	source := h.Source()
 	heaps := seen.Heaps
 	whole := asked.Whole()
-	if heaps.Newest == 0 && whole { // the header of a log may contain it
-		heaps.Newest = h.Process.HeapCount
+	if heaps.Latest == 0 && whole { // the header of a log may contain it
+		heaps.Latest = h.Process.HeapCount
 	}
 	report := gcsettings.Examine(h.Process, heaps, nil, gcsettings.Sources{Flavour: source, Limits: source, Heaps: source + ", its collections", Library: source})
 	report.Unknown = []gcsettings.Unknown{{What: "what is set", Why: "a file holds neither the environment of the process nor its runtimeconfig.json"}}
-	if heaps.Newest == 0 && !whole {
+	if heaps.Latest == 0 && !whole {
 		report.Unknown = append(report.Unknown, gcsettings.Unknown{What: "number of heaps", Why: "no collection in that part of the time tells it"})
 	}
 	if !h.Process.HasLimits {
@@ -174,11 +174,11 @@ func (*seenHeaps) End(int64)   {}
 
 // GC counts the heaps of a collection.
 func (s *seenHeaps) GC(d *gclog.GCDetails) {
-	if !s.window.Holds(startOf(d)) {
+	if !s.window.Contains(startOf(d)) {
 		return
 	}
 	if n := d.HeapCount(); n > 0 {
-		s.Newest = n
+		s.Latest = n
 		s.Counts[n]++
 	}
 	s.Adapted = s.Adapted || d.Datas != gclog.DatasDetails{}

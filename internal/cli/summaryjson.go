@@ -15,7 +15,7 @@ type summaryGC struct {
 	Allocated   analysis.AllocatedTypes      `json:"allocated"`
 	Finalized   []analysis.FinalizedType     `json:"finalized"`
 	Findings    []analysis.Finding           `json:"findings"`
-	Unjudged    []analysis.Unjudged          `json:"unjudged"`
+	Unjudged    []analysis.NotEvaluated      `json:"unjudged"`
 	Damage      string                       `json:"damage,omitempty"`        // why the input could not be read to its end
 	Skipped     int64                        `json:"skipped_lines,omitempty"` // of a log: damaged lines, and lines that are not gclog's
 }
@@ -36,7 +36,7 @@ func (p *program) summaryJSON(h *history.History, a *assessment) *historyJSON {
 		Metrics: map[string]analysis.Number{}, Worst: stretchesJSON(h, s.Worst), Utilization: stretchesJSON(h, s.Utilization),
 		WithoutGC: map[string]analysis.Quantity{}, Reasons: map[string]uint64{},
 		Allocated: a.types.Allocated(mostTypes), Finalized: a.types.Finalized(mostTypes),
-		Findings: a.findings.List(), Unjudged: a.findings.Unjudged(), Damage: h.Damage, Skipped: h.Skipped,
+		Findings: a.findings.List(), Unjudged: a.findings.NotEvaluated(), Damage: h.Damage, Skipped: h.Skipped,
 	}
 	for _, m := range s.Metrics() {
 		gc.Metrics[m.Name] = m.Number

@@ -56,7 +56,7 @@ func (t *summaryText) page() {
 		t.allocated(t.a.types)
 	}
 	t.data()
-	t.reasons(t.a.findings.Unjudged())
+	t.reasons(t.a.findings.NotEvaluated())
 }
 
 // num formats a number. If it is unknown, the reason is kept for -v.
@@ -220,7 +220,7 @@ func (t *summaryText) collections() {
 		if all.Demoted > 0 {
 			demoted = fmt.Sprintf("; %d that began so ran blocking", all.Demoted)
 		}
-		t.line("background", "%d, with %s foreground %s while they ran and %s in their first pause%s", n, t.num("foreground", s.Rare(all.Foreground)), plural(all.Foreground, "GC"), t.num("in the first pause", s.Rare(all.InsideBGCStart)), demoted)
+		t.line("background", "%d, with %s foreground %s while they ran and %s in their first pause%s", n, t.num("foreground", s.SparseCount(all.Foreground)), plural(all.Foreground, "GC"), t.num("in the first pause", s.SparseCount(all.InsideBGCStart)), demoted)
 	}
 	if s.BlockingGen2.Known() {
 		latest := ""
@@ -348,7 +348,7 @@ func (t *summaryText) data() {
 	all := &s.Classes[analysis.ClassAll]
 	t.title("Data")
 	before := ""
-	if n := all.BeganBefore; n > 0 {
+	if n := all.StartedBefore; n > 0 {
 		before = fmt.Sprintf("; %d began before the session", n)
 	}
 	t.line("complete", "%d of %s%s", all.Count-all.Incomplete, counted(all.Count, "GC"), before)
@@ -399,7 +399,7 @@ var severityStyles = map[analysis.Severity]screen.Style{analysis.Error: screen.F
 
 // findings prints the findings, and what to do about them.
 func (t *summaryText) findings(f *analysis.Findings) {
-	list, unjudged := f.List(), f.Unjudged()
+	list, unjudged := f.List(), f.NotEvaluated()
 	fmt.Fprintf(t, "\n%s %s\n", t.paint(screen.Heading, "Findings:"), t.verdict(list))
 	for i := range list {
 		x := &list[i]
@@ -478,7 +478,7 @@ func (t *summaryText) unless(text string) string {
 }
 
 // reasons prints why rules were not evaluated and numbers are unknown, or how many those are.
-func (t *summaryText) reasons(unjudged []analysis.Unjudged) {
+func (t *summaryText) reasons(unjudged []analysis.NotEvaluated) {
 	format := logs.Lacks(t.h.Format)
 	if !t.why {
 		n := 0

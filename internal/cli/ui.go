@@ -124,7 +124,7 @@ func elapsed(d time.Duration) string {
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
-		case r != '\n' && r != '\t' && formats.Acts(r):
+		case r != '\n' && r != '\t' && formats.IsControl(r):
 			return '\uFFFD'
 		}
 		return r

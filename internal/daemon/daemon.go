@@ -452,7 +452,7 @@ func untilSummary(now time.Time, every time.Duration) time.Duration {
 // tick does work that is rarely due.
 func (d *Daemon) tick() {
 	d.admit()
-	d.sayTurnedAway()
+	d.sayRejected()
 	d.limiter.tick(time.Now())
 	d.followClock()
 	for _, p := range d.processes {

@@ -257,8 +257,8 @@ control: {socket: ""}
 	}
 }
 
-// TestTurnedAway: connections that a port cannot accept are reported, each count once.
-func TestTurnedAway(t *testing.T) {
+// TestRejected: connections that a port cannot accept are reported, each count once.
+func TestRejected(t *testing.T) {
 	dir := shortDir(t)
 	path := filepath.Join(dir, "p")
 	w := runDaemon(t, configured(t, fmt.Sprintf(`version: 1
@@ -274,7 +274,7 @@ control: {socket: ""}
 		defer r.Close()
 		<-r.Running()
 	}
-	w.await("some to be turned away", func() bool { return w.ports[path].TurnedAway() > 0 })
+	w.await("some to be turned away", func() bool { return w.ports[path].Rejected() > 0 })
 	w.await("that", func() bool {
 		w.tick()
 		return true
@@ -290,9 +290,9 @@ control: {socket: ""}
 	})
 	w.stop() // so that no more arrive
 	w.ports[path] = x
-	w.sayTurnedAway()
+	w.sayRejected()
 	before := *w.limiter.things["port "+path]
-	if w.sayTurnedAway(); *w.limiter.things["port "+path] != before {
+	if w.sayRejected(); *w.limiter.things["port "+path] != before {
 		t.Error("the same number is told again")
 	}
 }

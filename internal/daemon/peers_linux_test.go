@@ -226,7 +226,7 @@ control: {socket: ""}
 	first := startPeer(t, path+",suspend")
 	w.await("the first", func() bool { return w.in(first.Process.Pid).State == "on" })
 	second := startPeer(t, path+",suspend")
-	w.await("another one to be turned away", func() bool { return w.ports[path].TurnedAway() > 0 })
+	w.await("another one to be turned away", func() bool { return w.ports[path].Rejected() > 0 })
 	w.await("the first alone", func() bool {
 		p := w.of(first.Process.Pid)
 		return w.in(second.Process.Pid).State == "" && p != nil && p.peer != nil && !isClosed(p.peer.Gone())

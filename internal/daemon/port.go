@@ -14,8 +14,8 @@ import (
 // of gclog may keep a program from running.
 type port struct {
 	*session.Port
-	cancel     context.CancelFunc
-	turnedAway int // number of rejected connections that was last logged
+	cancel   context.CancelFunc
+	rejected int // number of rejected connections that was last logged
 }
 
 // listen opens the ports that are not open yet. On an error the new ones are closed again.
@@ -73,11 +73,11 @@ func (d *Daemon) welcome(ctx context.Context, peer *session.Peer) {
 	}
 }
 
-// sayTurnedAway logs which ports rejected connections.
-func (d *Daemon) sayTurnedAway() {
+// sayRejected logs which ports rejected connections.
+func (d *Daemon) sayRejected() {
 	for path, p := range d.ports {
-		if n := p.TurnedAway(); n > p.turnedAway {
-			p.turnedAway = n
+		if n := p.Rejected(); n > p.rejected {
+			p.rejected = n
 			d.limiter.warn("port "+path, fmt.Sprintf("%d connections to %s rejected so far: too many from one process, from one user, or in total. Runtimes that were waiting there at startup were resumed", n, path), nil)
 		}
 	}

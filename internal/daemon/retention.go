@@ -70,7 +70,7 @@ func leftFiles(paths, open []string) (list []leftFile) {
 	for _, path := range open {
 		inUse[filepath.Clean(path)] = true
 	}
-	used := func(name string) bool { return inUse[name] || formats.IsWritten(name) }
+	used := func(name string) bool { return inUse[name] || formats.IsInUse(name) }
 	seen := map[string]bool{}
 	for _, path := range paths {
 		for _, name := range output.Made(path) {

@@ -109,7 +109,7 @@ func TestUnknownFlavour(t *testing.T) {
 // TestReported: what the runtime reports, and how that is interpreted.
 func TestReported(t *testing.T) {
 	p := &gclog.Process{Server: gclog.Yes, HasLimits: true, Limits: clr.GCSettings{HighMemoryPercent: 128, HardLimit: ^uint64(0)}}
-	r := Examine(p, Heaps{Newest: 1, Counts: map[int]int{1: 41, 2: 36}, Adapted: true}, nil, Sources{Heaps: "collections"})
+	r := Examine(p, Heaps{Latest: 1, Counts: map[int]int{1: 41, 2: 36}, Adapted: true}, nil, Sources{Heaps: "collections"})
 	want := []Fact{
 		{"gcServer", "on", "", ""},
 		{"GCHeapCount", "1", "collections", "in the latest collection; 2 in 36 of 77"},
@@ -137,7 +137,7 @@ func TestThreads(t *testing.T) {
 		{map[string]string{"DOTNET_GCDynamicAdaptationMode": "0"}, true},
 		{map[string]string{}, false},
 	} {
-		r := Examine(&gclog.Process{Server: gclog.Yes}, Heaps{Newest: 2}, &Configuration{Major: 10, Variables: test.set}, Sources{Heaps: "threads"})
+		r := Examine(&gclog.Process{Server: gclog.Yes}, Heaps{Latest: 2}, &Configuration{Major: 10, Variables: test.set}, Sources{Heaps: "threads"})
 		got := false
 		for _, f := range r.InForce {
 			got = got || f == Fact{"GCHeapCount", "2", "threads", ""}

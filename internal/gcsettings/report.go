@@ -42,7 +42,7 @@ type Sources struct {
 // Heaps is the number of heaps, as reported by collections, or as shown by the number of server GC
 // threads in a process.
 type Heaps struct {
-	Newest  int         // in the latest collection; 0: unknown
+	Latest  int         // in the latest collection; 0: unknown
 	Counts  map[int]int // number of collections by number of heaps
 	Adapted bool        // DATAS decided the number
 }
@@ -73,14 +73,14 @@ func Examine(p *gclog.Process, heaps Heaps, configuration *Configuration, from S
 
 // seen adds what collections or threads show.
 func (r *Report) seen(h Heaps, from string) {
-	if h.Newest == 0 {
+	if h.Latest == 0 {
 		return
 	}
 	var others []string
 	all := 0
 	for _, n := range slices.Sorted(maps.Keys(h.Counts)) {
 		all += h.Counts[n]
-		if n != h.Newest {
+		if n != h.Latest {
 			others = append(others, fmt.Sprintf("%d in %d", n, h.Counts[n]))
 		}
 	}
@@ -88,7 +88,7 @@ func (r *Report) seen(h Heaps, from string) {
 	if len(others) > 0 {
 		note = fmt.Sprintf("in the latest collection; %s of %d", strings.Join(others, ", "), all)
 	}
-	r.InForce = append(r.InForce, Fact{"GCHeapCount", strconv.Itoa(h.Newest), from, note})
+	r.InForce = append(r.InForce, Fact{"GCHeapCount", strconv.Itoa(h.Latest), from, note})
 	if h.Adapted {
 		r.InForce = append(r.InForce, Fact{"GCDynamicAdaptationMode", "1", from, "DATAS"})
 	}

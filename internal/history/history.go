@@ -18,8 +18,8 @@ import (
 //
 // An observer that is a gclog.EventObserver is also passed the events of recordings. One that has
 // the methods Unbounded and CollectionsOnly of analysis.Statistics is informed through them of what
-// the format of a log cannot hold, one with Stand(since int64) that the program was suspended at
-// the end.
+// the format of a log cannot hold, one with PausedFrom(since int64) that the program was suspended
+// at the end.
 type Observe func(*gclog.Process, analysis.Window) gclog.SpanObserver
 
 // A History is what was passed to an observer.

@@ -161,10 +161,10 @@ func (o *instance) End(e *formats.End) {
 	}
 }
 
-// Stand passes on that the program was suspended at the end.
-func (o *instance) Stand(since int64) {
-	if to, ok := o.subject.to.(interface{ Stand(since int64) }); ok {
-		to.Stand(since)
+// PausedFrom passes on that the program was suspended at the end.
+func (o *instance) PausedFrom(since int64) {
+	if to, ok := o.subject.to.(interface{ PausedFrom(since int64) }); ok {
+		to.PausedFrom(since)
 	}
 }
 

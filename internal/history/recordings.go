@@ -92,7 +92,7 @@ func (r *recordingReader) readRecording(f *File) error {
 		list[i].open = processes.Reducer(list[i].Process).AppendOpen(nil)
 	}
 	processes.Finish()
-	f.newest = processes.Newest()
+	f.newest = processes.Latest()
 	r.newest[f.Trace.ProcessID] = f.newest
 	for i := range list {
 		r.seen[list[i].ID] = true
@@ -106,10 +106,10 @@ func (x *recorded) end(at int64) {
 	if x.first {
 		x.observer.End(&formats.End{At: at, Ticks: at, Reason: formats.EndOfRecording, Process: x.Process})
 	}
-	o, ok := x.observer.(interface{ Stand(since int64) })
+	o, ok := x.observer.(interface{ PausedFrom(since int64) })
 	for _, open := range x.open {
 		if ok && open.Kind == gclog.OpenSuspension {
-			o.Stand(open.Since)
+			o.PausedFrom(open.Since)
 		}
 	}
 }

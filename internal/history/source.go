@@ -217,8 +217,8 @@ func (s *Source) NothingText() string {
 // observe is called for each selected process: once for each recording, with the first recording's
 // origin of times, and in logs for each process instance. It returns the observer of the process,
 // or nil. A recording is one session, of all runtime instances in a process. An observer with a
-// method Stand(since int64) is informed at its end that the program was suspended and that nothing
-// shows that it resumed.
+// method PausedFrom(since int64) is informed at its end that the program was suspended and that
+// nothing shows that it resumed.
 func (s *Source) ReadAll(observe func(*gclog.Process) logs.Observer) error {
 	return s.read(s.Files, func(p *gclog.Process) logs.Observer {
 		if !s.wanted(p) {

@@ -107,7 +107,7 @@ func (s *Set) Renew(opts formats.Options) {
 		o.former += o.Dropped()
 		o.dropped, o.written = 0, 0
 		w := o.spec.writer(o.place, opts)
-		w.Succeed(o.Writer)
+		w.TakeOver(o.Writer)
 		o.Writer = w
 	}
 }
