@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// IsControl reports whether a terminal or an editor acts on a character instead of showing it: a control
-// character, a line end, or a change of the writing direction. Such a character is allowed in a
-// JSON string. It is written as an escape, because names come from other processes.
+// IsControl reports whether a terminal or an editor acts on a character instead of showing it: a
+// control character, a line end, or a change of the writing direction. Such a character is allowed
+// in a JSON string. It is written as an escape, because names come from other processes.
 func IsControl(r rune) bool {
 	return r < 0x20 || r >= 0x7f && r < 0xa0 || r == 0x2028 || r == 0x2029 || unicode.Is(unicode.Bidi_Control, r)
 }

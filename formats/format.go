@@ -217,8 +217,8 @@ func NewWriter(f Format, out Output, o Options) *Writer {
 	return w
 }
 
-// TakeOver makes w the successor of another Writer on the same Output: w reports what that one could
-// not write.
+// TakeOver makes w the successor of another Writer on the same Output: w reports what that one
+// could not write.
 func (w *Writer) TakeOver(before *Writer) {
 	w.missing, before.missing = before.missing, gclog.Missing{}
 	w.kept, before.kept = before.kept, nil

@@ -10,8 +10,8 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// processEvents is what the events of a process contain, read without the Reducer. Lists of times are in
-// order.
+// processEvents is what the events of a process contain, read without the Reducer. Lists of times
+// are in order.
 type processEvents struct {
 	marks     []mark
 	revisits  []revisit

@@ -6,7 +6,7 @@ import "github.com/gclog/gclog/parse/clr"
 // Suspensions for reasons other than the GC are kept only so that their ends are not mistaken for
 // those of others.
 //
-// It is suspending the threads until stood is set, in effect until restart is set, and then
+// It is suspending the threads until suspended is set, in effect until restart is set, and then
 // resuming them until GCRestartEEEnd, or until abandon gives it up. Only the Reducer changes it.
 type suspension struct {
 	thread    uint64

@@ -13,7 +13,7 @@ import (
 // and one background one are open.
 
 // blocking is a blocking collection whose record is still being filled in. Before its first line
-// open is false; its lines set open, and its end, or the start of another collection, sets told.
+// open is false; its lines set open, and its end, or the start of another collection, sets done.
 type blocking struct {
 	gclog.GCDetails
 	open       bool

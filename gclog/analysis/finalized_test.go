@@ -58,9 +58,9 @@ type finalizedOf struct {
 
 func (f *finalizedOf) Event(at gclog.Stamp, e clr.Event, d *gclog.GCDetails) { f.types.Event(at, e, d) }
 
-// TestFinalizedReported checks that every event with a name counts, as many as TraceEvent delivers, and
-// none in recordings without such events. The number is that of the finalizer thread, apart from
-// what ran after the latest collection.
+// TestFinalizedReported checks that every event with a name counts, as many as TraceEvent delivers,
+// and none in recordings without such events. The number is that of the finalizer thread, apart
+// from what ran after the latest collection.
 func TestFinalizedReported(t *testing.T) {
 	for _, x := range []struct {
 		name           string

@@ -57,8 +57,8 @@ func reportedBy(q *Quantity) Number {
 // notHeld is why 0 is unknown in a log that may omit what is counted.
 const notHeld = "a log of this format need not tell it"
 
-// SparseCount returns a count of the Summary as a number: a Sparse log may omit what is counted, so that 0
-// is unknown.
+// SparseCount returns a count of the Summary as a number: a Sparse log may omit what is counted, so
+// that 0 is unknown.
 func (x *Summary) SparseCount(n uint64) Number { return sparseCount(n, x.Sparse) }
 
 // sparseCount returns a count of what a sparse log may omit.

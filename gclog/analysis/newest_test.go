@@ -7,8 +7,8 @@ import (
 	"github.com/gclog/gclog/gclog/analysis"
 )
 
-// TestReportedLate checks that a background collection is reported after younger ones: its values from
-// its start are not the latest, and it does not report pinned survivors.
+// TestReportedLate checks that a background collection is reported after younger ones: its values
+// from its start are not the latest, and it does not report pinned survivors.
 func TestReportedLate(t *testing.T) {
 	s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
 	s.Begin(0)

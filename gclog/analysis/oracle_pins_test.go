@@ -25,9 +25,9 @@ func (c *pinCounter) GC(d *gclog.GCDetails) {
 	c.Statistics.GC(d)
 }
 
-// TestPinsReported checks that the records contain each pin event that TraceEvent delivers, and that
-// the statistics report pins if there are any. TraceEvent's own sums are 0: it does not take them
-// from a stream.
+// TestPinsReported checks that the records contain each pin event that TraceEvent delivers, and
+// that the statistics report pins if there are any. TraceEvent's own sums are 0: it does not take
+// them from a stream.
 func TestPinsReported(t *testing.T) {
 	folder, compared := recordings.Dir(t), 0
 	for _, name := range []string{"core31-wks-verbose", "net10-svr-verbose", "net10-wks-verbose", "net8-wks-verbose", "svr", "wks", "verb", "net10-wks-churn"} {

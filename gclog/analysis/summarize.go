@@ -240,7 +240,7 @@ func (h *history) distribution(values []int64, why string, value func(*stop) (v 
 }
 
 // shares fills in which share of the time the program was paused. Worst stretches are searched for
-// where all of the time was observed. behind is the length of the pauses elsewhere.
+// where all of the time was observed. hidden is the length of the pauses elsewhere.
 func (s *Statistics) shares(x *Summary, hidden int64) {
 	parts := s.unseen.between(x.Window)
 	total := x.Classes[ClassAll].Pauses.Total

@@ -91,8 +91,8 @@ type Rollup struct {
 	PinnedShare    Number // percentage of the surviving bytes in collected generations; blocking collections report it
 	// PinsSeen is the bytes of the pinned objects that were reported individually, and PinPlugs the
 	// bytes of the plugs that could not be moved. Their Count counts the collections that report
-	// any; PlugsReported includes those in a log that contains only the number of plugs. UserPinned is
-	// the percentage of plugs that were pinned objects, for collections that report both.
+	// any; PlugsReported includes those in a log that contains only the number of plugs. UserPinned
+	// is the percentage of plugs that were pinned objects, for collections that report both.
 	PinsSeen, PinPlugs Quantity
 	PlugsReported      Number
 	UserPinned         Number

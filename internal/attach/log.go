@@ -72,8 +72,8 @@ func (l *Log) Serve(sessions <-chan *Session, known *gclog.Process, ended func(*
 }
 
 // Write writes the records of a session until it has ended, and returns how it ended. known is what
-// Facts returned; nil: found out during the session. begun is called when the outputs are open. An
-// error means that they could not be opened; the session has ended then.
+// Facts returned; nil: found out during the session. started is called when the outputs are open.
+// An error means that they could not be opened; the session has ended then.
 func (l *Log) Write(s *Session, known *gclog.Process, started func(*gclog.Process)) (formats.End, error) {
 	l.process = s.process(l.withSettings(known))
 	l.session = s

@@ -8,9 +8,9 @@ import (
 )
 
 // Observe passes the records of the session to an observer, instead of a Log, until the session has
-// ended. known is what Facts returned. begun is called when the stream has started, and returns the
-// observer; the process it receives stays valid, and is completed at the end with what events have
-// shown. The error is about what went wrong with the stream.
+// ended. known is what Facts returned. started is called when the stream has started, and returns
+// the observer; the process it receives stays valid, and is completed at the end with what events
+// have shown. The error is about what went wrong with the stream.
 func (s *Session) Observe(known *gclog.Process, started func(*gclog.Process) gclog.Observer) (formats.End, error) {
 	process := s.process(known)
 	to := started(&process)

@@ -20,7 +20,7 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// openOn opens a session on a fake runtime; tell receives its messages for people.
+// openOn opens a session on a fake runtime; warn receives its messages for people.
 func openOn(t *testing.T, target *session.Target, warn func(string)) *Session {
 	t.Helper()
 	s, err := Open(t.Context(), target, SessionOptions{Config: configOf(t, "light"), Warn: warn})

@@ -63,7 +63,8 @@ func TestSummaries(t *testing.T) {
 	})
 }
 
-// TestSummaryOfSlowOutput: a process whose outputs lag writes no summaries until they have caught up.
+// TestSummaryOfSlowOutput: a process whose outputs lag writes no summaries until they have caught
+// up.
 func TestSummaryOfSlowOutput(t *testing.T) {
 	play(t, "summary: 30s\n", func(s *stage) {
 		a := s.enter(fakeruntime.Config{})

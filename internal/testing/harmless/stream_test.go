@@ -33,7 +33,7 @@ const (
 
 func newWalker(r io.Reader) *walker { return &walker{r: bufio.NewReader(r)} }
 
-// walk reads the whole stream and calls begun after its first object.
+// walk reads the whole stream and calls started after its first object.
 func (w *walker) walk(started func()) error {
 	if magic, err := w.text(len(streamMagic)); err != nil || magic != streamMagic {
 		return fmt.Errorf("the stream begins with %q instead of %s: %w", magic, streamMagic, err)
