@@ -1,0 +1,478 @@
+package heap
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/gclog/gclog/parse"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+// ErrNoWalk reports that a stream contains no heap walk.
+var ErrNoWalk = errors.New("the stream contains no heap walk")
+
+// A Walk describes the heap walk that a Graph was made of, and what the stream lacks of it.
+type Walk struct {
+	Collection uint32     // number of the collection
+	Depth      uint32     // generation that it collected: below 2, objects may be dead
+	Reason     clr.Reason // clr.ReasonInduced, if the walk was asked for
+	Start, End int64      // of the collection, in nanoseconds since parse.Trace.SyncTime
+	Others     int        // other walks in the stream
+
+	Lost       uint64 // events that the runtime dropped during the walk
+	Gaps       bool   // events of the walk are missing, or their counts contradict each other
+	Cut        bool   // the stream ends before the collection does
+	Objects    uint64 // that the walk contains
+	References uint64 // that these objects have
+	Unresolved uint64 // references and roots whose object is not in the walk
+	NullRoots  uint64 // roots without an object, which are normal
+}
+
+// Complete reports whether nothing of the walk is missing. References are only known if it is.
+func (w *Walk) Complete() bool { return w.Lost == 0 && !w.Gaps && !w.Cut }
+
+// A Builder makes a Graph of the events of a stream. Nothing in a stream can be resolved before the
+// collection ends: roots come after the objects, and types after the objects that have them.
+type Builder struct {
+	pointerSize int
+	types       map[uint64]*Type
+
+	gc   *walk // of the collection that is running, once it has begun
+	best *walk // the walk to use: the first complete one of a full collection, else the best
+	done bool  // best is complete, and of a full blocking collection
+	seen int   // walks
+}
+
+// A walk is what a collection has shown.
+type walk struct {
+	Walk
+	blocking bool
+	begun    bool // an object was seen
+	analyzed bool // the collection's own events have come: ranges that follow are those after it
+
+	address column[uint64]
+	size    column[uint32]
+	typ     column[uint64] // ids
+	first   column[uint32]
+	target  column[uint64] // addresses
+	large   map[Object]uint64
+	edges   uint64 // of all objects
+
+	roots      []rawRoot
+	known      map[rawRoot]bool
+	statics    []rawStatic
+	dependents []clr.ConditionalEdge
+	before     []generationRange
+	after      []generationRange
+	moved      column[clr.MovedRange]
+
+	next [4]uint32 // expected Index of events 16 to 19
+}
+
+type rawRoot struct {
+	node, id uint64
+	kind     clr.RootKind
+	flags    RootFlags
+}
+
+type rawStatic struct {
+	slot, object, typ uint64
+	field             string
+}
+
+// NewBuilder returns a Builder for a process with pointers of 4 or 8 bytes.
+func NewBuilder(pointerSize int) *Builder {
+	return &Builder{pointerSize: pointerSize, types: map[uint64]*Type{}}
+}
+
+// Wanted is the filter for parse.NewReader that delivers the events a Builder uses.
+func Wanted(m *parse.Metadata) parse.Want {
+	if m.Provider != clr.RuntimeProvider {
+		return parse.Want{}
+	}
+	switch m.EventID {
+	case clr.IDGCStart, clr.IDGCEnd, clr.IDBulkType, clr.IDGCBulkRootEdge, clr.IDGCBulkRootConditionalEdge,
+		clr.IDGCBulkNode, clr.IDGCBulkEdge, clr.IDGCBulkMovedRanges, clr.IDGCGenerationRange,
+		clr.IDGCBulkRootStaticVar, clr.IDGCPerHeapHistory, clr.IDGCGlobalHeapHistory:
+		return parse.Want{Deliver: true}
+	}
+	return parse.Want{}
+}
+
+// Read reads a nettrace stream and returns the Graph of its first complete heap walk. If there is
+// none, the Graph is what can be told of an incomplete one: its Walk says what is missing. The error
+// is ErrNoWalk, or why the stream could not be read; with a *parse.FormatError there may be a Graph
+// as well, of what precedes the damage.
+func Read(r io.Reader) (*Graph, error) {
+	x := parse.NewReader(r, Wanted)
+	trace, err := x.ReadTrace()
+	if err != nil {
+		return nil, err
+	}
+	b := NewBuilder(trace.PointerSize)
+	decoder := clr.NewDecoder(trace.PointerSize)
+	for x.Scan() {
+		if l := x.Loss(); l != nil {
+			b.Loss(uint64(l.Events))
+			continue
+		}
+		e := x.Event()
+		typed, err := decoder.Decode(e)
+		if err != nil {
+			b.Loss(1)
+			continue
+		}
+		b.Event(e.Time, typed)
+	}
+	g, err := b.Graph()
+	return g, errors.Join(x.Err(), err)
+}
+
+// Done reports whether the walk is complete. What follows in the stream is not needed, except for
+// the types that the walk uses.
+func (b *Builder) Done() bool { return b.done }
+
+// Loss handles a number of events that were lost.
+func (b *Builder) Loss(events uint64) {
+	if b.gc != nil {
+		b.gc.Lost += events
+	}
+}
+
+// Event handles the next event; at is its time.
+func (b *Builder) Event(at int64, e clr.Event) {
+	switch e := e.(type) {
+	case *clr.BulkType:
+		b.addTypes(e)
+	case *clr.GCStart:
+		b.start(at, e)
+	case *clr.GCEnd:
+		b.end(at, e)
+	}
+	if b.gc == nil {
+		return
+	}
+	switch e := e.(type) {
+	case *clr.GCGlobalHeapHistory, *clr.GCPerHeapHistory:
+		b.gc.analyzed = true
+	case *clr.GCBulkNode:
+		b.gc.nodes(e)
+	case *clr.GCBulkEdge:
+		b.gc.edgesOf(e)
+	case *clr.GCBulkRootEdge:
+		b.gc.rootsOf(e)
+	case *clr.GCBulkRootStaticVar:
+		b.gc.staticsOf(e)
+	case *clr.GCBulkConditionalEdge:
+		b.gc.index(1, e.Index)
+		for i := range e.Count {
+			b.gc.dependents = append(b.gc.dependents, e.At(i))
+		}
+	case *clr.GCGenerationRange:
+		b.gc.rangeOf(e)
+	case *clr.GCBulkMovedRanges:
+		for i := range e.Count {
+			b.gc.moved.add(e.At(i))
+		}
+	}
+}
+
+// addTypes keeps the declarations of types, the newest for each id: an address may be used again
+// after an assembly was unloaded.
+func (b *Builder) addTypes(e *clr.BulkType) {
+	var t clr.Type
+	for e.Next(&t) {
+		parameters := make([]uint64, t.NumParameters)
+		for i := range parameters {
+			parameters[i] = t.Parameter(i)
+		}
+		b.types[t.ID] = &Type{
+			ID: t.ID, Module: t.Module, Token: t.NameID, Flags: t.Flags, Element: t.ElementType,
+			Parameters: parameters, Name: t.Name.String(),
+		}
+	}
+}
+
+// start begins a collection. That of a background collection, in which others run, is not a walk's.
+func (b *Builder) start(at int64, e *clr.GCStart) {
+	b.gc = nil
+	if b.done || e.Type == clr.TypeBackground {
+		return
+	}
+	b.gc = &walk{
+		Walk:     Walk{Collection: e.Count, Depth: e.Depth, Reason: e.Reason, Start: at},
+		blocking: e.Type == clr.TypeBlocking, large: map[Object]uint64{}, known: map[rawRoot]bool{},
+	}
+}
+
+// end ends a collection. Only a walk makes it one of a snapshot: the program's own collections look
+// the same.
+func (b *Builder) end(at int64, e *clr.GCEnd) {
+	w := b.gc
+	if w == nil || e.Count != w.Collection {
+		return
+	}
+	w.End = at
+	b.finish()
+}
+
+// finish chooses between the walk that ends and the best before it.
+func (b *Builder) finish() {
+	w := b.gc
+	b.gc = nil
+	if w == nil || !w.begun {
+		return
+	}
+	b.seen++
+	w.check()
+	if b.best == nil || w.rank() > b.best.rank() {
+		b.best = w
+	}
+	b.done = w.rank() == perfect
+}
+
+// perfect is the rank of a complete walk after a full blocking collection.
+const perfect = 3
+
+func (w *walk) rank() (n int) {
+	if w.Complete() {
+		n += 2
+	}
+	if w.Depth >= 2 && w.blocking {
+		n++
+	}
+	return n
+}
+
+// check compares the counts in the walk.
+func (w *walk) check() {
+	w.Objects, w.References = uint64(w.address.n), w.edges
+	if w.edges != uint64(w.target.n) {
+		w.Gaps = true
+	}
+}
+
+// index checks the sequence number of an event of kind 16 + i.
+func (w *walk) index(i int, index uint32) {
+	if index != w.next[i] {
+		w.Gaps = true
+	}
+	w.next[i] = index + 1
+}
+
+func (w *walk) nodes(e *clr.GCBulkNode) {
+	w.begun = true
+	w.index(2, e.Index)
+	for i := range e.Count {
+		if w.address.n == int(NoObject) || w.edges > math.MaxUint32 {
+			w.Gaps = true // more than a Graph can hold
+			return
+		}
+		n := e.At(i)
+		size := uint32(largeSize)
+		if n.Size < largeSize {
+			size = uint32(n.Size)
+		} else {
+			w.large[Object(w.address.n)] = n.Size
+		}
+		w.address.add(n.Address)
+		w.size.add(size)
+		w.typ.add(n.TypeID)
+		w.first.add(uint32(w.edges))
+		if n.Edges > math.MaxUint32 {
+			n.Edges = math.MaxUint32 // false: check finds fewer
+		}
+		w.edges += n.Edges
+	}
+}
+
+func (w *walk) edgesOf(e *clr.GCBulkEdge) {
+	w.index(3, e.Index)
+	for i := range e.Count {
+		w.target.add(e.At(i).Target)
+	}
+}
+
+func (w *walk) rootsOf(e *clr.GCBulkRootEdge) {
+	w.index(0, e.Index)
+	for i := range e.Count {
+		root := e.At(i)
+		if root.Node == 0 {
+			w.NullRoots++
+			continue
+		}
+		r := rawRoot{node: root.Node, id: root.Root, kind: root.Kind, flags: RootFlags(root.Flags)}
+		if !w.known[r] {
+			w.known[r] = true
+			w.roots = append(w.roots, r)
+		}
+	}
+}
+
+func (w *walk) staticsOf(e *clr.GCBulkRootStaticVar) {
+	var v clr.StaticVar
+	for e.Next(&v) {
+		if v.Object != 0 {
+			w.statics = append(w.statics, rawStatic{v.Root, v.Object, v.TypeID, v.Field.String()})
+		}
+	}
+}
+
+func (w *walk) rangeOf(e *clr.GCGenerationRange) {
+	r := generationRange{start: e.Start, end: e.Start + e.Used, generation: Generation(e.Generation)}
+	switch {
+	case e.Used == 0 || r.end < r.start || r.generation > POH:
+	case w.analyzed || w.begun:
+		w.after = append(w.after, r)
+	default:
+		w.before = append(w.before, r)
+	}
+}
+
+// Graph returns the Graph of the walk. It must be called once, when the stream has ended.
+func (b *Builder) Graph() (*Graph, error) {
+	if w := b.gc; w != nil && w.begun {
+		w.Cut = true
+		b.finish()
+	}
+	w := b.best
+	if w == nil {
+		return nil, ErrNoWalk
+	}
+	b.best = nil
+	w.Others = b.seen - 1
+	g := &Graph{PointerSize: b.pointerSize, Walk: w.Walk}
+	g.address, g.size, g.large = w.address.flat(), w.size.flat(), w.large
+	g.index = newAddressIndex(g.address)
+	b.resolveTypes(g, w)
+	if w.Complete() {
+		w.first.add(uint32(w.edges))
+		g.first = w.first.flat()
+		g.resolveReferences(&w.target)
+	} else { // references carry no source: after a gap nobody knows whose they are
+		g.first = make([]uint32, len(g.address)+1)
+	}
+	g.resolveRoots(w)
+	g.ages = generations(g.address, w)
+	return g, nil
+}
+
+// resolveTypes makes the list of the types that objects and statics have, in their order.
+func (b *Builder) resolveTypes(g *Graph, w *walk) {
+	index := map[uint64]uint32{}
+	typeOf := func(id uint64) uint32 {
+		i, ok := index[id]
+		if !ok {
+			t := b.types[id]
+			if t == nil {
+				t = &Type{ID: id}
+				g.unknowns++
+			}
+			i = uint32(len(g.Types))
+			index[id] = i
+			g.Types = append(g.Types, *t)
+		}
+		return i
+	}
+	g.typ = make([]uint32, 0, w.typ.n)
+	var last uint64
+	for i, chunk := range w.typ.chunks {
+		for _, id := range chunk {
+			if n := len(g.typ); n > 0 && id == last {
+				g.typ = append(g.typ, g.typ[n-1]) // objects of a type often follow each other
+				continue
+			}
+			g.typ = append(g.typ, typeOf(id))
+			last = id
+		}
+		w.typ.chunks[i] = nil
+	}
+	for _, v := range w.statics {
+		if o := g.index.find(g.address, v.object); o != NoObject {
+			g.Statics = append(g.Statics, Static{Slot: v.slot, Object: o, Type: int(typeOf(v.typ)), Field: v.field})
+		} else {
+			g.Walk.Unresolved++
+		}
+	}
+}
+
+// resolveReferences replaces the addresses of the references by objects.
+func (g *Graph) resolveReferences(addresses *column[uint64]) {
+	g.target = make([]Object, addresses.n)
+	var (
+		work       sync.WaitGroup
+		unresolved = make([]uint64, len(addresses.chunks))
+		at         int
+		next       atomic.Int64
+	)
+	starts := make([]int, len(addresses.chunks))
+	for i, chunk := range addresses.chunks {
+		starts[i] = at
+		at += len(chunk)
+	}
+	for range runtime.GOMAXPROCS(0) {
+		work.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(starts); i = int(next.Add(1)) - 1 {
+				targets := g.target[starts[i]:]
+				for k, address := range addresses.chunks[i] {
+					if targets[k] = g.index.find(g.address, address); targets[k] == NoObject {
+						unresolved[i]++
+					}
+				}
+				addresses.chunks[i] = nil
+			}
+		})
+	}
+	work.Wait()
+	for _, n := range unresolved {
+		g.Walk.Unresolved += n
+	}
+	if g.Walk.Unresolved > 0 {
+		g.dropUnresolved()
+	}
+}
+
+// dropUnresolved removes references to no object.
+func (g *Graph) dropUnresolved() {
+	kept := uint32(0)
+	for o := range g.address {
+		from, to := g.first[o], g.first[o+1]
+		g.first[o] = kept
+		for _, t := range g.target[from:to] {
+			if t != NoObject {
+				g.target[kept] = t
+				kept++
+			}
+		}
+	}
+	g.first[len(g.address)] = kept
+	g.target = g.target[:kept]
+}
+
+// resolveRoots finds the objects of the roots and of the entries of ConditionalWeakTables.
+func (g *Graph) resolveRoots(w *walk) {
+	for _, r := range w.roots {
+		if o := g.index.find(g.address, r.node); o != NoObject {
+			g.Roots = append(g.Roots, Root{Object: o, Kind: r.kind, Flags: r.flags, ID: r.id})
+		} else {
+			g.Walk.Unresolved++
+		}
+	}
+	for _, d := range w.dependents {
+		key, value := g.index.find(g.address, d.Key), g.index.find(g.address, d.Value)
+		if key != NoObject && value != NoObject {
+			g.Dependents = append(g.Dependents, Dependent{key, value})
+		} else if d.Key != 0 && d.Value != 0 {
+			g.Walk.Unresolved++
+		}
+	}
+	slices.SortFunc(g.Dependents, func(a, b Dependent) int {
+		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Value, b.Value))
+	})
+}

@@ -1,0 +1,107 @@
+package heap
+
+import (
+	"fmt"
+	"math"
+)
+
+// An Object is the index of an object in its Graph. The objects are in the order of the walk:
+// generation by generation, by ascending address within each region.
+type Object uint32
+
+// NoObject is no object.
+const NoObject = Object(math.MaxUint32)
+
+// A Graph is a snapshot of a heap. It does not change after it was built, so several goroutines may
+// use it.
+type Graph struct {
+	PointerSize int // 4 or 8 bytes
+	Types       []Type
+	Roots       []Root      // in the order of the stream, without duplicates; weak ones too
+	Statics     []Static    // static fields that refer to an object
+	Dependents  []Dependent // entries of ConditionalWeakTables, without those whose key or value is gone
+	Walk        Walk
+
+	address  []uint64
+	size     []uint32 // bytes; largeSize: see large
+	typ      []uint32 // index into Types
+	first    []uint32 // index of the first reference; one more entry than objects
+	target   []Object // of the references
+	large    map[Object]uint64
+	ages     []Generation // before the collection; nil: unknown
+	index    addressIndex
+	unknowns int // types without a name
+}
+
+// largeSize in Graph.size stands for a size that does not fit.
+const largeSize = math.MaxUint32
+
+// A Type is a type of the program, as the runtime names it (GCBulkType).
+type Type struct {
+	ID     uint64 // address of the MethodTable, or of the TypeDesc of an array in .NET Core 3.1
+	Module uint64
+	Token  uint32 // of its definition in the module's metadata
+	Flags  uint32 // those of clr.Type
+	// Element is the CorElementType: 0x11 value type, 0x12 class, 0x14 array, 0x1d vector.
+	Element    uint8
+	Parameters []uint64 // ids of the generic arguments, or of an array's element
+	Name       string   // as in the stream: nested types lack the outer class; "": not in the stream
+}
+
+// String returns the name of the type.
+func (t *Type) String() string {
+	if t.Name == "" {
+		return fmt.Sprintf("unknown type 0x%x", t.ID)
+	}
+	return t.Name
+}
+
+// Len returns the number of objects.
+func (g *Graph) Len() int { return len(g.address) }
+
+// Address returns the address of an object after the collection.
+func (g *Graph) Address(o Object) uint64 { return g.address[o] }
+
+// Size returns the size of an object in bytes as the runtime computes it: that of a string is 22
+// bytes and two for each character. Space returns what it occupies.
+func (g *Graph) Size(o Object) uint64 {
+	if s := g.size[o]; s != largeSize {
+		return uint64(s)
+	}
+	return g.large[o]
+}
+
+// Space returns the number of bytes that an object occupies: its size, rounded up to the pointer
+// size.
+func (g *Graph) Space(o Object) uint64 {
+	unit := uint64(g.PointerSize)
+	return (g.Size(o) + unit - 1) / unit * unit
+}
+
+// Type returns the index in Types of an object's type.
+func (g *Graph) Type(o Object) int { return int(g.typ[o]) }
+
+// References returns the objects that an object refers to, one for each field or array element that
+// is not null. It belongs to the Graph.
+func (g *Graph) References(o Object) []Object { return g.target[g.first[o]:g.first[o+1]] }
+
+// NumReferences returns the number of all references.
+func (g *Graph) NumReferences() int { return len(g.target) }
+
+// At returns the object at an address, or false if there is none.
+func (g *Graph) At(address uint64) (Object, bool) {
+	o := g.index.find(g.address, address)
+	return o, o != NoObject
+}
+
+// Generation returns the generation in which an object was before the collection of the snapshot,
+// or UnknownGeneration.
+func (g *Graph) Generation(o Object) Generation {
+	if g.ages == nil {
+		return UnknownGeneration
+	}
+	return g.ages[o]
+}
+
+// UnknownTypes returns the number of types whose names the stream does not contain.
+func (g *Graph) UnknownTypes() int { return g.unknowns }

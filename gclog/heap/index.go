@@ -1,0 +1,108 @@
+package heap
+
+import (
+	"cmp"
+	"slices"
+)
+
+// An addressIndex finds objects by their address. The objects of a walk are in ascending runs, one
+// or more for each region. A run has an entry for each page of 1 KB: the first object at or after
+// its start.
+type addressIndex struct {
+	runs   []run
+	pages  []Object
+	sorted []Object // all objects by address, if the runs overlap, which those of a runtime do not; else nil
+}
+
+// A run is a series of objects by ascending address: from first up to the object before end.
+type run struct {
+	start, last uint64 // addresses of the first and the last object
+	first, end  Object
+	page        int // index in pages of the page that start is in
+}
+
+const (
+	pageShift = 10
+	runGap    = 16 << 10 // bytes between two objects of a run, so that its pages need less memory than its objects
+)
+
+func newAddressIndex(address []uint64) (x addressIndex) {
+	for i := 0; i < len(address); {
+		r := run{start: address[i], first: Object(i)}
+		for i++; i < len(address) && address[i] > address[i-1] && address[i]-address[i-1] <= runGap; {
+			i++
+		}
+		r.last, r.end = address[i-1], Object(i)
+		x.runs = append(x.runs, r)
+	}
+	slices.SortFunc(x.runs, func(a, b run) int { return cmp.Compare(a.start, b.start) })
+	for i := range x.runs {
+		if i > 0 && x.runs[i].start <= x.runs[i-1].last {
+			return sortedIndex(address)
+		}
+	}
+	for i := range x.runs {
+		r := &x.runs[i]
+		r.page = len(x.pages)
+		o := r.first
+		for page := r.start >> pageShift; page <= r.last>>pageShift; page++ {
+			for address[o]>>pageShift < page {
+				o++
+			}
+			x.pages = append(x.pages, o)
+		}
+	}
+	return x
+}
+
+func sortedIndex(address []uint64) addressIndex {
+	sorted := make([]Object, len(address))
+	for i := range sorted {
+		sorted[i] = Object(i)
+	}
+	slices.SortStableFunc(sorted, func(a, b Object) int { return cmp.Compare(address[a], address[b]) })
+	return addressIndex{sorted: sorted}
+}
+
+// find returns the object at an address, or NoObject.
+func (x *addressIndex) find(address []uint64, at uint64) Object {
+	if x.sorted != nil {
+		i, ok := slices.BinarySearchFunc(x.sorted, at, func(o Object, at uint64) int { return cmp.Compare(address[o], at) })
+		if !ok {
+			return NoObject
+		}
+		return x.sorted[i]
+	}
+	i := x.run(at)
+	if i < 0 {
+		return NoObject
+	}
+	return x.runs[i].find(x.pages, address, at)
+}
+
+// run returns the index of the last run that starts at or before an address, or -1.
+func (x *addressIndex) run(at uint64) int {
+	low, high := 0, len(x.runs)
+	for low < high {
+		if mid := int(uint(low+high) >> 1); x.runs[mid].start <= at {
+			low = mid + 1
+		} else {
+			high = mid
+		}
+	}
+	return low - 1
+}
+
+func (r *run) find(pages []Object, address []uint64, at uint64) Object {
+	if at > r.last {
+		return NoObject
+	}
+	o := pages[r.page+int(at>>pageShift-r.start>>pageShift)]
+	for o < r.end && address[o] < at {
+		o++
+	}
+	if o < r.end && address[o] == at {
+		return o
+	}
+	return NoObject
+}

@@ -1,0 +1,40 @@
+package heap
+
+import "github.com/gclog/gclog/parse/clr"
+
+// A Root is what keeps an object alive from outside the heap (GCBulkRootEdge).
+type Root struct {
+	Object Object
+	Kind   clr.RootKind
+	Flags  RootFlags
+	// ID is the MethodDesc of the method whose frame holds the object (0: unknown) for the stack, the
+	// address of the handle for a handle, and 0 for the finalizer queue.
+	ID uint64
+}
+
+// RootFlags are the properties of a root.
+type RootFlags uint32
+
+// The flags of a root.
+const (
+	RootPinned     RootFlags = 1
+	RootWeak       RootFlags = 2
+	RootInterior   RootFlags = 4
+	RootRefCounted RootFlags = 8 // a COM handle; with RootWeak: its count is zero
+)
+
+// Strong reports whether the root keeps its object alive.
+func (r *Root) Strong() bool { return r.Flags&RootWeak == 0 }
+
+// A Static is a static field that refers to an object (GCBulkRootStaticVar). The field's slot is in
+// an array that a handle keeps alive: the Static only adds the name.
+type Static struct {
+	Slot   uint64 // address of the field
+	Object Object
+	Type   int    // index in Types of the type of the value, which is not the class that declares it
+	Field  string // its name
+}
+
+// A Dependent is an entry of a ConditionalWeakTable: Value is alive because Key is
+// (GCBulkRootConditionalWeakTableElementEdge).
+type Dependent struct{ Key, Value Object }
