@@ -94,6 +94,12 @@ func (g *Graph) At(address uint64) (Object, bool) {
 	return o, o != NoObject
 }
 
+// containing returns the object that contains an address.
+func (g *Graph) containing(address uint64) (Object, bool) {
+	o := g.index.before(g.address, address)
+	return o, o != NoObject && address-g.address[o] < g.Size(o)
+}
+
 // Generation returns the generation in which an object was before the collection of the snapshot,
 // or UnknownGeneration.
 func (g *Graph) Generation(o Object) Generation {

@@ -80,6 +80,30 @@ func (x *addressIndex) find(address []uint64, at uint64) Object {
 	return x.runs[i].find(x.pages, address, at)
 }
 
+// before returns the last object at or before an address, or NoObject.
+func (x *addressIndex) before(address []uint64, at uint64) Object {
+	if x.sorted != nil {
+		i, ok := slices.BinarySearchFunc(x.sorted, at, func(o Object, at uint64) int { return cmp.Compare(address[o], at) })
+		switch {
+		case ok:
+			return x.sorted[i]
+		case i == 0:
+			return NoObject
+		}
+		return x.sorted[i-1]
+	}
+	i := x.run(at)
+	if i < 0 {
+		return NoObject
+	}
+	r := &x.runs[i]
+	n, ok := slices.BinarySearch(address[r.first:r.end], at)
+	if !ok {
+		n-- // at is not before the first
+	}
+	return r.first + Object(n)
+}
+
 // run returns the index of the last run that starts at or before an address, or -1.
 func (x *addressIndex) run(at uint64) int {
 	low, high := 0, len(x.runs)

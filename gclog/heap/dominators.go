@@ -1,0 +1,231 @@
+package heap
+
+import "slices"
+
+// Dominators says for each object what keeps it alive alone: its dominator is the nearest object that
+// is on every path from the roots to it. Without the dominator it would be garbage. The memory that
+// an object retains is its own and that of all objects that it dominates.
+//
+// Roots are strong roots and static fields; the entries of ConditionalWeakTables are references from
+// key to value. Weak roots keep nothing alive.
+type Dominators struct {
+	graph    *Graph
+	vertex   []Object // the reachable objects in the order of a depth-first search
+	number   []uint32 // the index in vertex of each object, plus 1; 0: unreachable
+	idom     []uint32 // of the object in vertex with the same index: that of its dominator plus 1; 0: the roots
+	retained []uint64 // of that object, in bytes
+}
+
+// Reachable reports whether an object is reachable from a root. Objects that are not are frozen
+// ones, as a rule.
+func (d *Dominators) Reachable(o Object) bool { return d.number[o] > 0 }
+
+// NumReachable returns the number of reachable objects.
+func (d *Dominators) NumReachable() int { return len(d.vertex) }
+
+// Dominator returns the dominator of a reachable object, or NoObject if only the roots together keep
+// it alive.
+func (d *Dominators) Dominator(o Object) Object {
+	if n := d.number[o]; n > 0 && d.idom[n-1] > 0 {
+		return d.vertex[d.idom[n-1]-1]
+	}
+	return NoObject
+}
+
+// Retained returns how many bytes an object retains: its Space and that of all that it dominates. For
+// an unreachable object it is 0.
+func (d *Dominators) Retained(o Object) uint64 {
+	if n := d.number[o]; n > 0 {
+		return d.retained[n-1]
+	}
+	return 0
+}
+
+// All calls f for each reachable object, a dominator before what it dominates, until f returns
+// false.
+func (d *Dominators) All(f func(Object) bool) {
+	for _, o := range d.vertex {
+		if !f(o) {
+			return
+		}
+	}
+}
+
+// Dominators computes the dominators of all reachable objects, with the algorithm SEMI-NCA
+// (Georgiadis: Linear-Time Algorithms for Dominators and Related Problems, 2005). Nothing is
+// recursive: lists with millions of elements are usual.
+func (g *Graph) Dominators() *Dominators {
+	d := &Dominators{graph: g, number: make([]uint32, g.Len())}
+	s := newSuccessors(g)
+	parent := d.search(s)
+	d.idom = dominate(parent, d.predecessors(s))
+	d.retained = make([]uint64, len(d.vertex))
+	for i := len(d.vertex) - 1; i >= 0; i-- {
+		d.retained[i] += g.Space(d.vertex[i])
+		if above := d.idom[i]; above > 0 {
+			d.retained[above-1] += d.retained[i]
+		}
+	}
+	return d
+}
+
+// successors are the references that keep objects alive: those of the Graph, and from the keys of
+// ConditionalWeakTables to their values.
+type successors struct {
+	g     *Graph
+	extra map[Object][]Object // all successors of the objects that have others than their references
+	has   []uint64            // a bit for each object in extra
+	roots []Object
+}
+
+func newSuccessors(g *Graph) *successors {
+	s := &successors{g: g, extra: map[Object][]Object{}, has: make([]uint64, (g.Len()+63)/64)}
+	for _, r := range g.Roots {
+		if r.Strong() {
+			s.roots = append(s.roots, r.Object)
+		}
+	}
+	for _, v := range g.Statics {
+		s.roots = append(s.roots, v.Object)
+	}
+	for _, x := range g.Dependents {
+		if s.extra[x.Key] == nil {
+			s.set(x.Key, slices.Clone(g.References(x.Key)))
+		}
+		s.extra[x.Key] = append(s.extra[x.Key], x.Value)
+	}
+	s.cutStatics()
+	return s
+}
+
+// cutStatics removes the references to the values of static fields from the arrays that hold the
+// fields. Otherwise such an array, which says nothing, would dominate what a field holds.
+func (s *successors) cutStatics() {
+	type slot struct{ table, value Object }
+	cut := map[slot]bool{}
+	tables := map[Object]bool{}
+	for _, v := range s.g.Statics {
+		if table, ok := s.g.containing(v.Slot); ok {
+			cut[slot{table, v.Object}] = true
+			tables[table] = true
+		}
+	}
+	for table := range tables {
+		s.set(table, slices.DeleteFunc(slices.Clone(s.of(table)), func(o Object) bool { return cut[slot{table, o}] }))
+	}
+}
+
+func (s *successors) set(o Object, all []Object) {
+	s.extra[o] = all
+	s.has[o/64] |= 1 << (o % 64)
+}
+
+func (s *successors) of(o Object) []Object {
+	if s.has[o/64]&(1<<(o%64)) != 0 {
+		return s.extra[o]
+	}
+	return s.g.References(o)
+}
+
+// search numbers the reachable objects in the order of a depth-first search. It returns the number
+// of the parent of each, 0 for the roots; numbers of objects start at 1.
+func (d *Dominators) search(s *successors) (parent []uint32) {
+	type frame struct {
+		number uint32
+		next   uint32 // of its successors
+	}
+	var stack []frame
+	visit := func(from uint32, o Object) {
+		if d.number[o] == 0 {
+			d.vertex = append(d.vertex, o)
+			parent = append(parent, from)
+			d.number[o] = uint32(len(d.vertex))
+			stack = append(stack, frame{number: uint32(len(d.vertex))})
+		}
+	}
+	for _, root := range s.roots {
+		visit(0, root)
+		for len(stack) > 0 {
+			top := &stack[len(stack)-1]
+			if list := s.of(d.vertex[top.number-1]); int(top.next) < len(list) {
+				top.next++
+				visit(top.number, list[top.next-1])
+			} else {
+				stack = stack[:len(stack)-1]
+			}
+		}
+	}
+	return parent
+}
+
+// A predecessorList holds the numbers of the predecessors of each object by its number: those of n
+// are from[first[n]:first[n+1]].
+type predecessorList struct{ first, from []uint32 }
+
+func (d *Dominators) predecessors(s *successors) predecessorList {
+	n := len(d.vertex) + 1
+	p := predecessorList{first: make([]uint32, n+2)}
+	each := func(f func(from uint32, to Object)) {
+		for _, o := range s.roots {
+			f(0, o)
+		}
+		for i, o := range d.vertex {
+			for _, to := range s.of(o) {
+				f(uint32(i+1), to)
+			}
+		}
+	}
+	each(func(_ uint32, to Object) { p.first[d.number[to]+2]++ })
+	for i := 2; i < len(p.first); i++ {
+		p.first[i] += p.first[i-1]
+	}
+	p.from = make([]uint32, p.first[n+1])
+	each(func(from uint32, to Object) {
+		at := &p.first[d.number[to]+1]
+		p.from[*at] = from
+		*at++
+	})
+	return p
+}
+
+// dominate returns the dominators by number; parent and the result lack the number 0.
+func dominate(parent []uint32, p predecessorList) (idom []uint32) {
+	n := uint32(len(parent) + 1)
+	// A forest of the vertices that have been handled. ancestor points towards the root, past what is
+	// compressed already; best is the smallest semidominator from the vertex up to its ancestor.
+	ancestor := append([]uint32{0}, parent...)
+	semi := make([]uint32, n)
+	best := make([]uint32, n)
+	for i := range best {
+		best[i] = uint32(i)
+	}
+	var path []uint32
+	for w := n - 1; w > 0; w-- {
+		semi[w] = ancestor[w]
+		for _, v := range p.from[p.first[w]:p.first[w+1]] {
+			// Compress the path from v to the first vertex that has not been handled.
+			u := v
+			for ancestor[u] > w {
+				path = append(path, u)
+				u = ancestor[u]
+			}
+			for len(path) > 0 {
+				x := path[len(path)-1]
+				path = path[:len(path)-1]
+				best[x] = min(best[x], best[u])
+				ancestor[x] = ancestor[u]
+				u = x
+			}
+			semi[w] = min(semi[w], best[v])
+		}
+		best[w] = semi[w]
+	}
+	idom = append(ancestor[:0], 0)
+	idom = append(idom, parent...)
+	for w := uint32(1); w < n; w++ {
+		for idom[w] > semi[w] {
+			idom[w] = idom[idom[w]]
+		}
+	}
+	return idom[1:]
+}
