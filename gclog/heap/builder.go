@@ -41,6 +41,7 @@ func (w *Walk) Complete() bool { return w.Lost == 0 && !w.Gaps && !w.Cut }
 // collection ends: roots come after the objects, and types after the objects that have them.
 type Builder struct {
 	pointerSize int
+	counting    bool // objects are counted, not stored
 	types       map[uint64]*Type
 
 	gc   *walk // of the collection that is running, once it has begun
@@ -56,21 +57,25 @@ type walk struct {
 	begun    bool // an object was seen
 	analyzed bool // the collection's own events have come: ranges that follow are those after it
 
+	counts  map[uint64]*TypeCount // by type id; nil: objects are stored
+	counted []uint64              // its keys in the order of the walk
+
 	address column[uint64]
 	size    column[uint32]
 	typ     column[uint64] // ids
 	first   column[uint32]
 	target  column[uint64] // addresses
 	large   map[Object]uint64
-	edges   uint64 // of all objects
+	edges   uint64 // that were seen; Walk.References are those that the objects have
 
 	roots      []rawRoot
 	known      map[rawRoot]bool
 	statics    []rawStatic
 	dependents []clr.ConditionalEdge
-	before     []generationRange
-	after      []generationRange
-	moved      column[clr.MovedRange]
+	before     []generationRange // ranges before the collection
+	after      []generationRange // and after it
+	moved      []clr.MovedRange
+	sorted     *layout // of these; nil until the first object
 
 	next [4]uint32 // expected Index of events 16 to 19
 }
@@ -106,16 +111,30 @@ func Wanted(m *parse.Metadata) parse.Want {
 }
 
 // Read reads a nettrace stream and returns the Graph of its first complete heap walk. If there is
-// none, the Graph is what can be told of an incomplete one: its Walk says what is missing. The error
-// is ErrNoWalk, or why the stream could not be read; with a *parse.FormatError there may be a Graph
-// as well, of what precedes the damage.
+// none, the Graph is what is known of an incomplete one: its Walk says what is missing. The error is
+// ErrNoWalk, or why the stream could not be read. With a *parse.FormatError there may be a Graph as
+// well, of what precedes the damage.
 func Read(r io.Reader) (*Graph, error) {
+	b, err := read(r, false)
+	if b == nil {
+		return nil, err
+	}
+	g, none := b.Graph()
+	if err == nil {
+		err = none
+	}
+	return g, err
+}
+
+// read passes the events of a stream to a Builder. It returns none if the stream has no head.
+func read(r io.Reader, counting bool) (*Builder, error) {
 	x := parse.NewReader(r, Wanted)
 	trace, err := x.ReadTrace()
 	if err != nil {
 		return nil, err
 	}
 	b := NewBuilder(trace.PointerSize)
+	b.counting = counting
 	decoder := clr.NewDecoder(trace.PointerSize)
 	for x.Scan() {
 		if l := x.Loss(); l != nil {
@@ -123,15 +142,13 @@ func Read(r io.Reader) (*Graph, error) {
 			continue
 		}
 		e := x.Event()
-		typed, err := decoder.Decode(e)
-		if err != nil {
+		if typed, err := decoder.Decode(e); err != nil {
 			b.Loss(1)
-			continue
+		} else {
+			b.Event(e.Time, typed)
 		}
-		b.Event(e.Time, typed)
 	}
-	g, err := b.Graph()
-	return g, errors.Join(x.Err(), err)
+	return b, x.Err()
 }
 
 // Done reports whether the walk is complete. What follows in the stream is not needed, except for
@@ -162,7 +179,7 @@ func (b *Builder) Event(at int64, e clr.Event) {
 	case *clr.GCGlobalHeapHistory, *clr.GCPerHeapHistory:
 		b.gc.analyzed = true
 	case *clr.GCBulkNode:
-		b.gc.nodes(e)
+		b.gc.nodes(e, b.pointerSize)
 	case *clr.GCBulkEdge:
 		b.gc.edgesOf(e)
 	case *clr.GCBulkRootEdge:
@@ -178,7 +195,7 @@ func (b *Builder) Event(at int64, e clr.Event) {
 		b.gc.rangeOf(e)
 	case *clr.GCBulkMovedRanges:
 		for i := range e.Count {
-			b.gc.moved.add(e.At(i))
+			b.gc.moved = append(b.gc.moved, e.At(i))
 		}
 	}
 }
@@ -208,6 +225,9 @@ func (b *Builder) start(at int64, e *clr.GCStart) {
 	b.gc = &walk{
 		Walk:     Walk{Collection: e.Count, Depth: e.Depth, Reason: e.Reason, Start: at},
 		blocking: e.Type == clr.TypeBlocking, large: map[Object]uint64{}, known: map[rawRoot]bool{},
+	}
+	if b.counting {
+		b.gc.counts = map[uint64]*TypeCount{}
 	}
 }
 
@@ -252,8 +272,7 @@ func (w *walk) rank() (n int) {
 
 // check compares the counts in the walk.
 func (w *walk) check() {
-	w.Objects, w.References = uint64(w.address.n), w.edges
-	if w.edges != uint64(w.target.n) {
+	if w.References != w.edges {
 		w.Gaps = true
 	}
 }
@@ -266,34 +285,45 @@ func (w *walk) index(i int, index uint32) {
 	w.next[i] = index + 1
 }
 
-func (w *walk) nodes(e *clr.GCBulkNode) {
+func (w *walk) nodes(e *clr.GCBulkNode, pointerSize int) {
 	w.begun = true
 	w.index(2, e.Index)
 	for i := range e.Count {
-		if w.address.n == int(NoObject) || w.edges > math.MaxUint32 {
+		n := e.At(i)
+		n.Edges = min(n.Edges, math.MaxUint32) // more is false, and the sum must not overflow
+		switch {
+		case w.counts != nil:
+			w.count(n, pointerSize)
+		case w.address.n == int(NoObject) || w.References+n.Edges > math.MaxUint32:
 			w.Gaps = true // more than a Graph can hold
 			return
+		default:
+			w.store(n)
 		}
-		n := e.At(i)
-		size := uint32(largeSize)
-		if n.Size < largeSize {
-			size = uint32(n.Size)
-		} else {
-			w.large[Object(w.address.n)] = n.Size
-		}
-		w.address.add(n.Address)
-		w.size.add(size)
-		w.typ.add(n.TypeID)
-		w.first.add(uint32(w.edges))
-		if n.Edges > math.MaxUint32 {
-			n.Edges = math.MaxUint32 // false: check finds fewer
-		}
-		w.edges += n.Edges
+		w.Objects++
+		w.References += n.Edges
 	}
+}
+
+func (w *walk) store(n clr.Node) {
+	size := uint32(largeSize)
+	if n.Size < largeSize {
+		size = uint32(n.Size)
+	} else {
+		w.large[Object(w.address.n)] = n.Size
+	}
+	w.address.add(n.Address)
+	w.size.add(size)
+	w.typ.add(n.TypeID)
+	w.first.add(uint32(w.References))
 }
 
 func (w *walk) edgesOf(e *clr.GCBulkEdge) {
 	w.index(3, e.Index)
+	w.edges += uint64(e.Count)
+	if w.counts != nil {
+		return
+	}
 	for i := range e.Count {
 		w.target.add(e.At(i).Target)
 	}
@@ -335,51 +365,78 @@ func (w *walk) rangeOf(e *clr.GCGenerationRange) {
 	}
 }
 
-// Graph returns the Graph of the walk. It must be called once, when the stream has ended.
-func (b *Builder) Graph() (*Graph, error) {
+// result returns the walk to use when the stream has ended, or nil.
+func (b *Builder) result() *walk {
 	if w := b.gc; w != nil && w.begun {
 		w.Cut = true
 		b.finish()
 	}
-	w := b.best
+	if b.best != nil {
+		b.best.Others = b.seen - 1
+	}
+	return b.best
+}
+
+// Graph returns the Graph of the walk, or ErrNoWalk. It must be called once, when the stream has
+// ended.
+func (b *Builder) Graph() (*Graph, error) {
+	w := b.result()
 	if w == nil {
 		return nil, ErrNoWalk
 	}
 	b.best = nil
-	w.Others = b.seen - 1
 	g := &Graph{PointerSize: b.pointerSize, Walk: w.Walk}
 	g.address, g.size, g.large = w.address.flat(), w.size.flat(), w.large
 	g.index = newAddressIndex(g.address)
 	b.resolveTypes(g, w)
 	if w.Complete() {
-		w.first.add(uint32(w.edges))
+		w.first.add(uint32(w.References))
 		g.first = w.first.flat()
 		g.resolveReferences(&w.target)
 	} else { // references carry no source: after a gap nobody knows whose they are
 		g.first = make([]uint32, len(g.address)+1)
 	}
 	g.resolveRoots(w)
-	g.ages = generations(g.address, w)
+	if l := w.layout(); l != nil {
+		g.ages = make([]Generation, len(g.address))
+		for o, at := range g.address {
+			g.ages[o] = l.before(at)
+		}
+	}
 	return g, nil
 }
 
-// resolveTypes makes the list of the types that objects and statics have, in their order.
-func (b *Builder) resolveTypes(g *Graph, w *walk) {
-	index := map[uint64]uint32{}
-	typeOf := func(id uint64) uint32 {
-		i, ok := index[id]
-		if !ok {
-			t := b.types[id]
-			if t == nil {
-				t = &Type{ID: id}
-				g.unknowns++
-			}
-			i = uint32(len(g.Types))
-			index[id] = i
-			g.Types = append(g.Types, *t)
+// A typeTable is the list of the types that are used, in the order of their first use.
+type typeTable struct {
+	declared map[uint64]*Type
+	types    []Type
+	byID     map[uint64]int
+	unknown  int // types that the stream does not declare
+}
+
+func (b *Builder) newTypeTable() *typeTable {
+	return &typeTable{declared: b.types, byID: map[uint64]int{}}
+}
+
+// index returns the index in types of a type.
+func (t *typeTable) index(id uint64) int {
+	i, ok := t.byID[id]
+	if !ok {
+		known := t.declared[id]
+		if known == nil {
+			known = &Type{ID: id}
+			t.unknown++
 		}
-		return i
+		i = len(t.types)
+		t.byID[id] = i
+		t.types = append(t.types, *known)
 	}
+	return i
+}
+
+// resolveTypes finds the types of the objects and of the static fields.
+func (b *Builder) resolveTypes(g *Graph, w *walk) {
+	t := b.newTypeTable()
 	g.typ = make([]uint32, 0, w.typ.n)
 	var last uint64
 	for i, chunk := range w.typ.chunks {
@@ -388,18 +445,19 @@ func (b *Builder) resolveTypes(g *Graph, w *walk) {
 				g.typ = append(g.typ, g.typ[n-1]) // objects of a type often follow each other
 				continue
 			}
-			g.typ = append(g.typ, typeOf(id))
+			g.typ = append(g.typ, uint32(t.index(id)))
 			last = id
 		}
 		w.typ.chunks[i] = nil
 	}
 	for _, v := range w.statics {
 		if o := g.index.find(g.address, v.object); o != NoObject {
-			g.Statics = append(g.Statics, Static{Slot: v.slot, Object: o, Type: int(typeOf(v.typ)), Field: v.field})
+			g.Statics = append(g.Statics, Static{Slot: v.slot, Object: o, Type: t.index(v.typ), Field: v.field})
 		} else {
 			g.Walk.Unresolved++
 		}
 	}
+	g.Types, g.unknowns = t.types, t.unknown
 }
 
 // resolveReferences replaces the addresses of the references by objects.

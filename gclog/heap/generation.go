@@ -31,51 +31,44 @@ type generationRange struct {
 	generation Generation
 }
 
-// generations returns the generation of each object before the collection, nil if the stream does
-// not contain the ranges of generations. The collection itself has promoted what survived, so that
-// the generations after it say little: an object is looked up where it was before it moved.
-func generations(address []uint64, w *walk) []Generation {
-	if len(w.before) == 0 || len(w.after) == 0 {
-		return nil
-	}
-	sortRanges(w.before)
-	sortRanges(w.after)
-	moved := w.moved.flat()
-	slices.SortFunc(moved, func(a, b clr.MovedRange) int { return cmp.Compare(a.New, b.New) })
-	list := make([]Generation, len(address))
-	for o, at := range address {
-		if generationAt(w.after, at) == Frozen {
-			list[o] = Frozen
-			continue
-		}
-		i, _ := slices.BinarySearchFunc(moved, at, func(m clr.MovedRange, at uint64) int {
-			if m.New <= at {
-				return -1
-			}
-			return 1
-		})
-		if i > 0 && at-moved[i-1].New < moved[i-1].Length {
-			at = moved[i-1].Old + (at - moved[i-1].New)
-		}
-		list[o] = generationAt(w.before, at)
-	}
-	return list
+// A layout is where the generations were before a collection, and what moved in it. The collection
+// itself promotes what survives, so that the generations after it say little.
+type layout struct {
+	ranges []generationRange // before the collection, by ascending address
+	moved  []clr.MovedRange  // by ascending new address
 }
 
-func sortRanges(list []generationRange) {
-	slices.SortFunc(list, func(a, b generationRange) int { return cmp.Compare(a.start, b.start) })
+// layout returns the layout, or nil if the stream does not contain the ranges of generations. All
+// that it needs comes before the first object.
+func (w *walk) layout() *layout {
+	if w.sorted == nil && len(w.before) > 0 {
+		w.sorted = &layout{ranges: w.before, moved: w.moved}
+		slices.SortFunc(w.before, func(a, b generationRange) int { return cmp.Compare(a.start, b.start) })
+		slices.SortFunc(w.moved, func(a, b clr.MovedRange) int { return cmp.Compare(a.New, b.New) })
+	}
+	return w.sorted
 }
 
-// generationAt returns the generation of an address, Frozen if it is in no range.
-func generationAt(sorted []generationRange, at uint64) Generation {
-	i, _ := slices.BinarySearchFunc(sorted, at, func(r generationRange, at uint64) int {
-		if r.start <= at {
-			return -1
-		}
-		return 1
-	})
-	if i > 0 && at < sorted[i-1].end {
-		return sorted[i-1].generation
+// before returns the generation before the collection of the object that is at an address after it.
+func (l *layout) before(at uint64) Generation {
+	if l == nil {
+		return UnknownGeneration
+	}
+	i, _ := slices.BinarySearchFunc(l.moved, at, func(m clr.MovedRange, at uint64) int { return upTo(m.New, at) })
+	if i > 0 && at-l.moved[i-1].New < l.moved[i-1].Length {
+		at = l.moved[i-1].Old + (at - l.moved[i-1].New)
+	}
+	i, _ = slices.BinarySearchFunc(l.ranges, at, func(r generationRange, at uint64) int { return upTo(r.start, at) })
+	if i > 0 && at < l.ranges[i-1].end {
+		return l.ranges[i-1].generation
 	}
 	return Frozen
+}
+
+// upTo makes a binary search find the first element that starts after an address.
+func upTo(start, at uint64) int {
+	if start <= at {
+		return -1
+	}
+	return 1
 }

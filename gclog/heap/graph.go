@@ -73,10 +73,7 @@ func (g *Graph) Size(o Object) uint64 {
 
 // Space returns the number of bytes that an object occupies: its size, rounded up to the pointer
 // size.
-func (g *Graph) Space(o Object) uint64 {
-	unit := uint64(g.PointerSize)
-	return (g.Size(o) + unit - 1) / unit * unit
-}
+func (g *Graph) Space(o Object) uint64 { return aligned(g.Size(o), g.PointerSize) }
 
 // Type returns the index in Types of an object's type.
 func (g *Graph) Type(o Object) int { return int(g.typ[o]) }

@@ -1,9 +1,15 @@
 package heap
 
+import (
+	"io"
+
+	"github.com/gclog/gclog/parse/clr"
+)
+
 // A Count is a number of objects and the bytes that they occupy.
 type Count struct {
 	Objects uint64
-	Bytes   uint64 // Space of all
+	Bytes   uint64 // Graph.Space of all
 }
 
 func (c *Count) add(space uint64) {
@@ -14,22 +20,75 @@ func (c *Count) add(space uint64) {
 // A TypeCount says how many objects of a type there are.
 type TypeCount struct {
 	Count
-	RawBytes    uint64 // Size of all
-	References  uint64 // from them
+	RawBytes    uint64 // Graph.Size of all
+	References  uint64 // that they have
 	Generations [UnknownGeneration + 1]Count
 }
 
-// Histogram counts the objects of each type, reachable or not. The result is indexed as Types.
-func (g *Graph) Histogram() []TypeCount {
-	list := make([]TypeCount, len(g.Types))
+// A Histogram counts the objects of a heap by type, reachable or not.
+type Histogram struct {
+	PointerSize int
+	Walk        Walk
+	Types       []Type
+	Counts      []TypeCount // of the type with the same index
+}
+
+// Histogram counts the objects of each type.
+func (g *Graph) Histogram() *Histogram {
+	h := &Histogram{PointerSize: g.PointerSize, Walk: g.Walk, Types: g.Types, Counts: make([]TypeCount, len(g.Types))}
 	for i := range g.address {
 		o := Object(i)
-		space := g.Space(o)
-		c := &list[g.typ[i]]
-		c.add(space)
-		c.RawBytes += g.Size(o)
-		c.References += uint64(g.first[i+1] - g.first[i])
-		c.Generations[g.Generation(o)].add(space)
+		h.Counts[g.typ[i]].add(g.Size(o), g.PointerSize, uint64(g.first[i+1]-g.first[i]), g.Generation(o))
 	}
-	return list
+	return h
+}
+
+func (c *TypeCount) add(size uint64, pointerSize int, references uint64, of Generation) {
+	space := aligned(size, pointerSize)
+	c.Count.add(space)
+	c.RawBytes += size
+	c.References += references
+	c.Generations[of].add(space)
+}
+
+// aligned rounds a size up to the pointer size.
+func aligned(size uint64, pointerSize int) uint64 {
+	unit := uint64(pointerSize)
+	return (size + unit - 1) / unit * unit
+}
+
+// ReadHistogram counts the objects of the first complete heap walk in a nettrace stream, in one pass
+// and without a Graph: its memory does not depend on the number of objects. Its errors are those of
+// Read.
+func ReadHistogram(r io.Reader) (*Histogram, error) {
+	b, err := read(r, true)
+	if b == nil {
+		return nil, err
+	}
+	w := b.result()
+	if w == nil {
+		if err == nil {
+			err = ErrNoWalk
+		}
+		return nil, err
+	}
+	h := &Histogram{PointerSize: b.pointerSize, Walk: w.Walk}
+	t := b.newTypeTable()
+	for _, id := range w.counted {
+		t.index(id)
+		h.Counts = append(h.Counts, *w.counts[id])
+	}
+	h.Types = t.types
+	return h, err
+}
+
+// count counts an object instead of storing it.
+func (w *walk) count(n clr.Node, pointerSize int) {
+	c := w.counts[n.TypeID]
+	if c == nil {
+		c = &TypeCount{}
+		w.counts[n.TypeID] = c
+		w.counted = append(w.counted, n.TypeID)
+	}
+	c.add(n.Size, pointerSize, n.Edges, w.layout().before(n.Address))
 }

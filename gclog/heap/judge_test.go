@@ -45,6 +45,15 @@ func read(t testing.TB, path string) *heap.Graph {
 }
 
 // captures lists the recordings of heap walks.
+func text(t testing.TB, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
 func captures(t testing.TB, pattern string) []string {
 	t.Helper()
 	list, err := filepath.Glob(filepath.Join(recordings.Dir(t), "heap-traces", pattern))
