@@ -74,12 +74,12 @@ func (g *Graph) Dominators() *Dominators {
 type successors struct {
 	g     *Graph
 	extra map[Object][]Object // all successors of the objects that have others than their references
-	has   []uint64            // a bit for each object in extra
+	has   bits                // the objects in extra
 	roots []Object
 }
 
 func newSuccessors(g *Graph) *successors {
-	s := &successors{g: g, extra: map[Object][]Object{}, has: make([]uint64, (g.Len()+63)/64)}
+	s := &successors{g: g, extra: map[Object][]Object{}, has: newBits(g.Len())}
 	for _, r := range g.Roots {
 		if r.Strong() {
 			s.roots = append(s.roots, r.Object)
@@ -117,11 +117,11 @@ func (s *successors) cutStatics() {
 
 func (s *successors) set(o Object, all []Object) {
 	s.extra[o] = all
-	s.has[o/64] |= 1 << (o % 64)
+	s.has.set(o)
 }
 
 func (s *successors) of(o Object) []Object {
-	if s.has[o/64]&(1<<(o%64)) != 0 {
+	if s.has.has(o) {
 		return s.extra[o]
 	}
 	return s.g.References(o)

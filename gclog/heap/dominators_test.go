@@ -18,7 +18,7 @@ func makeGraph(references [][]Object, roots ...Object) *Graph {
 	}
 	g.first = append(g.first, uint32(len(g.target)))
 	for _, o := range roots {
-		g.Roots = append(g.Roots, Root{Object: o, Kind: 2})
+		g.Roots = append(g.Roots, Root{Object: o, Kind: RootHandle})
 	}
 	g.index = newAddressIndex(g.address)
 	return g

@@ -65,15 +65,15 @@ func (g *Graph) RetainedSet(of func(Object) bool) Count {
 
 // reach counts what is reachable without passing through certain objects.
 func (s *successors) reach(without func(Object) bool) (c Count) {
-	seen := make([]uint64, (s.g.Len()+63)/64)
+	seen := newBits(s.g.Len())
 	todo := append([]Object(nil), s.roots...)
 	for len(todo) > 0 {
 		o := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
-		if seen[o/64]&(1<<(o%64)) != 0 || without(o) {
+		if seen.has(o) || without(o) {
 			continue
 		}
-		seen[o/64] |= 1 << (o % 64)
+		seen.set(o)
 		c.add(s.g.Space(o))
 		todo = append(todo, s.of(o)...)
 	}

@@ -12,6 +12,13 @@ type Root struct {
 	ID uint64
 }
 
+// The kinds of roots that .NET has.
+const (
+	RootStack     = clr.RootKind(0)
+	RootFinalizer = clr.RootKind(1) // the queue of objects that wait for their finalizer
+	RootHandle    = clr.RootKind(2)
+)
+
 // RootFlags are the properties of a root.
 type RootFlags uint32
 

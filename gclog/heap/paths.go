@@ -1,0 +1,209 @@
+package heap
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// A Holder is what holds an object from outside of the heap: a static field, or a root.
+type Holder struct {
+	Static *Static
+	Root   *Root // nil for a static field
+}
+
+// Paths knows a shortest path from the roots to each reachable object.
+type Paths struct {
+	graph   *Graph
+	holders []Holder
+	holder  map[Object]int // index in holders of what holds the first object of paths
+	from    []Object       // the object before each on its path; the object itself for a first one; NoObject: unreachable
+	order   []Object       // the reachable objects by the length of their paths
+}
+
+// Paths searches the shortest paths. Of paths of the same length it prefers those from static
+// fields, which have a name, then those from the stack, from handles and from the finalizer queue.
+func (g *Graph) Paths() *Paths {
+	p := &Paths{graph: g, holder: map[Object]int{}, from: make([]Object, g.Len())}
+	for i := range p.from {
+		p.from[i] = NoObject
+	}
+	for i := range g.Statics {
+		p.holders = append(p.holders, Holder{Static: &g.Statics[i]})
+	}
+	strong := len(p.holders)
+	for i := range g.Roots {
+		if g.Roots[i].Strong() {
+			p.holders = append(p.holders, Holder{Root: &g.Roots[i]})
+		}
+	}
+	slices.SortStableFunc(p.holders[strong:], func(a, b Holder) int { return cmp.Compare(a.rank(), b.rank()) })
+	s := newSuccessors(g)
+	for i, h := range p.holders {
+		if o := h.Object(); p.from[o] == NoObject {
+			p.from[o] = o
+			p.holder[o] = i
+			p.order = append(p.order, o)
+		}
+	}
+	for i := 0; i < len(p.order); i++ {
+		for _, to := range s.of(p.order[i]) {
+			if p.from[to] == NoObject {
+				p.from[to] = p.order[i]
+				p.order = append(p.order, to)
+			}
+		}
+	}
+	return p
+}
+
+// Object returns the object that is held.
+func (h Holder) Object() Object {
+	if h.Static != nil {
+		return h.Static.Object
+	}
+	return h.Root.Object
+}
+
+// rank orders the kinds of roots by how much they explain.
+func (h Holder) rank() int {
+	switch h.Root.Kind {
+	case RootStack:
+		return 0
+	case RootHandle:
+		return 1
+	case RootFinalizer:
+		return 3
+	}
+	return 2
+}
+
+// String returns what kind of holder it is, and the name of a static field.
+func (h Holder) String() string {
+	if h.Static != nil {
+		return "static " + h.Static.Field
+	}
+	r := h.Root
+	switch {
+	case r.Kind == RootStack && r.Flags&RootPinned != 0:
+		return "stack, pinned"
+	case r.Kind == RootStack:
+		return "stack"
+	case r.Kind == RootFinalizer:
+		return "finalizer queue"
+	case r.Kind == RootHandle && r.Flags&RootRefCounted != 0:
+		return "COM handle"
+	case r.Kind == RootHandle && r.Flags&RootPinned != 0:
+		return "pinned handle"
+	case r.Kind == RootHandle:
+		return "strong handle"
+	}
+	return fmt.Sprintf("root (%v)", r.Kind)
+}
+
+// To returns a shortest path to an object, from the object that the Holder holds to the object
+// itself, or false if it is unreachable.
+func (p *Paths) To(o Object) (Holder, []Object, bool) {
+	if p.from[o] == NoObject {
+		return Holder{}, nil, false
+	}
+	path := []Object{o}
+	for p.from[o] != o {
+		o = p.from[o]
+		path = append(path, o)
+	}
+	slices.Reverse(path)
+	return p.holders[p.holder[o]], path, true
+}
+
+// A Branch is a step of merged paths: the objects of a type that paths of the same types pass
+// through.
+type Branch struct {
+	Holder   string // what holds the first step; "" below
+	Type     int    // index in Graph.Types
+	Repeated int    // longest series of objects of this type in the paths, as in a list; at least 1
+	Targets  Count  // the objects at the end of these paths
+	Below    []*Branch
+
+	above *Branch
+}
+
+// Merge merges the shortest paths to a set of objects by the types on them, the branches with the
+// most bytes first. The second result counts the objects that are unreachable. A series of objects
+// of one type is one step.
+func (p *Paths) Merge(targets func(Object) bool) (list []*Branch, unreachable Count) {
+	needed := newBits(len(p.from)) // the objects on the paths
+	for i := range p.from {
+		o := Object(i)
+		switch {
+		case !targets(o):
+		case p.from[o] == NoObject:
+			unreachable.add(p.graph.Space(o))
+		default:
+			for ; !needed.has(o); o = p.from[o] { // what is above has been added before
+				needed.set(o)
+			}
+		}
+	}
+	m := merger{branches: []*Branch{{}}, index: map[branchKey]uint32{}}
+	at := make([]uint32, len(p.from))     // index in branches of each object
+	series := make([]uint32, len(p.from)) // how many objects of its type precede it directly, and itself
+	for _, o := range p.order {
+		if !needed.has(o) {
+			continue
+		}
+		from, t := p.from[o], p.graph.Type(o)
+		series[o] = 1
+		switch {
+		case from == o:
+			at[o] = m.below(0, p.holders[p.holder[o]].String(), t)
+		case p.graph.Type(from) == t:
+			at[o], series[o] = at[from], series[from]+1
+		default:
+			at[o] = m.below(at[from], "", t)
+		}
+		b := m.branches[at[o]]
+		b.Repeated = max(b.Repeated, int(series[o]))
+		if targets(o) {
+			b.Targets.add(p.graph.Space(o))
+		}
+	}
+	return m.finish(), unreachable
+}
+
+// A merger makes the tree of branches. The first one is above all others.
+type merger struct {
+	branches []*Branch
+	index    map[branchKey]uint32
+}
+
+type branchKey struct {
+	above  uint32
+	holder string
+	typ    int
+}
+
+func (m *merger) below(above uint32, holder string, typ int) uint32 {
+	key := branchKey{above, holder, typ}
+	i, ok := m.index[key]
+	if !ok {
+		i = uint32(len(m.branches))
+		m.index[key] = i
+		m.branches = append(m.branches, &Branch{Holder: holder, Type: typ, above: m.branches[above]})
+	}
+	return i
+}
+
+// finish adds up the targets, and orders the branches.
+func (m *merger) finish() []*Branch {
+	for _, b := range slices.Backward(m.branches[1:]) { // below before above
+		b.above.Targets.Objects += b.Targets.Objects
+		b.above.Targets.Bytes += b.Targets.Bytes
+		b.above.Below = append(b.above.Below, b)
+	}
+	for _, b := range m.branches {
+		slices.Reverse(b.Below)
+		slices.SortStableFunc(b.Below, func(a, b *Branch) int { return cmp.Compare(b.Targets.Bytes, a.Targets.Bytes) })
+	}
+	return m.branches[0].Below
+}
