@@ -51,6 +51,26 @@ func (c *TypeCount) add(size uint64, pointerSize int, references uint64, of Gene
 	c.Generations[of].add(space)
 }
 
+// Merge adds another count.
+func (c *TypeCount) Merge(other *TypeCount) {
+	c.Objects += other.Objects
+	c.Bytes += other.Bytes
+	c.RawBytes += other.RawBytes
+	c.References += other.References
+	for i, n := range other.Generations {
+		c.Generations[i].Objects += n.Objects
+		c.Generations[i].Bytes += n.Bytes
+	}
+}
+
+// Total returns the count of all types.
+func (h *Histogram) Total() (all TypeCount) {
+	for i := range h.Counts {
+		all.Merge(&h.Counts[i])
+	}
+	return all
+}
+
 // aligned rounds a size up to the pointer size.
 func aligned(size uint64, pointerSize int) uint64 {
 	unit := uint64(pointerSize)

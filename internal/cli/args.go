@@ -38,6 +38,11 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 	if cmd == nil {
 		return args, nil
 	}
+	if at+1 < len(args) {
+		if sub := cmd.Command(args[at+1]); sub != nil {
+			cmd, at = sub, at+1
+		}
+	}
 	takesValue := map[string]bool{}
 	for _, f := range cmd.Flags {
 		_, isBool := f.(*cli.BoolFlag)

@@ -95,25 +95,27 @@ Examples:
 		ExitErrHandler: func(*cli.Context, error) {},
 		OnUsageError:   usageFailed,
 		CommandNotFound: func(c *cli.Context, name string) {
-			p.ui.say(noSuchCommand(c, name).Error())
+			p.ui.say(noSuchCommand(c.App.Commands, "gclog", name).Error())
 			p.code = exitUsage
 		},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
-				return noSuchCommand(c, c.Args().First())
+				return noSuchCommand(c.App.Commands, "gclog", c.Args().First())
 			}
 			return cli.ShowAppHelp(c)
 		},
 		Commands: []*cli.Command{
 			p.psCommand(), p.doctorCommand(), p.attachCommand(), p.runCommand(), p.convertCommand(), p.recordCommand(),
 			p.summaryCommand(), p.explainCommand(), p.checkCommand(), p.pausesCommand(),
-			p.gcCommand(), p.settingsCommand(), p.daemonCommand(), p.ctlCommand(), p.healthCommand(), p.configCommand(), p.demoCommand(), p.versionCommand(), p.completionCommand(),
+			p.heapCommand(), p.gcCommand(), p.settingsCommand(), p.daemonCommand(), p.ctlCommand(), p.healthCommand(), p.configCommand(), p.demoCommand(), p.versionCommand(), p.completionCommand(),
 			p.manCommand(), p.xlogHelpCommand(), p.processesCommand(),
 		},
 	}
 	for _, c := range app.Commands {
-		c.OnUsageError = usageFailed
-		c.HideHelpCommand = true
+		for _, x := range append(c.Subcommands, c) {
+			x.OnUsageError = usageFailed
+			x.HideHelpCommand = true
+		}
 	}
 	return app
 }
@@ -142,12 +144,12 @@ func usageFailed(c *cli.Context, err error, _ bool) error {
 	return usagef("%s (%s --help shows what there is)", what, name)
 }
 
-func noSuchCommand(c *cli.Context, name string) error {
+func noSuchCommand(list []*cli.Command, of, name string) error {
 	var names []string
-	for _, x := range commands(c.App) {
+	for _, x := range commands(list) {
 		names = append(names, x.text)
 	}
-	return usagef("no such command: %s%s (gclog --help lists them)", name, spelling.DidYouMean(name, names))
+	return usagef("no such command: %s%s (%s --help lists them)", name, spelling.DidYouMean(name, names), of)
 }
 
 // noArguments rejects arguments of commands that take none.

@@ -43,8 +43,8 @@ func (p *program) completion(c *cli.Context) error {
 func takesProcess(name string) bool { return name == "attach" || name == "record" }
 
 // wordsFor returns the words that the argument of a command can be.
-func wordsFor(name string) string {
-	switch name {
+func wordsFor(c *cli.Command) string {
+	switch c.Name {
 	case "config":
 		return strings.Join(configurationWords, " ")
 	case "ctl":
@@ -52,7 +52,7 @@ func wordsFor(name string) string {
 	case "completion":
 		return "bash zsh fish powershell"
 	}
-	return ""
+	return texts(commands(c.Subcommands), " ")
 }
 
 // completesProcesses reports whether the argument of a command can only be a process.
@@ -136,7 +136,15 @@ type word struct {
 
 // flagsOf lists the flags of a command as they are typed.
 func flagsOf(c *cli.Command) (list []word) {
-	for _, f := range c.Flags {
+	flags := slices.Clone(c.Flags)
+	for _, sub := range c.Subcommands { // one script for all of them
+		for _, f := range sub.Flags {
+			if !slices.ContainsFunc(flags, func(other cli.Flag) bool { return other.Names()[0] == f.Names()[0] }) {
+				flags = append(flags, f)
+			}
+		}
+	}
+	for _, f := range flags {
 		if v, ok := f.(cli.VisibleFlag); ok && !v.IsVisible() || f == cli.HelpFlag {
 			continue
 		}
@@ -157,8 +165,8 @@ func flagsOf(c *cli.Command) (list []word) {
 	return append(list, word{text: "--help", about: "show help"})
 }
 
-func commands(app *cli.App) (list []word) {
-	for _, c := range app.Commands {
+func commands(of []*cli.Command) (list []word) {
+	for _, c := range of {
 		if !c.Hidden {
 			list = append(list, word{text: c.Name, about: c.Usage})
 		}
@@ -203,7 +211,7 @@ _gclog() {
 func bashScript(app *cli.App) string {
 	var b strings.Builder
 	b.WriteString(bashHead)
-	fmt.Fprintf(&b, "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n    _gclog_words %q \"$cur\"\n    return\n  fi\n", texts(commands(app), " "))
+	fmt.Fprintf(&b, "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n    _gclog_words %q \"$cur\"\n    return\n  fi\n", texts(commands(app.Commands), " "))
 	b.WriteString("  case $cmd in\n")
 	for _, c := range app.Commands {
 		if c.Hidden {
@@ -223,7 +231,7 @@ func bashScript(app *cli.App) string {
 			fmt.Fprintf(&b, "    case $prev in %s) return ;; esac\n", values)
 		}
 		fmt.Fprintf(&b, "    if [[ $cur == -* ]]; then\n      _gclog_words %q \"$cur\"\n", texts(flags, " "))
-		switch words := wordsFor(c.Name); {
+		switch words := wordsFor(c); {
 		case completesProcesses(c.Name):
 			b.WriteString("    else\n      _gclog_processes \"$cur\"\n")
 		case completesInputs(c.Name):
@@ -271,7 +279,7 @@ fi
 func zshScript(app *cli.App) string {
 	var b strings.Builder
 	b.WriteString(zshHead)
-	for _, c := range commands(app) {
+	for _, c := range commands(app.Commands) {
 		fmt.Fprintf(&b, "    %s\n", zshQuote(c.text, ":", c.about))
 	}
 	b.WriteString("  )\n  if (( CURRENT == 2 )); then\n    _describe command commands\n    return\n  fi\n  case $words[2] in\n")
@@ -292,7 +300,7 @@ func zshScript(app *cli.App) string {
 			}
 			fmt.Fprintf(&b, " \\\n      %s", zshQuote("*", f.text, "[", zshText.Replace(f.about), "]", value))
 		}
-		switch words := wordsFor(c.Name); {
+		switch words := wordsFor(c); {
 		case completesProcesses(c.Name):
 			b.WriteString(" \\\n      '*:process:_gclog_processes'")
 		case completesInputs(c.Name):
@@ -319,7 +327,7 @@ const fishProcesses = "'(gclog " + processesCommand + " 2>/dev/null)'"
 func fishScript(app *cli.App) string {
 	var b strings.Builder
 	b.WriteString("# fish completion of gclog\n")
-	for _, c := range commands(app) {
+	for _, c := range commands(app.Commands) {
 		fmt.Fprintf(&b, "complete -c gclog -n __fish_use_subcommand -f -a %s -d %s\n", c.text, fishQuote(c.about))
 	}
 	for _, c := range app.Commands {
@@ -343,7 +351,7 @@ func fishScript(app *cli.App) string {
 			}
 			fmt.Fprintf(&b, "complete -c gclog -n %s %s -d %s\n", seen, kind, fishQuote(f.about))
 		}
-		switch words := wordsFor(c.Name); {
+		switch words := wordsFor(c); {
 		case completesProcesses(c.Name):
 			fmt.Fprintf(&b, "complete -c gclog -n %s -f -a %s\n", seen, fishProcesses)
 		case completesInputs(c.Name):
@@ -364,7 +372,7 @@ func powershellScript(app *cli.App) string {
 	for _, c := range app.Commands {
 		if !c.Hidden {
 			list := texts(flagsOf(c), " ")
-			if words := wordsFor(c.Name); words != "" {
+			if words := wordsFor(c); words != "" {
 				list = words + " " + list
 			}
 			fmt.Fprintf(&b, "    '%s' = '%s'\n", c.Name, list)
@@ -384,7 +392,7 @@ func powershellScript(app *cli.App) string {
 	}
 	fmt.Fprintf(&b, "  }\n  $processes = %s\n", strings.Join(processes, ", "))
 	b.WriteString("  $parts = $ast.CommandElements | ForEach-Object { $_.ToString() }\n")
-	fmt.Fprintf(&b, "  if ($parts.Count -lt 2 -or ($parts.Count -eq 2 -and $word)) { $list = '%s' } else {\n    $list = $flags[$parts[1]]\n    if ($processes -contains $parts[1]) { $list += ' ' + ((gclog %s 2>$null | ForEach-Object { ($_ -split '\\s')[0] }) -join ' ') }\n  }\n", texts(commands(app), " "), processesCommand)
+	fmt.Fprintf(&b, "  if ($parts.Count -lt 2 -or ($parts.Count -eq 2 -and $word)) { $list = '%s' } else {\n    $list = $flags[$parts[1]]\n    if ($processes -contains $parts[1]) { $list += ' ' + ((gclog %s 2>$null | ForEach-Object { ($_ -split '\\s')[0] }) -join ' ') }\n  }\n", texts(commands(app.Commands), " "), processesCommand)
 	b.WriteString("  $before = $parts[$(if ($word) { $parts.Count - 2 } else { $parts.Count - 1 })]\n  if ($values.ContainsKey($before)) { $list = $values[$before] }\n")
 	b.WriteString("  $list -split ' ' | Where-Object { $_ -like \"$word*\" } | ForEach-Object { [System.Management.Automation.CompletionResult]::new($_) }\n}\n")
 	return b.String()

@@ -80,3 +80,7 @@ func exitCode(err error) int {
 	}
 	return exitInternal
 }
+
+func dataf(format string, args ...any) error {
+	return &codedError{exitData, fmt.Errorf(format, args...)}
+}

@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"bufio"
+	"encoding/csv"
+	"errors"
+	"io"
+	"os"
+	"regexp"
+	"sync/atomic"
+
+	"github.com/gclog/gclog/gclog/heap"
+	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/internal/unpack"
+	"github.com/gclog/gclog/parse"
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) heapCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "heap",
+		Usage: "what is alive on the heap, what keeps it alive, and what is growing",
+		Description: `A heap snapshot lists every object that a full collection left alive, with its
+references. FILE is a .nettrace recording with a heap walk, also .gz and .zst; - is
+standard input. docs/heap.md has an example of each command.
+
+Examples:
+   gclog heap stat app.nettrace                    the types with the most bytes
+   gclog heap diff monday.nettrace friday.nettrace what grew
+   gclog heap retained app.nettrace                what holds the most memory
+   gclog heap roots app.nettrace MyApp.Session     why these objects are alive`,
+		Subcommands: []*cli.Command{p.heapStatCommand(), p.heapDiffCommand(), p.heapRetainedCommand(), p.heapRootsCommand()},
+		Action: func(c *cli.Context) error {
+			if c.Args().Present() {
+				return noSuchCommand(c.Command.Subcommands, "gclog heap", c.Args().First())
+			}
+			return cli.ShowSubcommandHelp(c)
+		},
+	}
+}
+
+// heapFlags are the flags that all commands about snapshots have.
+func heapFlags(more ...cli.Flag) []cli.Flag {
+	return append([]cli.Flag{
+		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "table", Usage: "`FORMAT`: table, json or csv"},
+		&cli.IntFlag{Name: "top", Usage: "list the first `N` rows", DefaultText: "20 in a table, else all"},
+		&cli.StringFlag{Name: "filter", Usage: "list only what matches the regular expression `RE`"},
+		&cli.StringFlag{Name: "min", Usage: "list only what has at least `SIZE` (K, M, G)"},
+	}, more...)
+}
+
+// A heapList is what the flags say about a list.
+type heapList struct {
+	format string
+	top    int // 0: all
+	filter *regexp.Regexp
+	min    uint64 // bytes
+}
+
+const tableRows = 20
+
+func readHeapFlags(c *cli.Context) (l heapList, err error) {
+	switch l.format = c.String("output"); l.format {
+	case "table":
+		l.top = tableRows
+	case "json", "csv":
+	default:
+		return l, usagef("--output %s: it must be table, json or csv", l.format)
+	}
+	if c.IsSet("top") {
+		if l.top = c.Int("top"); l.top <= 0 {
+			return l, usagef("--top %d: it must be 1 or more", l.top)
+		}
+	}
+	if c.IsSet("min") {
+		n, err := output.ParseBytes(c.String("min"))
+		if err != nil {
+			return l, usagef("--min: %v", err)
+		}
+		l.min = uint64(n)
+	}
+	if l.filter, err = regexp.Compile(c.String("filter")); err != nil {
+		return l, usagef("--filter: %v", err)
+	}
+	return l, nil
+}
+
+// keeps reports whether the list contains a row with a name and a number of bytes.
+func (l *heapList) keeps(name string, bytes uint64) bool {
+	return bytes >= l.min && l.filter.MatchString(name)
+}
+
+// cut shortens rows to those that are listed.
+func cut[T any](l *heapList, rows []T) []T {
+	if l.top > 0 && len(rows) > l.top {
+		return rows[:l.top]
+	}
+	return rows
+}
+
+// heapFile returns the only argument.
+func heapFile(c *cli.Context) (string, error) {
+	if c.Args().Len() != 1 {
+		return "", usagef("heap %s needs one file (gclog heap %[1]s --help shows what there is)", c.Command.Name)
+	}
+	return c.Args().First(), nil
+}
+
+// openHeap opens a file with a snapshot.
+func (p *program) openHeap(name string) (content io.Reader, closed func(), err error) {
+	src, closed := p.in, func() {}
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, nil, usagef("cannot read %s: %w", name, errors.Unwrap(err))
+		}
+		src, closed = f, func() { _ = f.Close() }
+	}
+	var read atomic.Int64
+	content, err = unpack.Reader(src, &read)
+	if err != nil {
+		closed()
+		return nil, nil, dataf("%s: %w", name, err)
+	}
+	return content, closed, nil
+}
+
+// readHeap reads a snapshot with one of the functions of package heap. A snapshot that is incomplete
+// is returned with an error that says so.
+func readHeap[T any](p *program, name string, read func(io.Reader) (*T, error), walk func(*T) *heap.Walk) (*T, error) {
+	content, closed, err := p.openHeap(name)
+	if err != nil {
+		return nil, err
+	}
+	defer closed()
+	x, err := read(bufio.NewReaderSize(content, 1<<20))
+	damage := (*parse.FormatError)(nil)
+	switch {
+	case errors.Is(err, heap.ErrNoWalk):
+		return nil, dataf("%s contains no heap walk: it needs the keywords 0x1980001 of Microsoft-Windows-DotNETRuntime (dotnet-gcdump's) and a .NET that is not NativeAOT", name)
+	case x == nil:
+		return nil, dataf("%s: %w", name, err)
+	case err != nil && !(errors.As(err, &damage) && walk(x).Complete()): // what follows a complete walk is not needed
+		return x, dataf("%s: %w", name, err)
+	}
+	return x, incomplete(name, walk(x))
+}
+
+// incomplete returns what a walk lacks as an error, or nil.
+func incomplete(name string, w *heap.Walk) error {
+	switch {
+	case w.Complete():
+		return nil
+	case w.Lost > 0:
+		return dataf("%s is incomplete: the runtime dropped %d events, so the counts are minimums, and references are unknown; a larger buffer helps", name, w.Lost)
+	case w.Cut:
+		return dataf("%s is incomplete: it ends in the middle of the heap walk, so the counts are minimums, and references are unknown", name)
+	}
+	return dataf("%s is incomplete: events of the heap walk are missing, so the counts are minimums, and references are unknown", name)
+}
+
+func (p *program) readGraph(name string) (*heap.Graph, error) {
+	return readHeap(p, name, heap.Read, func(g *heap.Graph) *heap.Walk { return &g.Walk })
+}
+
+func (p *program) readHistogram(name string) (*heap.Histogram, error) {
+	return readHeap(p, name, heap.ReadHistogram, func(h *heap.Histogram) *heap.Walk { return &h.Walk })
+}
+
+// writeCSV writes rows with a head.
+func (p *program) writeCSV(head []string, rows [][]string) error {
+	return p.write(func(w io.Writer) error {
+		x := csv.NewWriter(w)
+		_ = x.Write(head)
+		_ = x.WriteAll(rows)
+		return x.Error()
+	})
+}

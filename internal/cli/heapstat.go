@@ -1,0 +1,211 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/formats/screen"
+	"github.com/gclog/gclog/gclog/heap"
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) heapStatCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "stat",
+		Aliases:   []string{"histo"},
+		Usage:     "count the objects of each type",
+		ArgsUsage: "FILE",
+		Description: `Reads the file once, in little memory. Bytes are rounded up to the pointer size, as
+the heap is; raw_bytes in JSON are not. Generations are those before the collection of
+the snapshot, which has promoted what is left.
+
+Examples:
+   gclog heap stat app.nettrace
+   gclog heap stat app.nettrace --by generation
+   gclog heap stat app.nettrace --filter '^MyApp\.' --min 1M
+   gclog heap stat app.nettrace -o json | jq '.types[0]'`,
+		Flags: heapFlags(
+			&cli.StringFlag{Name: "by", Value: "type", Usage: "`WHAT` to count by: type, namespace or generation"},
+		),
+		Action: p.heapStat,
+	}
+}
+
+// A statRow is a line of heap stat: a type, or a group of types.
+type statRow struct {
+	name   string
+	module uint64
+	heap.TypeCount
+}
+
+func (p *program) heapStat(c *cli.Context) error {
+	l, err := readHeapFlags(c)
+	if err != nil {
+		return err
+	}
+	group, ok := map[string]func(*heap.Type) string{"type": (*heap.Type).String, "namespace": namespace, "generation": nil}[c.String("by")]
+	if !ok {
+		return usagef("--by %s: it must be type, namespace or generation", c.String("by"))
+	}
+	name, err := heapFile(c)
+	if err != nil {
+		return err
+	}
+	h, err := p.readHistogram(name)
+	if h == nil {
+		return err
+	}
+	var rows []statRow
+	if c.String("by") == "generation" {
+		rows = rowsByGeneration(h)
+	} else {
+		rows = rowsByType(h, c.String("by") == "type", group)
+		slices.SortStableFunc(rows, func(a, b statRow) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	}
+	rows = slices.DeleteFunc(rows, func(r statRow) bool { return !l.keeps(r.name, r.Bytes) })
+	shown := cut(&l, rows)
+	var written error
+	switch l.format {
+	case "json":
+		written = p.printJSON(newStatJSON(h, c.String("by"), shown))
+	case "csv":
+		written = p.writeStatCSV(c.String("by"), shown)
+	default:
+		written = p.write(func(w io.Writer) error {
+			writeStat(w, screen.TextWidth(p.out), h, c.String("by"), shown, len(rows))
+			return nil
+		})
+	}
+	return cmp.Or(err, written)
+}
+
+// namespace returns the namespace of a type. The stream names nested types without it.
+func namespace(t *heap.Type) string {
+	name, _, _ := strings.Cut(t.String(), "[")
+	if i := strings.LastIndexByte(name, '.'); i > 0 {
+		return name[:i]
+	}
+	return "(none, or of a nested type)"
+}
+
+// rowsByType groups the types by name. Types of different modules with the same name are different
+// types.
+func rowsByType(h *heap.Histogram, modules bool, name func(*heap.Type) string) (rows []statRow) {
+	type key struct {
+		name   string
+		module uint64
+		token  uint32
+	}
+	index := map[key]int{}
+	for i := range h.Types {
+		if h.Counts[i].Objects == 0 {
+			continue
+		}
+		k := key{name: name(&h.Types[i])}
+		if modules {
+			k.module, k.token = h.Types[i].Module, h.Types[i].Token
+		}
+		at, ok := index[k]
+		if !ok {
+			at = len(rows)
+			index[k] = at
+			rows = append(rows, statRow{name: k.name, module: k.module})
+		}
+		rows[at].Merge(&h.Counts[i])
+	}
+	return rows
+}
+
+func rowsByGeneration(h *heap.Histogram) (rows []statRow) {
+	for g := range heap.UnknownGeneration + 1 {
+		row := statRow{name: g.String()}
+		for i := range h.Counts {
+			row.Objects += h.Counts[i].Generations[g].Objects
+			row.Bytes += h.Counts[i].Generations[g].Bytes
+		}
+		if row.Objects > 0 {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+func writeStat(w io.Writer, width int, h *heap.Histogram, by string, rows []statRow, all int) {
+	total := h.Total()
+	fmt.Fprintf(w, "%s in %s", counted(total.Objects, "object"), formats.SizeText(int64(total.Bytes)))
+	if by == "type" && all > len(rows) {
+		fmt.Fprintf(w, "; the first %d of %s", len(rows), counted(uint64(all), "type"))
+	}
+	fmt.Fprintln(w)
+	t := &table{columns: []screen.Column{{Title: "objects", Right: true}, {Title: "bytes", Right: true}, {Title: "share", Right: true, Rank: 1}, {Title: by, Cut: true, Width: 20}}}
+	for _, r := range rows {
+		share := "-"
+		if total.Bytes > 0 {
+			share = fmt.Sprintf("%.1f %%", 100*float64(r.Bytes)/float64(total.Bytes))
+		}
+		t.add(strconv.FormatUint(r.Objects, 10), formats.SizeText(int64(r.Bytes)), share, clean(r.name))
+	}
+	t.print(w, width)
+}
+
+func (p *program) writeStatCSV(by string, rows []statRow) error {
+	var list [][]string
+	for _, r := range rows {
+		list = append(list, []string{r.name, strconv.FormatUint(r.Objects, 10), strconv.FormatUint(r.Bytes, 10), strconv.FormatUint(r.RawBytes, 10)})
+	}
+	return p.writeCSV([]string{by, "objects", "bytes", "raw_bytes"}, list)
+}
+
+type countJSON struct {
+	Objects uint64 `json:"objects"`
+	Bytes   uint64 `json:"bytes"`
+}
+
+type statJSON struct {
+	countJSON
+	RawBytes    uint64         `json:"raw_bytes"`
+	Unreachable *countJSON     `json:"unreachable"` // one pass cannot know it
+	Complete    bool           `json:"complete"`
+	Types       []statTypeJSON `json:"types,omitempty"`
+	Groups      []statTypeJSON `json:"groups,omitempty"` // with --by
+}
+
+type statTypeJSON struct {
+	Name   string `json:"name"`
+	Module string `json:"module,omitempty"`
+	countJSON
+	RawBytes    uint64               `json:"raw_bytes,omitempty"`
+	Generations map[string]countJSON `json:"generations,omitempty"`
+}
+
+func newStatJSON(h *heap.Histogram, by string, rows []statRow) *statJSON {
+	total := h.Total()
+	x := &statJSON{countJSON: countJSON(total.Count), RawBytes: total.RawBytes, Complete: h.Walk.Complete()}
+	list := []statTypeJSON{}
+	for _, r := range rows {
+		row := statTypeJSON{Name: r.name, countJSON: countJSON(r.Count), RawBytes: r.RawBytes}
+		if r.module != 0 {
+			row.Module = fmt.Sprintf("0x%x", r.module)
+		}
+		for g, n := range r.Generations {
+			if n.Objects > 0 {
+				if row.Generations == nil {
+					row.Generations = map[string]countJSON{}
+				}
+				row.Generations[heap.Generation(g).String()] = countJSON(n)
+			}
+		}
+		list = append(list, row)
+	}
+	if by == "type" {
+		x.Types = list
+	} else {
+		x.Groups = list
+	}
+	return x
+}
