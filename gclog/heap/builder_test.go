@@ -2,12 +2,16 @@ package heap_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gclog/gclog/gclog/heap"
+	"github.com/gclog/gclog/internal/testing/nettracetest"
 	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/parse/clr"
 )
@@ -176,13 +180,144 @@ func TestFalseCounts(t *testing.T) {
 	}
 }
 
-func FuzzRead(f *testing.F) {
-	b, err := io.ReadAll(unpacked(f, small))
-	if err != nil {
-		f.Fatal(err)
+// A payload is that of an event of a runtime with pointers of a certain size.
+type payload struct {
+	pointerSize int
+	b           []byte
+}
+
+func (p *payload) u8(v ...byte) *payload { p.b = append(p.b, v...); return p }
+func (p *payload) u16(v uint16) *payload { p.b = binary.LittleEndian.AppendUint16(p.b, v); return p }
+func (p *payload) u32(list ...uint32) *payload {
+	for _, v := range list {
+		p.b = binary.LittleEndian.AppendUint32(p.b, v)
 	}
-	f.Add(b)
-	f.Add(b[:len(b)/2])
+	return p
+}
+
+func (p *payload) u64(list ...uint64) *payload {
+	for _, v := range list {
+		p.b = binary.LittleEndian.AppendUint64(p.b, v)
+	}
+	return p
+}
+
+func (p *payload) pointer(v uint64) *payload {
+	if p.pointerSize == 4 {
+		return p.u32(uint32(v))
+	}
+	return p.u64(v)
+}
+
+func (p *payload) text(s string) *payload { p.b = append(p.b, nettracetest.UTF16(s)...); return p }
+
+// tiny returns a recording of a heap with five objects:
+//
+//	stack -> a Holder (gen1) -> a large Blob, and twice the Item
+//	statics table (pinned handle) -> Item, which is also in the static field Best
+//	weak handle -> String, which is frozen
+func tiny(pointerSize int) []byte {
+	ids := []int{
+		clr.IDGCStart, clr.IDGCEnd, clr.IDBulkType, clr.IDGCBulkNode, clr.IDGCBulkEdge, clr.IDGCBulkRootEdge,
+		clr.IDGCBulkRootConditionalEdge, clr.IDGCBulkRootStaticVar, clr.IDGCGenerationRange, clr.IDGCBulkMovedRanges, clr.IDGCGlobalHeapHistory,
+	}
+	w := &nettracetest.V4{}
+	clock := nettracetest.DefaultClock()
+	clock.PointerSize = uint32(pointerSize)
+	w.Begin(clock)
+	kinds := map[int]uint32{}
+	for i, id := range ids {
+		kinds[id] = uint32(i + 1)
+		w.Metadata(nettracetest.Kind{ID: uint32(i + 1), Provider: clr.RuntimeProvider, EventID: uint32(id), Version: 2, Level: 4, Keywords: 1})
+	}
+	ticks := clock.Ticks
+	add := func(id int, fill func(p *payload)) {
+		p := &payload{pointerSize: pointerSize}
+		fill(p)
+		ticks++
+		w.Events(nettracetest.Row{Kind: kinds[id], Thread: 1, Ticks: ticks, Sorted: true, Payload: p.b})
+	}
+	add(clr.IDGCStart, func(p *payload) { p.u32(7, 2, 1, 0).u16(0).u64(0) })
+	ranges := func(all ...[3]uint64) {
+		for _, r := range all {
+			add(clr.IDGCGenerationRange, func(p *payload) { p.u8(byte(r[0])).pointer(r[1]).u64(r[2], r[2]).u16(0) })
+		}
+	}
+	ranges([3]uint64{1, 0x1000, 0x100}, [3]uint64{0, 0x2000, 0x100}, [3]uint64{3, 0x10000, 0x1000}, [3]uint64{4, 0x20000, 0x1000})
+	add(clr.IDGCBulkMovedRanges, func(p *payload) { p.u32(0, 1).u16(0).pointer(0x2040).pointer(0x1040).u64(0x20) })
+	add(clr.IDGCGlobalHeapHistory, func(p *payload) { p.u64(0).u32(1, 2, 1, 0).u16(0).u32(0, 0) })
+	add(clr.IDBulkType, func(p *payload) {
+		p.u32(4).u16(0)
+		for i, name := range []string{"Holder", "Item", "Blob", "System.Object[]"} {
+			p.u64(uint64(0x100+i), 0xf000).u32(uint32(0x02000001+i), 0).u8(0x12).text(name).u32(0)
+		}
+	})
+	add(clr.IDGCBulkRootStaticVar, func(p *payload) {
+		p.u32(1).u64(1).u16(0).u64(0x20010, 0x1040, 0x101).u32(0).text("Best")
+	})
+	add(clr.IDGCBulkNode, func(p *payload) {
+		p.u32(0, 5).u16(0)
+		for _, o := range [][4]uint64{{0x1000, 24, 0x100, 3}, {0x1040, 17, 0x101, 0}, {0x10000, 5 << 30, 0x102, 0}, {0x20000, 0x40, 0x103, 2}, {0x30000, 22, 0x104, 0}} {
+			p.pointer(o[0]).u64(o[1:]...)
+		}
+	})
+	add(clr.IDGCBulkEdge, func(p *payload) {
+		p.u32(0, 5).u16(0)
+		for _, to := range []uint64{0x10000, 0x1040, 0x1040, 0x1040, 0x1000} {
+			p.pointer(to).u32(0)
+		}
+	})
+	add(clr.IDGCBulkRootEdge, func(p *payload) {
+		p.u32(0, 5).u16(0)
+		p.pointer(0x1000).u8(0).u32(0).pointer(0x77)
+		p.pointer(0x1000).u8(0).u32(0).pointer(0x77) // again
+		p.pointer(0x20000).u8(2).u32(1).pointer(0x88)
+		p.pointer(0x30000).u8(2).u32(2).pointer(0x89)
+		p.pointer(0).u8(2).u32(0).pointer(0x90)
+	})
+	ranges([3]uint64{1, 0x1000, 0x100}, [3]uint64{3, 0x10000, 0x1000}, [3]uint64{4, 0x20000, 0x1000})
+	add(clr.IDGCEnd, func(p *payload) { p.u32(7, 2).u16(0) })
+	w.End()
+	return w.Bytes
+}
+
+// TestTiny reads a heap with every kind of event, in a process with 8 and one with 4 bytes for a
+// pointer.
+func TestTiny(t *testing.T) {
+	for _, pointerSize := range []int{8, 4} {
+		g, err := heap.Read(bytes.NewReader(tiny(pointerSize)))
+		if err != nil || !g.Walk.Complete() || g.Walk.Collection != 7 || g.Walk.NullRoots != 1 || g.Walk.Unresolved != 0 || g.UnknownTypes() != 1 {
+			t.Fatalf("%+v, %v", g, err)
+		}
+		d, p := g.Dominators(), g.Paths()
+		var got []string
+		for o := range heap.Object(g.Len()) {
+			holder, path, _ := p.To(o)
+			name := "-"
+			if len(path) > 0 {
+				name = holder.String()
+			}
+			got = append(got, fmt.Sprintf("%v 0x%x %d/%d %v %v retains %d by %s %v",
+				&g.Types[g.Type(o)], g.Address(o), g.Size(o), g.Space(o), g.Generation(o), g.References(o), d.Retained(o), name, path))
+		}
+		space := map[int]string{8: "17/24", 4: "17/20"}[pointerSize]
+		last := map[int]string{8: "22/24", 4: "22/24"}[pointerSize]
+		want := []string{
+			"Holder 0x1000 24/24 gen1 [2 1 1] retains 5368709144 by stack [0]",
+			"Item 0x1040 " + space + " gen0 [] retains " + space[3:] + " by static Best [1]",
+			"Blob 0x10000 5368709120/5368709120 loh [] retains 5368709120 by stack [0 2]",
+			"System.Object[] 0x20000 64/64 poh [1 0] retains 64 by pinned handle [3]",
+			"unknown type 0x104 0x30000 " + last + " frozen [] retains 0 by - []",
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%d bytes:\n%s\nwant\n%s", pointerSize, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add(tiny(8))
+	f.Add(tiny(4))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		g, err := heap.Read(bytes.NewReader(b))
 		if g == nil {
