@@ -26,6 +26,7 @@ var arrows = map[string][]string{
 	"parse":             {},
 	"parse/clr":         {"parse"},
 	"gclog":             {"parse", "parse/clr"},
+	"gclog/heap":        {"parse", "parse/clr"},
 	"gclog/analysis":    {"gclog", "parse/clr", "github.com/HdrHistogram/hdrhistogram-go"},
 	"session":           {"github.com/Microsoft/go-winio", "golang.org/x/sys/unix", "golang.org/x/sys/windows"},
 	"formats/fields":    {"gclog", "parse/clr"},
@@ -52,7 +53,7 @@ var arrows = map[string][]string{
 		"github.com/cenkalti/backoff/v5", "github.com/coreos/go-systemd/v22/daemon", "github.com/rs/zerolog", "golang.org/x/sys/unix",
 	},
 	"internal/cli": {
-		"formats", "formats/logs", "formats/screen", "gclog", "gclog/analysis", "parse", "parse/clr", "session", "internal/output", "internal/attach", "internal/xlog", "internal/config", "internal/control", "internal/daemon", "internal/spelling", "internal/fakeruntime", "internal/unpack", "internal/doctor", "internal/history", "internal/accesslog", "internal/gcsettings",
+		"formats", "formats/logs", "formats/screen", "gclog", "gclog/analysis", "gclog/heap", "parse", "parse/clr", "session", "internal/output", "internal/attach", "internal/xlog", "internal/config", "internal/control", "internal/daemon", "internal/spelling", "internal/fakeruntime", "internal/unpack", "internal/doctor", "internal/history", "internal/accesslog", "internal/gcsettings",
 		"github.com/rs/zerolog", "github.com/rs/zerolog/diode", "github.com/urfave/cli/v2", "golang.org/x/sys/unix",
 	},
 	// Only for tests and the demonstration of the Makefile.
@@ -81,6 +82,7 @@ var forbidden = map[string]map[string]string{
 	"parse/clr":      {"net": "it reads payloads", "encoding/json": "it is the hot path"},
 	"gclog":          {"net": "events may come from anywhere", "encoding/json": "formats decides how records look"},
 	"formats":        {"net/http": "it writes files"},
+	"gclog/heap":     {"net": "events may come from anywhere", "encoding/json": "commands decide how results look"},
 	"gclog/analysis": {"net": "records may come from anywhere"},
 }
 

@@ -88,8 +88,9 @@ const deadline = 40 * time.Second
 //	            root, because a bug might remove it
 //
 // $NOBODY COMMAND runs as user 65534, which requires root and setpriv; tracer PID is a debugger
-// that has stopped a process. $TRACES is the folder of recordings, $UNIQUE a word that no other
-// script has: gclog sees all processes of the machine, including those of other scripts.
+// that has stopped a process. $TRACES is the folder of recordings, $HEAPS that of heap snapshots,
+// $UNIQUE a word that no other script has: gclog sees all processes of the machine, including those
+// of other scripts.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
@@ -147,6 +148,7 @@ func setUp(e *testscript.Env) error {
 	}
 	e.Setenv("GCLOG_CONTROL__SOCKET", "") // scripts run concurrently, and root has only one socket
 	e.Setenv("TRACES", traces)
+	e.Setenv("HEAPS", filepath.Join(filepath.Dir(traces), "..", "gclog", "heap", "testdata"))
 	if strings.HasPrefix(filepath.Base(e.WorkDir), "script-daemon") {
 		e.Setenv("GCLOG_SUMMARY", "0s") // otherwise one may come at any time: they are aligned to the clock
 	}
@@ -314,7 +316,7 @@ func command(ts *testscript.TestScript, more, args []string) *exec.Cmd {
 	cmd.Args[0] = args[0]
 	cmd.Dir = ts.MkAbs(".")
 	cmd.Env = []string{}
-	for _, name := range []string{"PATH", "HOME", "WORK", "TMPDIR", "TRACES", "LIB", "GOCOVERDIR", "GORACE"} {
+	for _, name := range []string{"PATH", "HOME", "WORK", "TMPDIR", "TRACES", "HEAPS", "LIB", "GOCOVERDIR", "GORACE"} {
 		if v := ts.Getenv(name); v != "" {
 			cmd.Env = append(cmd.Env, name+"="+v)
 		}

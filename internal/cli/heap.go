@@ -18,8 +18,9 @@ import (
 
 func (p *program) heapCommand() *cli.Command {
 	return &cli.Command{
-		Name:  "heap",
-		Usage: "what is alive on the heap, what keeps it alive, and what is growing",
+		Name:      "heap",
+		Usage:     "analyze heap snapshots: what is alive, what keeps it alive, what grows",
+		ArgsUsage: "COMMAND",
 		Description: `A heap snapshot lists every object that a full collection left alive, with its
 references. FILE is a .nettrace recording with a heap walk, also .gz and .zst; - is
 standard input. docs/heap.md has an example of each command.

@@ -83,6 +83,10 @@ func writeDiff(w io.Writer, width int, list []*heap.Histogram, rows []heap.Growt
 		fmt.Fprintf(w, "; the first %d of %s that grew", len(rows), counted(uint64(all), "type"))
 	}
 	fmt.Fprintln(w)
+	if all == 0 {
+		fmt.Fprintln(w, "  no type grew")
+		return
+	}
 	t := &table{columns: []screen.Column{{Title: "objects", Right: true}, {Title: "bytes", Right: true}, {Title: "now", Right: true, Rank: 1}, {Title: "", Rank: 2}, {Title: "type", Cut: true, Width: 20}}}
 	for i := range rows {
 		g := &rows[i]

@@ -104,7 +104,7 @@ func retainedObjects(g *heap.Graph, d *heap.Dominators) []retainedObject {
 	length := map[heap.Object]int{}
 	var list []retainedObject
 	for o := range d.All {
-		if above := d.Dominator(o); above != heap.NoObject && g.Type(above) == g.Type(o) && 2*d.Retained(o) > d.Retained(above) {
+		if above := d.Dominator(o); above != heap.NoObject && g.Type(above) == g.Type(o) && 2*d.Retained(o) >= d.Retained(above) {
 			head := above
 			if f, ok := first[above]; ok {
 				head = f
