@@ -188,6 +188,7 @@ type payload struct {
 
 func (p *payload) u8(v ...byte) *payload { p.b = append(p.b, v...); return p }
 func (p *payload) u16(v uint16) *payload { p.b = binary.LittleEndian.AppendUint16(p.b, v); return p }
+
 func (p *payload) u32(list ...uint32) *payload {
 	for _, v := range list {
 		p.b = binary.LittleEndian.AppendUint32(p.b, v)

@@ -8,13 +8,6 @@ type column[T any] struct {
 
 const chunkLen = 1 << 16
 
-// reserve makes room for n values in one piece.
-func (c *column[T]) reserve(n int) {
-	if c.n == 0 && n > 0 {
-		c.chunks = [][]T{make([]T, 0, n)}
-	}
-}
-
 func (c *column[T]) add(v T) {
 	last := len(c.chunks) - 1
 	if last < 0 || len(c.chunks[last]) == cap(c.chunks[last]) {

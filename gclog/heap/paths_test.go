@@ -62,9 +62,7 @@ func TestPaths(t *testing.T) {
 func TestMerge(t *testing.T) {
 	g := makeGraph([][]Object{{2}, {3}, {4}, {4}, {5, 6}, {7}, {8}, {}, {}, {}}, 0, 1, 7)
 	g.Types = []Type{{Name: "A"}, {Name: "List"}, {Name: "Node"}, {Name: "T"}}
-	for o, typ := range []uint32{0, 0, 1, 1, 2, 2, 2, 3, 3, 3} {
-		g.typ[o] = typ
-	}
+	g.typ = []uint32{0, 0, 1, 1, 2, 2, 2, 3, 3, 3}
 	g.Statics = []Static{{Object: 0, Field: "Cache"}}
 	list, unreachable := g.Paths().Merge(func(o Object) bool { return g.Type(o) == 3 })
 	var show func(list []*Branch) string
