@@ -51,10 +51,10 @@ func TestAllocationRate(t *testing.T) {
 			s.Begin(0)
 			emit(s, gc(1, 3*sec, false))
 			s.End(8 * sec)
-		}, "none of the collections tells what was allocated: that takes the histories of its heaps and of those before"},
+		}, "none of the collections reports the allocated bytes, which requires its heap histories and those of the previous collection"},
 		{"one collection of a log", analysis.Always(), func(s *analysis.Statistics) {
 			emit(s, gc(2, 7*sec, true))
-		}, "no collection that tells what was allocated comes right behind another that was seen"},
+		}, "no collection that reports allocations directly follows another recorded one"},
 	} {
 		s := analysis.NewStatistics(analysis.StatisticsOptions{Window: c.w})
 		c.emit(s)

@@ -47,7 +47,7 @@ func ExampleStatistics() {
 	// none: p50 6ms, longest 6ms of 1
 	// all: p50 26ms, longest 133ms of 12
 	// the program stood 9.6 % of 5.667s
-	// worst 10 s: n/a: the history of 5.67 s is shorter than 10 s
+	// worst 10 s: n/a: the observed time, 5.67 s, is shorter than 10 s
 }
 
 func duration(n analysis.Number) time.Duration {
@@ -72,7 +72,7 @@ func ExampleSummary_Metrics() {
 	}
 	// Output:
 	// pause.share.10s = 0.8 %
-	// pause.share.1m = n/a: the history of 20 s is shorter than 1 min
+	// pause.share.1m = n/a: the observed time, 20 s, is shorter than 1 min
 	// pause.max = 8e+07 ns
 	// gen1.pause.count = 1
 }

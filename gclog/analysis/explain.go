@@ -151,7 +151,7 @@ func (x *explainer) lacks(what, why string) {
 // because the log does not contain it.
 func (x *explainer) whyUnknown(why string) string {
 	if x.d.FromLog {
-		return "the log does not hold it (format " + x.c.Log + ")"
+		return "the log does not contain it (format " + x.c.Log + ")"
 	}
 	return why
 }
@@ -159,9 +159,9 @@ func (x *explainer) whyUnknown(why string) string {
 // unheard returns why the histories of the heaps are unknown.
 func (x *explainer) unheard() string {
 	if x.d.Flaws&gclog.FlawNoHeaps != 0 {
-		return x.whyUnknown("not all heaps told their history (GCPerHeapHistory): the stream was cut, or lost events")
+		return x.whyUnknown("the histories of some heaps are missing (GCPerHeapHistory): the stream was truncated, or events were lost")
 	}
-	return x.whyUnknown("no history of the heaps was seen (GCGlobalHeapHistory and GCPerHeapHistory)")
+	return x.whyUnknown("no heap histories were recorded (GCGlobalHeapHistory and GCPerHeapHistory)")
 }
 
 // collectionText names a collection by generation and kind, as far as these are known.

@@ -54,16 +54,16 @@ func ExampleExplain() {
 		fmt.Println(s.Text)
 	}
 	// Output:
-	// Collection 14: blocking gen1 collection, AllocSmall, the program stood for 13.4 ms
-	// until all threads stood 12.541µs
-	// until the collection began 75.242µs
+	// Collection 14: blocking gen1 collection, AllocSmall, paused for 13.4 ms
+	// until all threads were suspended 12.541µs
+	// until the collection started 75.242µs
 	// mark 3.832ms
 	// plan 2.274ms
 	// relocate 3.379ms
 	// compact 3.669ms
-	// not told 117.396µs
-	// from its end until the threads were let go 13.164µs
-	// until the threads ran again 40.749µs
-	// Its pause was the 2nd longest of 3 blocking gen1 collections. That is about their median, 13.4 ms.
-	// It promoted 3.87 MB. That is 0.55 times their median, 6.99 MB.
+	// unaccounted for 117.396µs
+	// from its end until resuming began 13.164µs
+	// until all threads resumed 40.749µs
+	// Its pause was the 2nd longest of 3 blocking gen1 collections, about their median of 13.4 ms.
+	// It promoted 3.87 MB, 0.55 times their median of 6.99 MB.
 }

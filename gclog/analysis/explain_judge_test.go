@@ -190,7 +190,7 @@ func (j *judge) numbers(s *analysis.Statement) {
 		for _, rank := range ranks.FindAllStringSubmatch(text, -1) {
 			j.check(strconv.Itoa(int(place)) == rank[1], s, "the rank is %v", place)
 		}
-		text = strings.Replace(ranks.ReplaceAllString(text, ""), "99 % of them", "", 1) // a percentile's name
+		text = strings.Replace(ranks.ReplaceAllString(text, ""), "their p99", "", 1) // a percentile's name
 	}
 	if !strings.ContainsAny(text, "0123456789") {
 		return
@@ -305,7 +305,7 @@ func (j *judge) sizes() {
 	}
 }
 
-// roots judges the table of roots: it has those that were told, with what was promoted.
+// roots judges the table of roots: it has those that were told, with the promoted bytes.
 func (j *judge) roots() {
 	if j.raw == nil {
 		return

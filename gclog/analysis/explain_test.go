@@ -268,8 +268,8 @@ func TestExplainReasons(t *testing.T) {
 			t.Errorf("%v: %+v", r, got)
 		}
 		seen[got.Text] = true
-		if asked := strings.Contains(got.Text, "Somebody asked"); asked != (r.Induced() && r != clr.ReasonInducedLowMemory) {
-			t.Errorf("%v: somebody asked for it: %v", r, asked)
+		if asked := strings.HasPrefix(got.Text, "Induced by "); asked != (r.Induced() && r != clr.ReasonInducedLowMemory) {
+			t.Errorf("%v: induced by a call: %v", r, asked)
 		}
 	}
 	if len(seen) != 18 {
@@ -294,12 +294,12 @@ func TestExplainConditions(t *testing.T) {
 				got = s.Text
 			}
 		}
-		if !strings.HasPrefix(got, "Conditions that held: ") || !strings.Contains(got, "("+bit.Names(nil)[0]+")") || seen[got] {
+		if !strings.HasPrefix(got, "Conditions met: ") || !strings.Contains(got, "("+bit.Names(nil)[0]+")") || seen[got] {
 			t.Errorf("bit %d: %q", i, got)
 		}
 		seen[got] = true
 	}
-	if e := explain(nil); !strings.Contains(sentences(e.Generation), "No other condition held.") {
+	if e := explain(nil); !strings.Contains(sentences(e.Generation), "No other conditions were met.") {
 		t.Error(sentences(e.Generation))
 	}
 }
@@ -335,10 +335,10 @@ func TestExplainDecisive(t *testing.T) {
 				d.Heaps[0].History.Condemned = bit | extra
 			})
 			got := sentences(e.Generation)
-			want := "The heaps asked for gen0; no event reports why it became gen2."
+			want := "The heaps requested gen0; no event reports why it became gen2."
 			switch raised := decisive[bit]&raises != 0; {
 			case raised && extra != 0:
-				want = "It was not left at gen1 because of " + name + "."
+				want = "It became gen2 instead of gen1 because of " + name + "."
 			case raised:
 				want = "it became gen2 because of " + name + "."
 			case extra != 0:
@@ -348,7 +348,7 @@ func TestExplainDecisive(t *testing.T) {
 				t.Errorf("%s: no %q in\n%s", name, want, got)
 			}
 			blocked := slices.ContainsFunc(e.Generation, func(s analysis.Statement) bool { return s.ID == "kind" && slices.Contains(s.Causes, name) })
-			if want := decisive[bit]&blocks != 0; blocked != want || (whyUnknown(&e, "why it was blocking and not in the background") == "") != want {
+			if want := decisive[bit]&blocks != 0; blocked != want || (whyUnknown(&e, "why it was blocking rather than background") == "") != want {
 				t.Errorf("%s kept it from the background: %v\n%s", name, blocked, got)
 			}
 		}
@@ -369,90 +369,90 @@ func TestExplainGeneration(t *testing.T) {
 			d.Generation = 1
 			d.Heaps[0].History.CondemnedGenerations = condemnedSteps(0, 1, 1, 0)
 			d.Generations[gclog.Gen1].BudgetLeft, d.Generations[gclog.Gen1].HasBudgetLeft = -300_000, true
-		}, []string{"It set out as gen0; the budget of gen1 was exceeded (gen1 by about 300 KB); it ended as gen1.", "It was blocking, as gen0 and gen1 always are."}},
-		{"not by budget", nil, []string{"It set out as gen0; the budget of gen1 was not used up; it ended as gen0."}},
+		}, []string{"Condemned gen0 first; gen1's budget was exceeded by about 300 KB; escalated to gen1.", "It was blocking, as gen0 and gen1 always are."}},
+		{"not by budget", nil, []string{"Condemned gen0; gen1's budget was not exceeded."}},
 		{"asked for as gen1", func(d *gclog.GCDetails) {
 			d.Generation = 1
 			d.Heaps[0].History.CondemnedGenerations = condemnedSteps(1, 1, 1, 0)
-		}, []string{"It set out as gen1; the budget of gen2 was not used up; it ended as gen1."}},
+		}, []string{"Condemned gen1; gen2's budget was not exceeded."}},
 		{"beside a background collection", func(d *gclog.GCDetails) { // nobody looks at the budget of gen2
 			d.Generation, d.Kind, d.Type = 1, gclog.KindForeground, clr.TypeForeground
 			d.Heaps[0].History.CondemnedGenerations = condemnedSteps(1, 1, 1, 0)
-		}, []string{"It set out as gen1; it ended as gen1."}},
+		}, []string{"steps: Condemned gen1."}},
 		{"asked for as gen2", func(d *gclog.GCDetails) {
 			d.Generation = 2
 			d.Heaps[0].History.CondemnedGenerations = condemnedSteps(2, 2, 2, 0)
-		}, []string{"It set out as gen2; it ended as gen2."}},
+		}, []string{"steps: Condemned gen2."}},
 		{"a gen1 that became a gen2 by its budget", func(d *gclog.GCDetails) {
 			d.Generation = 2
 			d.Heaps[0].History.CondemnedGenerations, d.Heaps[0].History.Condemned = condemnedSteps(0, 2, 0, 0), clr.CondemnedLowCardTable|clr.CondemnedMaxGenerationBudget
-		}, []string{"the budget of gen1 was not used up; it ended as gen2.", "; it was to be a gen1 anyway, and the budget of gen2 was used up (MaxGenerationBudget)."}},
+		}, []string{"gen1's budget was not exceeded; escalated to gen2.", "; gen1 was condemned anyway, and gen2's budget was exceeded (MaxGenerationBudget)."}},
 		{"high memory load", func(d *gclog.GCDetails) {
 			d.Heaps[0].History.Condemned = clr.CondemnedAlmostMaxAlloc
-		}, []string{"the memory load was high, and more than a tenth of the budget of gen2 was used up (AlmostMaxAlloc)."}},
+		}, []string{"the memory load was high, and more than a tenth of gen2's budget was used (AlmostMaxAlloc)."}},
 		{"by time", func(d *gclog.GCDetails) {
 			d.Generation = 1
 			d.Heaps[0].History.CondemnedGenerations = condemnedSteps(0, 1, 0, 1)
-		}, []string{"gen1 was due, because its last collection was long ago"}},
+		}, []string{"gen1 was due because its last collection was long ago"}},
 		{"large objects", func(d *gclog.GCDetails) {
 			d.Generation = 2
 			d.Heaps[0].History.CondemnedGenerations = condemnedSteps(0, 2, 2, 0)
 			d.Generations[gclog.LOH].BudgetLeft, d.Generations[gclog.LOH].HasBudgetLeft = -2_000_000, true
-		}, []string{"the budget of gen2 was exceeded (large objects by about 2 MB)"}},
+		}, []string{"gen2's budget was exceeded (large objects by about 2 MB)"}},
 		{"foreground instead of gen2", func(d *gclog.GCDetails) {
 			d.Generation, d.Kind, d.Type = 1, gclog.KindForeground, clr.TypeForeground
 			d.Heaps[0].History.CondemnedGenerations = condemnedSteps(0, 2, 0, 0)
-		}, []string{"gen2 would have been due, but a background collection was running", "came while a background collection was running (foreground)"}},
+		}, []string{"Gen2 was due, but a background collection was running", "and ran during a background collection (foreground)"}},
 		{"low latency", func(d *gclog.GCDetails) {
 			d.Generation, d.Global.PauseMode = 1, clr.PauseModeLowLatency
 			d.Heaps[0].History.CondemnedGenerations = condemnedSteps(0, 1, 2, 0)
-		}, []string{"gen2 would have been due, but GCSettings.LatencyMode was LowLatency"}},
+		}, []string{"Gen2 was due, but GCSettings.LatencyMode was LowLatency"}},
 		{"unproductive", func(d *gclog.GCDetails) {
 			d.Generation, d.Global.Condemned = 1, clr.CondemnedAvoidUnproductive
 			d.Heaps[0].History.CondemnedGenerations = condemnedSteps(0, 2, 2, 0)
-		}, []string{"the last full collections had freed little", "gen2 would have been due, but the last ones had freed little, and gen1 was done instead (AvoidUnproductive)."}},
-		{"no one knows", func(d *gclog.GCDetails) { d.Generation = 1 }, []string{"The heaps asked for gen0; no event reports why it became gen1."}},
+		}, []string{"recent full collections had freed little", "Gen2 was due, but recent full collections had freed little, so gen1 was collected instead (AvoidUnproductive)."}},
+		{"no one knows", func(d *gclog.GCDetails) { d.Generation = 1 }, []string{"The heaps requested gen0; no event reports why it became gen1."}},
 		{"the heap that wants most", func(d *gclog.GCDetails) {
 			d.Generation, d.Kind, d.Type = 1, gclog.KindForeground, clr.TypeForeground
 			more := d.Heaps[0]
 			more.Heap, more.History.CondemnedGenerations, more.History.Condemned = 1, condemnedSteps(0, 2, 0, 0), clr.CondemnedLowCardTable
 			d.Heaps = append(d.Heaps, more)
-		}, []string{"it ended as gen2", "(LowCardTable).", "heap 0 gen0; heap 1 gen2 (LowCardTable)."}},
+		}, []string{"escalated to gen2", "(LowCardTable).", "heap 0: gen0; heap 1: gen2 (LowCardTable)."}},
 		{"not in the background: small", func(d *gclog.GCDetails) {
 			d.Generation = 2
 			d.Heaps[0].History.CondemnedGenerations, d.Heaps[0].History.Condemned = condemnedSteps(0, 2, 2, 0), clr.CondemnedTooSmallForBackground
-		}, []string{"because gen2 was too small for a background collection to pay (TooSmallForBackground)."}},
+		}, []string{"It was blocking rather than background: gen2 was too small for a background collection to be worthwhile (TooSmallForBackground)."}},
 		{"not in the background: asked for", func(d *gclog.GCDetails) {
 			d.Generation, d.Reason = 2, clr.ReasonInduced
 			d.Heaps[0].History.CondemnedGenerations, d.Heaps[0].History.Condemned = condemnedSteps(2, 2, 2, 0), clr.CondemnedInducedFullBlocking
-		}, []string{"because it was asked for so (Induced)."}},
+		}, []string{"It was blocking rather than background: a blocking collection was requested (Induced)."}},
 		{"asked for as gen1, and small", func(d *gclog.GCDetails) {
 			d.Generation, d.Reason = 2, clr.ReasonInduced
 			d.Heaps[0].History.CondemnedGenerations, d.Heaps[0].History.Condemned = condemnedSteps(1, 2, 2, 0), clr.CondemnedTooSmallForBackground
-		}, []string{"because gen2 was too small for a background collection to pay (TooSmallForBackground)."}},
+		}, []string{"It was blocking rather than background: gen2 was too small for a background collection to be worthwhile (TooSmallForBackground)."}},
 		{"small, but never in the background", func(d *gclog.GCDetails) {
 			d.Generation, d.Global.PauseMode = 2, clr.PauseModeBatch
 			d.Heaps[0].History.CondemnedGenerations, d.Heaps[0].History.Condemned = condemnedSteps(0, 2, 2, 0), clr.CondemnedTooSmallForBackground
-		}, []string{"because background collections were off"}},
+		}, []string{"It was blocking rather than background: background collections were disabled"}},
 		{"hard limit", func(d *gclog.GCDetails) {
 			d.Generation, d.Global.Condemned = 2, clr.CondemnedLimitLOHReclaim
-		}, []string{"The heaps asked for gen0; it became gen2 because of LimitLOHReclaim.", "because hard limit: more than an eighth of the limit could be had back from large objects (LimitLOHReclaim)."}},
+		}, []string{"The heaps requested gen0; it became gen2 because of LimitLOHReclaim.", "It was blocking rather than background: hard limit: more than an eighth of the limit could be reclaimed from large objects (LimitLOHReclaim)."}},
 		{"hard limit after all", func(d *gclog.GCDetails) {
 			d.Generation, d.Global.Condemned = 2, clr.CondemnedAvoidUnproductive|clr.CondemnedLimitLOHFragmented
 			d.Heaps[0].History.CondemnedGenerations = condemnedSteps(0, 2, 2, 0)
-		}, []string{"more of them were to be avoided (AvoidUnproductive)", "It was not left at gen1 because of LimitLOHFragmented."}},
+		}, []string{"another one was considered unproductive (AvoidUnproductive)", "It became gen2 instead of gen1 because of LimitLOHFragmented."}},
 		{"gen1 first", func(d *gclog.GCDetails) {
 			d.Generation, d.Global.Condemned = 1, clr.CondemnedGen1InPM
 			d.Heaps[0].History.CondemnedGenerations = condemnedSteps(0, 2, 2, 0)
-		}, []string{"gen2 would have been due, but in provisional mode gen1 goes first (Gen1InPM)."}},
+		}, []string{"Gen2 was due, but provisional mode collects gen1 first (Gen1InPM)."}},
 		{"asked for in provisional mode", func(d *gclog.GCDetails) {
 			d.Generation, d.Global.Condemned = 2, clr.CondemnedPMAllocLOH
 			d.Heaps[0].History.CondemnedGenerations = condemnedSteps(0, 2, 2, 0)
-		}, []string{"It was blocking and not in the background, because provisional mode: large objects were allocated (PMAllocLOH)."}},
+		}, []string{"It was blocking rather than background: provisional mode: large objects were allocated (PMAllocLOH)."}},
 		{"before a background collection", func(d *gclog.GCDetails) {
 			d.Generation, d.InsideBGCStart = 1, true
 			d.Heaps[0].History.Condemned = clr.CondemnedEphemeralBeforeBackground
-		}, []string{"by one of the young generations whose budgets were exceeded: here gen0 and gen1.", "Conditions that held: it had to come before"}},
+		}, []string{"starts with a collection of the young generations whose budgets were exceeded: here gen0 and gen1.", "Conditions met: it had to run before"}},
 		{"fragmented, but in the background", func(d *gclog.GCDetails) {
 			asBackground(d)
 			d.Global.PauseMode = clr.PauseModeSustainedLowLatency
@@ -461,26 +461,26 @@ func TestExplainGeneration(t *testing.T) {
 		{"a gen0 although gen1 was due", func(d *gclog.GCDetails) { // nothing is said of gen1 beside a background collection
 			d.Kind, d.Type = gclog.KindForeground, clr.TypeForeground
 			d.Heaps[0].History.CondemnedGenerations = condemnedSteps(0, 1, 1, 0)
-		}, []string{"gen1 would have been due; no event reports why it was gen0."}},
+		}, []string{"Gen1 was due; no event reports why gen0 was collected instead."}},
 		{"low latency, but asked for", func(d *gclog.GCDetails) {
 			d.Generation, d.Reason, d.Global.PauseMode = 1, clr.ReasonInduced, clr.PauseModeLowLatency
 			d.Heaps[0].History.CondemnedGenerations = condemnedSteps(1, 2, 2, 0)
-		}, []string{"gen2 would have been due; no event reports why it was gen1."}},
+		}, []string{"Gen2 was due; no event reports why gen1 was collected instead."}},
 		{"a heap that wants more than the others", func(d *gclog.GCDetails) {
 			d.Generation, d.Kind, d.Type = 1, gclog.KindForeground, clr.TypeForeground
 			d.Heaps[0].History.CondemnedGenerations = condemnedSteps(0, 1, 1, 0)
 			more := d.Heaps[0]
 			more.Heap, more.History.CondemnedGenerations = 1, condemnedSteps(0, 2, 1, 0)
 			d.Heaps = append(d.Heaps, more)
-		}, []string{"gen2 would have been due, but a background collection was running"}},
-		{"not in the background: off", func(d *gclog.GCDetails) { d.Generation, d.Global.PauseMode = 2, clr.PauseModeBatch }, []string{"because background collections were off"}},
-		{"not in the background: demoted", func(d *gclog.GCDetails) { d.Generation, d.Type, d.DemotedBGC = 2, clr.TypeBackground, true }, []string{"because it was started as a background collection but could not run as one"}},
-		{"not in the background: provisional", func(d *gclog.GCDetails) { d.Generation, d.Provisional = 2, true }, []string{"because the full collections of provisional mode are."}},
+		}, []string{"Gen2 was due, but a background collection was running"}},
+		{"not in the background: off", func(d *gclog.GCDetails) { d.Generation, d.Global.PauseMode = 2, clr.PauseModeBatch }, []string{"It was blocking rather than background: background collections were disabled"}},
+		{"not in the background: demoted", func(d *gclog.GCDetails) { d.Generation, d.Type, d.DemotedBGC = 2, clr.TypeBackground, true }, []string{"It was blocking rather than background: it was started as a background collection but could not run as one"}},
+		{"not in the background: provisional", func(d *gclog.GCDetails) { d.Generation, d.Provisional = 2, true }, []string{"It was blocking rather than background: the full collections of provisional mode always block."}},
 		{"background", asBackground, []string{"It ran in the background"}},
 		{"memory", func(d *gclog.GCDetails) {
 			d.Generation, d.Global.MemoryLoad = 2, 93
 			d.Heaps[0].History.CondemnedGenerations, d.Heaps[0].History.Condemned = condemnedSteps(0, 2, 0, 0), clr.CondemnedHighMemory|clr.CondemnedVeryHighMemory
-		}, []string{"memory was short: the memory load was high (HighMemory); memory was very short: the memory load was very high (VeryHighMemory).", "The memory load was 93 %."}},
+		}, []string{"the memory load was high (HighMemory); the memory load was very high (VeryHighMemory).", "The memory load was 93 %."}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -493,7 +493,7 @@ func TestExplainGeneration(t *testing.T) {
 		})
 	}
 	e := explain(func(d *gclog.GCDetails) { d.Generation = 2 })
-	if whyUnknown(&e, "why it was blocking and not in the background") == "" || whyUnknown(&e, "the memory load") == "" {
+	if whyUnknown(&e, "why it was blocking rather than background") == "" || whyUnknown(&e, "the memory load") == "" {
 		t.Errorf("%+v", e.Unknown)
 	}
 }
@@ -501,12 +501,12 @@ func TestExplainGeneration(t *testing.T) {
 // TestExplainUnseenKind: what began before the session is called neither blocking nor anything
 // else, unless it was seen to run in the background.
 func TestExplainUnseenKind(t *testing.T) {
-	const lacking = "whether it was blocking, in the background or in the foreground"
+	const lacking = "whether it was blocking, background or foreground"
 	for _, generation := range []int{1, 2} {
 		e := explain(func(d *gclog.GCDetails) {
 			d.Generation, d.Flaws, d.Complete, d.HasReason = generation, gclog.FlawNoStart, false, false
 		})
-		if want := fmt.Sprintf("Collection 7: gen%d collection, the program stood for 10 ms", generation); e.Title != want {
+		if want := fmt.Sprintf("Collection 7: gen%d collection, paused for 10 ms", generation); e.Title != want {
 			t.Errorf("%q, want %q", e.Title, want)
 		}
 		if whyUnknown(&e, lacking) == "" {
@@ -529,7 +529,7 @@ func TestExplainUnseenKind(t *testing.T) {
 func TestExplainDATAS(t *testing.T) {
 	full := func(d *gclog.GCDetails) { d.Generation = gclog.Gen2 }
 	peers := analysis.NewPeers()
-	for _, want := range []string{"The heaps asked for gen0; no event reports why it became gen2.\n", "DATAS asks for some by itself"} {
+	for _, want := range []string{"The heaps requested gen0; no event reports why it became gen2.\n", "DATAS requests some gen2 collections itself"} {
 		e := analysis.Explain(blockingRecord(full), analysis.Context{Peers: peers})
 		if got := sentences(e.Generation); !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
@@ -542,7 +542,7 @@ func TestExplainDATAS(t *testing.T) {
 func TestExplainHighLoad(t *testing.T) {
 	d := blockingRecord(func(d *gclog.GCDetails) { d.Global.MemoryLoad = 93 })
 	e := analysis.Explain(d, analysis.Context{Process: &gclog.Process{HasLimits: true, Limits: clr.GCSettings{HighMemoryPercent: 128}}})
-	if want := "The memory load was 93 %; the runtime takes it for high from 99 % on."; !strings.Contains(sentences(e.Generation), want) {
+	if want := "The memory load was 93 %; the runtime considers it high from 99 %."; !strings.Contains(sentences(e.Generation), want) {
 		t.Errorf("no %q in\n%s", want, sentences(e.Generation))
 	}
 }
@@ -555,9 +555,9 @@ func TestExplainTrigger(t *testing.T) {
 		d.Generations[gclog.Gen0].BudgetLeft, d.Generations[gclog.Gen0].HasBudgetLeft = -1_200_000, true
 	})
 	for _, want := range []string{
-		"Thread 4711 asked for it, 2 ms before the runtime began to stop the threads.",
+		"Thread 4711 triggered it, 2 ms before the runtime began to suspend the threads.",
 		"Budgets (estimated): gen0 had exceeded its budget by about 1.2 MB.",
-		"Since the previous collection the program had allocated 10 MB (9 MB in gen0 and 1 MB in large objects); while it ran, 20 MB a second.",
+		"Since the previous collection, the program had allocated 10 MB (9 MB in gen0 and 1 MB in large objects), at 20 MB/s while it ran.",
 	} {
 		if got := sentences(e.Trigger); !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
@@ -565,11 +565,11 @@ func TestExplainTrigger(t *testing.T) {
 	}
 	// Workstation GC tells of the request when the threads stand: that is no delay of 0.
 	e = explain(func(d *gclog.GCDetails) { d.Triggered, d.Trigger, d.HasTrigger = 101*ms, 4711, true })
-	if strings.Contains(sentences(e.Trigger), "before the runtime") || whyUnknown(&e, "the time from the request to the suspension") == "" {
+	if strings.Contains(sentences(e.Trigger), "before the runtime") || whyUnknown(&e, "the time from the trigger to the suspension") == "" {
 		t.Errorf("%s%+v", sentences(e.Trigger), e.Unknown)
 	}
 	e = explain(nil)
-	for _, what := range []string{"who asked for it", "by how much a budget was exceeded", "what the program allocated since the previous collection", "how unusual it was"} {
+	for _, what := range []string{"which thread triggered it", "by how much a budget was exceeded", "what the program allocated since the previous collection", "how it compares"} {
 		if whyUnknown(&e, what) == "" {
 			t.Errorf("nothing says that %s is not known: %+v", what, e.Unknown)
 		}
@@ -581,8 +581,8 @@ func TestExplainBalance(t *testing.T) {
 		first, second uint64
 		want          string
 	}{
-		{100, 300, "The heaps of server GC were unevenly filled: the fullest gen0 held 1.5 times the mean."},
-		{100, 102, "The heaps of server GC were evenly filled: the fullest gen0 held 1.01 times the mean."},
+		{100, 300, "The server GC heaps were unevenly filled: the fullest gen0 held 1.5 times the mean."},
+		{100, 102, "The server GC heaps were evenly filled: the fullest gen0 held 1.01 times the mean."},
 	} {
 		e := explain(func(d *gclog.GCDetails) {
 			d.Heaps = append(d.Heaps, d.Heaps[0])
@@ -598,7 +598,7 @@ func TestExplainBalance(t *testing.T) {
 // TestExplainUnasked: that the budget of gen2 is exceeded does not matter where gen1 has some
 // of its own left, but for a gen1 that is made for another reason.
 func TestExplainUnasked(t *testing.T) {
-	const asks = "which counts only where gen1 has exceeded its own too"
+	const asks = "which counts only if gen1 has exceeded its own, too"
 	budgets := func(conditions clr.Condemned, gen1Left int64) string {
 		e := explain(func(d *gclog.GCDetails) {
 			d.Generation = 1
@@ -628,7 +628,7 @@ func TestExplainBudgetLeft(t *testing.T) {
 		want   string
 	}{
 		{"one heap", nil, "Budgets (estimated): gen0 had about 50 KB left."},
-		{"two heaps", func(d *gclog.GCDetails) { d.Global.Heaps = 2 }, "Budgets (estimated, of the heap with least left): gen0 had about 50 KB left."},
+		{"two heaps", func(d *gclog.GCDetails) { d.Global.Heaps = 2 }, "Budgets (estimated, for the heap with the least left): gen0 had about 50 KB left."},
 		{"large objects", func(d *gclog.GCDetails) {
 			d.Reason, d.Generations[gclog.LOH].BudgetLeft, d.Generations[gclog.LOH].HasBudgetLeft = clr.ReasonAllocLarge, -9_000, true
 		}, "Budgets (estimated): large objects had exceeded their budget by about 9 KB."},
@@ -662,8 +662,8 @@ func TestExplainAllocationBesideBackground(t *testing.T) {
 		allocated uint64
 		want      string
 	}{
-		{3_000_000, "Until it ended the program allocated 3 MB that no collection before or beside it has counted."},
-		{0, "What the program allocated until it ended is counted by the collections before and beside it."},
+		{3_000_000, "Until it ended, the program allocated 3 MB that no collection before or during it counted."},
+		{0, "What the program allocated until it ended was counted by the collections before and during it."},
 	} {
 		e := explain(func(d *gclog.GCDetails) {
 			asBackground(d)
@@ -687,7 +687,7 @@ func TestExplainRevisits(t *testing.T) {
 		b.Revisited = [2][2]gclog.Revisit{{{Pages: 4, References: 900}, {}}, {{}, {Pages: 1, References: 1}}}
 		b.Overflowed = 2
 	})
-	const want = "revisited: What the program wrote to while it was being marked was visited again: 4 pages of small objects with 900 references while the program ran and 1 page of large and pinned objects with 1 reference in its pauses. 2 objects were gone through again, because the mark stack overflowed.\n"
+	const want = "revisited: Objects modified during marking were visited again: 4 pages of small objects with 900 references while the program ran and 1 page of large and pinned objects with 1 reference during its pauses. 2 objects were scanned again because the mark stack overflowed.\n"
 	if !strings.Contains(got, want) {
 		t.Errorf("no %q in\n%s", want, got)
 	}
@@ -706,12 +706,12 @@ func TestExplainPins(t *testing.T) {
 		{"with survivors", func(d *gclog.GCDetails) {
 			d.PinnedObjects, d.Generations[gclog.Gen0].SurvivedPins = 1, 40_000
 			d.Generations[gclog.Gen1].SurvivedPins, d.Generations[gclog.Gen1].Survived = 7, 7e6 // not collected
-		}, "pins: 1 pinned object was found, with what lies between them 40 KB of the 1 MB that survived.\n"},
+		}, "pins: 1 pinned object was found, pinning 40 KB of the 1 MB that survived.\n"},
 		{"without a history", func(d *gclog.GCDetails) {
 			d.PinnedObjects, d.Generations[gclog.Gen0].SurvivedPins, d.HasHistory = 2, 40_000, false
 		}, "pins: 2 pinned objects were found.\n"},
-		{"one by one", func(d *gclog.GCDetails) { d.PinEvents, d.PinEventBytes = 1, 64 }, "pins: 0 pinned objects were found; 1 pin was seen one by one (level full), with 64 B.\n"},
-		{"pieces", func(d *gclog.GCDetails) { d.PinPlugs, d.PinPlugBytes = 3, 3000 }, "pins: 0 pinned objects were found; 3 pieces of memory with 3 KB could not be moved.\n"},
+		{"one by one", func(d *gclog.GCDetails) { d.PinEvents, d.PinEventBytes = 1, 64 }, "pins: 0 pinned objects were found; 1 pin was recorded individually (level full), with 64 B.\n"},
+		{"pieces", func(d *gclog.GCDetails) { d.PinPlugs, d.PinPlugBytes = 3, 3000 }, "pins: 0 pinned objects were found; 3 pieces of memory (3 KB) could not be moved.\n"},
 	} {
 		e := explain(tt.change)
 		if got := sentences(e.Result); !strings.Contains(got, tt.want) {
@@ -753,8 +753,8 @@ func TestExplainLog(t *testing.T) {
 	d.Pauses = []gclog.PausePart{{Duration: 3 * ms}}
 	e := analysis.Explain(d, analysis.Context{Log: "csv"})
 	checkExplanation(t, d, &e)
-	for _, what := range []string{"why it was started", "who asked for it", "why this generation was chosen", "sizes of the heap", "whether it compacted", "handles"} {
-		if got := whyUnknown(&e, what); got != "the log does not hold it (format csv)" {
+	for _, what := range []string{"why it was started", "which thread triggered it", "why this generation was chosen", "heap sizes", "whether it compacted", "handles"} {
+		if got := whyUnknown(&e, what); got != "the log does not contain it (format csv)" {
 			t.Errorf("%s: %q", what, got)
 		}
 	}
@@ -780,14 +780,14 @@ func TestExplainComparison(t *testing.T) {
 	d := blockingRecord(func(d *gclog.GCDetails) { d.Number, d.Pauses[0].Duration, d.PromotedBytes = 32, 198*ms, 3e6 })
 	e := analysis.Explain(d, analysis.Context{Peers: peers})
 	for _, want := range []string{
-		"Its pause was the 3rd longest of 200 blocking gen0 collections. That is 1.98 times their median, 100 ms; 99 % of them took no more than 198 ms.",
-		"It promoted 3 MB. That is 3 times their median, 1 MB.",
+		"Its pause was the 3rd longest of 200 blocking gen0 collections, 1.98 times their median of 100 ms; their p99 is 198 ms.",
+		"It promoted 3 MB, 3 times their median of 1 MB.",
 	} {
 		if got := sentences(e.Comparison); !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
-	if got := sentences(e.Trigger); !strings.Contains(got, "Numbers 30 and 31 before it were no collections") {
+	if got := sentences(e.Trigger); !strings.Contains(got, "Numbers 30 and 31 before it were not collections") {
 		t.Error(got)
 	}
 	if !peers.Used(33) || peers.Used(32) {
@@ -795,12 +795,12 @@ func TestExplainComparison(t *testing.T) {
 	}
 	alone := blockingRecord(func(d *gclog.GCDetails) { d.Generation = 2 })
 	peers.GC(alone)
-	if e := analysis.Explain(alone, analysis.Context{Peers: peers}); whyUnknown(&e, "how unusual it was") != "it was the only blocking gen2 collection that was seen" {
+	if e := analysis.Explain(alone, analysis.Context{Peers: peers}); whyUnknown(&e, "how it compares") != "it was the only blocking gen2 collection observed" {
 		t.Errorf("%+v", e.Unknown)
 	}
 }
 
-// TestExplainPinnedUnheard: without histories what of pinned objects was promoted is not
+// TestExplainPinnedUnheard: without histories promoted bytes of pinned objects is not
 // known, nor is the sum; the other generations tell theirs.
 func TestExplainPinnedUnheard(t *testing.T) {
 	d := blockingRecord(func(d *gclog.GCDetails) {
@@ -812,7 +812,7 @@ func TestExplainPinnedUnheard(t *testing.T) {
 	if gen0, poh := e.Sizes[gclog.Gen0].Promoted, e.Sizes[gclog.POH].Promoted; !gen0.Known() || gen0.Value != 1e6 || poh.Known() {
 		t.Errorf("promoted of gen0 %+v, of pinned objects %+v", gen0, poh)
 	}
-	for _, what := range []string{"what it promoted", "what of pinned objects was promoted"} {
+	for _, what := range []string{"promoted bytes", "promoted bytes of pinned objects"} {
 		if whyUnknown(&e, what) == "" {
 			t.Errorf("it does not say that it lacks %s: %+v", what, e.Unknown)
 		}
@@ -900,11 +900,11 @@ func TestExplainProcess(t *testing.T) {
 		{gclog.Process{}, ""},
 		{gclog.Process{UptimeAtSync: time.Hour}, "The process was up for 1h0m0s."},
 		{gclog.Process{UptimeAtSync: 1}, "The process was up for 0s."},
-		{gclog.Process{ID: 1}, "It is of process 1."},
-		{gclog.Process{ID: 1, Name: "shop", Service: "orders"}, "It is of process 1 (shop)."},
-		{gclog.Process{Service: "orders"}, "It is of process orders."},
-		{gclog.Process{RuntimeVersion: "10.0.1", Server: gclog.No}, "It is of .NET 10.0.1, workstation GC."},
-		{gclog.Process{ID: 7, Service: "orders", Server: gclog.Yes, UptimeAtSync: 2 * time.Second}, "It is of process 7 (orders), server GC, up for 2s."},
+		{gclog.Process{ID: 1}, "Process 1."},
+		{gclog.Process{ID: 1, Name: "shop", Service: "orders"}, "Process 1 (shop)."},
+		{gclog.Process{Service: "orders"}, "Process orders."},
+		{gclog.Process{RuntimeVersion: "10.0.1", Server: gclog.No}, ".NET 10.0.1, workstation GC."},
+		{gclog.Process{ID: 7, Service: "orders", Server: gclog.Yes, UptimeAtSync: 2 * time.Second}, "Process 7 (orders), server GC, up for 2s."},
 	} {
 		d := blockingRecord(func(d *gclog.GCDetails) { d.Heaps, d.Global.Heaps = nil, 0 })
 		e := analysis.Explain(d, analysis.Context{Process: &tt.p})
@@ -927,14 +927,14 @@ func TestExplainBeforeBackground(t *testing.T) {
 		d.Kind, d.Heaps[0].History.CondemnedGenerations = gclog.KindForeground, condemnedSteps(0, 1, 1, 0)
 	}
 	for want, change := range map[string]func(*gclog.GCDetails){
-		"budgets were exceeded: here gen0 alone.":    before,
+		"budgets were exceeded: here gen0 only.":     before,
 		"budgets were exceeded: here gen0 and gen1.": func(d *gclog.GCDetails) { before(d); d.Generation = 1 },
-		"preceded by a gen1 where there was no room for a small object.": func(d *gclog.GCDetails) {
+		"starts with a gen1 collection if there was no space for a small object.": func(d *gclog.GCDetails) {
 			before(d)
 			d.Generation, d.Reason = 1, clr.ReasonOutOfSpaceSOH
 		},
-		"gen1 would have been due; no event reports why it was gen0.": beside,
-		"gen1 would have been due, but a background collection was running, during which DATAS may leave it at gen0.": func(d *gclog.GCDetails) {
+		"Gen1 was due; no event reports why gen0 was collected instead.": beside,
+		"Gen1 was due, but a background collection was running, and meanwhile DATAS may collect only gen0.": func(d *gclog.GCDetails) {
 			beside(d)
 			d.Datas.HasSample = true
 		},
@@ -955,8 +955,8 @@ func TestExplainUsedNumbers(t *testing.T) {
 		want string
 	}{
 		{[]uint32{5, 8}, ""},
-		{[]uint32{6}, "Number 6 before it was no collection: a no-GC region (GC.TryStartNoGCRegion) used it up."},
-		{[]uint32{6, 5, 3}, "Numbers 5 and 6 before it were no collections: no-GC regions (GC.TryStartNoGCRegion) used them up."},
+		{[]uint32{6}, "Number 6 before it was not a collection: a no-GC region (GC.TryStartNoGCRegion) used that number."},
+		{[]uint32{6, 5, 3}, "Numbers 5 and 6 before it were not collections: no-GC regions (GC.TryStartNoGCRegion) used those numbers."},
 	} {
 		peers := analysis.NewPeers()
 		for _, n := range tt.used {
@@ -981,7 +981,7 @@ func TestExplainFlaws(t *testing.T) {
 	all := gclog.Flaw(math.MaxUint16).Names(nil)
 	for i, name := range all {
 		e := explain(func(d *gclog.GCDetails) { d.Complete, d.Flaws = false, 1<<i })
-		if text := sentences(e.What); !strings.Contains(text, "The record is not complete: ") || strings.Contains(text, "why is not said") {
+		if text := sentences(e.What); !strings.Contains(text, "The record is incomplete: ") || strings.Contains(text, "for an unknown reason") {
 			t.Errorf("%s: %s", name, text)
 		}
 	}

@@ -8,16 +8,16 @@ import (
 func (x *explainer) comparison() {
 	d := x.d
 	if x.c.Peers == nil {
-		x.lacks("how unusual it was", "there are no other collections to compare it with")
+		x.lacks("how it compares", "there are no other collections to compare it with")
 		return
 	}
 	of := x.c.Peers.of(d)
 	switch {
 	case !pauseSeen(d):
-		x.lacks("how unusual it was", "its own pause was not seen wholly")
+		x.lacks("how it compares", "its own pause was not fully recorded")
 		return
 	case len(of.pauses) < 2:
-		x.lacks("how unusual it was", fmt.Sprintf("it was the only %s that was seen", collectionText(d)))
+		x.lacks("how it compares", fmt.Sprintf("it was the only %s observed", collectionText(d)))
 		return
 	}
 	pause, longer := d.Pause(), 0
@@ -36,13 +36,13 @@ func (x *explainer) comparison() {
 	case n - 1:
 		place = fmt.Sprintf("the shortest of %d", n)
 	}
-	text := fmt.Sprintf("Its pause was %s %ss.", place, collectionText(d))
+	text := fmt.Sprintf("Its pause was %s %ss", place, collectionText(d))
 	facts := []Fact{timeFact("dotnet.gc.pause.total", pause), countFact("rank", longer+1), countFact("peers", n), timeFact("pause.median", median)}
-	against, ratio := against(float64(pause), median, "their median, "+durationText(median))
-	text += " " + against
+	against, ratio := against(float64(pause), median, "their median of "+durationText(median))
+	text += ", " + against
 	facts = append(facts, ratio...)
 	if uint64(n) >= leastValues(990) {
-		text += fmt.Sprintf("; 99 %% of them took no more than %s", durationText(p99))
+		text += fmt.Sprintf("; their p99 is %s", durationText(p99))
 		facts = append(facts, timeFact("pause.p99", p99))
 	}
 	x.say(&x.e.Comparison, "pause", text+".", facts...)
@@ -56,25 +56,25 @@ func (x *explainer) promotedAgainst(of *peers) {
 		return // the result lists it as unknown
 	}
 	if len(of.promoted) < 2 {
-		x.lacks("what it promoted, compared with others", x.whyUnknown("fewer than two of them told it"))
+		x.lacks("its promoted bytes compared with those of others", x.whyUnknown("fewer than two of them report theirs"))
 		return
 	}
 	median := nearestRank(of.promoted)(500)
 	facts := []Fact{bytesFact("dotnet.gc.heap.promoted", d.PromotedBytes), bytesFact("promoted.median", median)}
-	against, ratio := against(float64(d.PromotedBytes), median, "their median, "+sizeText(median))
-	x.say(&x.e.Comparison, "promoted", "It promoted "+bytesText(d.PromotedBytes)+". "+against+".", append(facts, ratio...)...)
+	against, ratio := against(float64(d.PromotedBytes), median, "their median of "+sizeText(median))
+	x.say(&x.e.Comparison, "promoted", "It promoted "+bytesText(d.PromotedBytes)+", "+against+".", append(facts, ratio...)...)
 }
 
 // against compares a value with a median; if their ratio is named it is a fact.
 func against(v, median float64, what string) (text string, ratio []Fact) {
 	if median <= 0 {
 		if v <= 0 {
-			return "So is " + what, nil
+			return "the same as " + what, nil
 		}
-		return "That is more than " + what, nil
+		return "more than " + what, nil
 	}
 	if r := v / median; r < 0.95 || r > 1.05 {
-		return fmt.Sprintf("That is %s %s", timesText(r), what), []Fact{countFact("ratio", r)}
+		return fmt.Sprintf("%s %s", timesText(r), what), []Fact{countFact("ratio", r)}
 	}
-	return "That is about " + what, nil
+	return "about " + what, nil
 }

@@ -13,36 +13,36 @@ import (
 // conditionTexts describe the conditions that decide the generation, in the order of the bits of
 // clr.Condemned.
 var conditionTexts = [...]string{
-	"a full blocking collection was asked for",
+	"a full blocking collection was induced",
 	"the heap had to grow, and a full collection was tried first",
-	"memory was short: the memory load was high",
-	"memory was very short: the memory load was very high",
-	"little room was left for young objects",
-	"looking through older objects for references to young ones found few of them, so that a gen1 was better than another gen0 (card table)",
-	"free space between the objects of gen0 and gen1 was large",
-	"gen2 was so fragmented that it should be compacted, which only a blocking collection does",
-	"gen2 was fragmented and little room was left for young objects",
-	"gen2 was fragmented while memory was short",
-	"gen2 was fragmented while memory was very short",
-	"it was to be a gen1 anyway, and the budget of gen2 was used up",
-	"the GC took it for the last try before an OutOfMemoryException",
-	"gen2 was too small for a background collection to pay",
-	"the collection that was asked for need not block",
-	"it had to come before a background collection could begin",
-	"the memory load was high, and more than a tenth of the budget of gen2 was used up",
-	"the last full collections had freed little, and more of them were to be avoided",
-	"provisional mode: a full collection was asked for",
+	"the memory load was high",
+	"the memory load was very high",
+	"little space was left for young objects",
+	"scanning the card table found few references to young objects, so gen1 was preferred to gen0",
+	"gen0 and gen1 were highly fragmented",
+	"gen2 was so fragmented that it needed compaction, which only a blocking collection does",
+	"gen2 was fragmented and little space was left for young objects",
+	"gen2 was fragmented and the memory load was high",
+	"gen2 was fragmented and the memory load was very high",
+	"gen1 was condemned anyway, and gen2's budget was exceeded",
+	"the GC considered it the last attempt before an OutOfMemoryException",
+	"gen2 was too small for a background collection to be worthwhile",
+	"the induced collection did not have to block",
+	"it had to run before a background collection could start",
+	"the memory load was high, and more than a tenth of gen2's budget was used",
+	"recent full collections had freed little, so another one was considered unproductive",
+	"provisional mode: a full collection was induced",
 	"provisional mode: large objects were allocated",
-	"provisional mode: gen1 goes first",
-	"hard limit: the GC took it for the last try before an OutOfMemoryException",
-	"hard limit: free space between large objects was more than an eighth of the limit",
-	"hard limit: more than an eighth of the limit could be had back from large objects",
-	"tuning of background collections (GCBgcTuning): the first one",
-	"tuning of background collections (GCBgcTuning): a blocking one was due",
-	"tuning of background collections (GCBgcTuning): a background one was due",
-	"tuning of background collections (GCBgcTuning): put off",
-	"the runtime was testing itself (GCStress, mixed)",
-	"the runtime was testing itself (GCStress)",
+	"provisional mode: gen1 is collected first",
+	"hard limit: the GC considered it the last attempt before an OutOfMemoryException",
+	"hard limit: free space in the large object heap exceeded an eighth of the limit",
+	"hard limit: more than an eighth of the limit could be reclaimed from large objects",
+	"background GC tuning (GCBgcTuning): the first collection",
+	"background GC tuning (GCBgcTuning): a blocking collection was due",
+	"background GC tuning (GCBgcTuning): a background collection was due",
+	"background GC tuning (GCBgcTuning): the collection was postponed",
+	"the runtime was stress-testing itself (GCStress, mixed)",
+	"the runtime was stress-testing itself (GCStress)",
 	"GC.Collect was called with GCCollectionMode.Aggressive",
 }
 
@@ -50,7 +50,7 @@ var conditionTexts = [...]string{
 func conditionText(c clr.Condemned) string {
 	i := bits.TrailingZeros32(uint32(c))
 	if i >= len(conditionTexts) {
-		return "a condition that gclog has no words for (" + c.Names(nil)[0] + ")"
+		return "a condition unknown to gclog (" + c.Names(nil)[0] + ")"
 	}
 	return conditionTexts[i] + " (" + c.Names(nil)[0] + ")"
 }
@@ -106,11 +106,11 @@ func (x *explainer) decision() (steps clr.CondemnedGenerations, conditions clr.C
 // this generation. The runtime records no steps for it.
 func (x *explainer) beforeBackground() {
 	d := x.d
-	text := "A background collection is preceded by one of the young generations whose budgets were exceeded: here gen0 alone."
+	text := "A background collection starts with a collection of the young generations whose budgets were exceeded: here gen0 only."
 	if d.Generation == gclog.Gen1 {
-		text = "A background collection is preceded by one of the young generations whose budgets were exceeded: here gen0 and gen1."
+		text = "A background collection starts with a collection of the young generations whose budgets were exceeded: here gen0 and gen1."
 		if d.HasReason && d.Reason == clr.ReasonOutOfSpaceSOH {
-			text = "A background collection is preceded by a gen1 where there was no room for a small object."
+			text = "A background collection starts with a gen1 collection if there was no space for a small object."
 		}
 	}
 	x.because(&x.e.Generation, "before-background", text, []string{byBackground}, countFact("dotnet.gc.generation", d.Generation))
@@ -122,22 +122,29 @@ func (x *explainer) steps(s clr.CondemnedGenerations) {
 		countFact("dotnet.gc.condemned.initial", s.Initial()), countFact("dotnet.gc.condemned.budget_exceeded", s.BudgetExceeded()),
 		countFact("dotnet.gc.condemned.time_tuning", s.TimeTuning()), countFact("dotnet.gc.condemned.final", s.Final()),
 	}
-	parts := []string{fmt.Sprintf("It set out as gen%d", s.Initial())}
+	first, last := fmt.Sprintf("Condemned gen%d", s.Initial()), ""
+	switch {
+	case s.Final() > s.Initial():
+		first, last = first+" first", fmt.Sprintf("; escalated to gen%d", s.Final())
+	case s.Final() < s.Initial():
+		first, last = first+" first", fmt.Sprintf("; reduced to gen%d", s.Final())
+	}
+	parts := []string{first}
 	switch g := s.BudgetExceeded(); {
 	case g > s.Initial():
 		by, of := x.exceeded(g)
-		parts = append(parts, fmt.Sprintf("the budget of gen%d was exceeded%s", g, by))
+		parts = append(parts, fmt.Sprintf("gen%d's budget was exceeded%s", g, by))
 		facts = append(facts, of...)
 	case s.Initial() < gclog.Gen2 && !(s.Initial() == gclog.Gen1 && x.d.Kind == gclog.KindForeground):
 		// The runtime stops at the first generation with some budget left, and does not go to gen2
 		// during a background collection.
-		parts = append(parts, fmt.Sprintf("the budget of gen%d was not used up", s.Initial()+1))
+		parts = append(parts, fmt.Sprintf("gen%d's budget was not exceeded", s.Initial()+1))
 		facts = append(facts, countFact("budget_left", s.Initial()+1))
 	}
 	if g := s.TimeTuning(); g > 0 {
-		parts = append(parts, fmt.Sprintf("gen%d was due, because its last collection was long ago", g))
+		parts = append(parts, fmt.Sprintf("gen%d was due because its last collection was long ago", g))
 	}
-	x.say(&x.e.Generation, "steps", fmt.Sprintf("%s; it ended as gen%d.", strings.Join(parts, "; "), s.Final()), facts...)
+	x.say(&x.e.Generation, "steps", strings.Join(parts, "; ")+last+".", facts...)
 }
 
 // exceeded returns by how much, if known. Large and pinned objects count as gen2.
@@ -154,10 +161,12 @@ func (x *explainer) exceeded(g int) (text string, facts []Fact) {
 		}
 	}
 	switch {
+	case len(parts) > 0 && g < gclog.Gen2:
+		return strings.TrimPrefix(parts[0], budgetNames[g]), facts
 	case len(parts) > 0:
 		return " (" + andList(parts) + ")", facts
 	case g >= gclog.Gen2:
-		return " (or that of large or pinned objects, which go with it)", nil
+		return " (or that of large or pinned objects, which count as gen2)", nil
 	}
 	return "", nil
 }
@@ -165,10 +174,10 @@ func (x *explainer) exceeded(g int) (text string, facts []Fact) {
 // conditions lists the conditions that held.
 func (x *explainer) conditions(c clr.Condemned) {
 	if c == 0 {
-		x.say(&x.e.Generation, "conditions", "No other condition held.")
+		x.say(&x.e.Generation, "conditions", "No other conditions were met.")
 		return
 	}
-	x.because(&x.e.Generation, "conditions", "Conditions that held: "+conditionsText(c)+".", c.Names(nil))
+	x.because(&x.e.Generation, "conditions", "Conditions met: "+conditionsText(c)+".", c.Names(nil))
 }
 
 // raisingConditions raise the generation to gen2 whatever the heaps requested, in one decision for
@@ -184,28 +193,28 @@ func (x *explainer) otherwise(s clr.CondemnedGenerations, c clr.Condemned) {
 	switch {
 	case wanted > d.Generation:
 		cause, why := x.lowered(wanted, c)
-		text := fmt.Sprintf("gen%d would have been due, but %s.", wanted, why)
+		text := fmt.Sprintf("Gen%d was due, but %s.", wanted, why)
 		if cause == "" {
-			x.say(&x.e.Generation, "instead", fmt.Sprintf("gen%d would have been due; no event reports why it was gen%d.", wanted, d.Generation), facts...)
+			x.say(&x.e.Generation, "instead", fmt.Sprintf("Gen%d was due; no event reports why gen%d was collected instead.", wanted, d.Generation), facts...)
 			return
 		}
 		x.because(&x.e.Generation, "instead", text, []string{cause}, facts...)
 	case s.Final() < d.Generation:
 		facts[0] = countFact("wanted", s.Final())
-		text := fmt.Sprintf("The heaps asked for gen%d; ", s.Final())
+		text := fmt.Sprintf("The heaps requested gen%d; ", s.Final())
 		switch raised := c & raisingConditions; {
 		case d.Provisional:
 			x.because(&x.e.Generation, "instead", fmt.Sprintf("%sprovisional mode made it gen%d.", text, d.Generation), []string{byProvisional}, facts...)
 		case raised != 0 && d.Generation == gclog.Gen2:
 			x.because(&x.e.Generation, "instead", fmt.Sprintf("%sit became gen%d because of %s.", text, d.Generation, andList(raised.Names(nil))), raised.Names(nil), facts...)
 		case d.Generation == gclog.Gen2 && x.c.Peers != nil && x.c.Peers.datas:
-			x.because(&x.e.Generation, "instead", text+"no event reports why it became gen2. DATAS asks for some by itself: for the first one, and for one after a change of the number of heaps.", []string{byDATAS}, facts...)
+			x.because(&x.e.Generation, "instead", text+"no event reports why it became gen2. DATAS requests some gen2 collections itself: the first one, and one after each change of the number of heaps.", []string{byDATAS}, facts...)
 		default:
 			x.say(&x.e.Generation, "instead", fmt.Sprintf("%sno event reports why it became gen%d.", text, d.Generation), facts...)
 		}
 	case c&clr.CondemnedAvoidUnproductive != 0 && c&raisingConditions != 0:
 		raised := (c & raisingConditions).Names(nil)
-		x.because(&x.e.Generation, "instead", fmt.Sprintf("It was not left at gen1 because of %s.", andList(raised)), raised, facts...)
+		x.because(&x.e.Generation, "instead", fmt.Sprintf("It became gen2 instead of gen1 because of %s.", andList(raised)), raised, facts...)
 	}
 }
 
@@ -215,19 +224,19 @@ func (x *explainer) lowered(wanted int, c clr.Condemned) (cause, why string) {
 	d := x.d
 	switch {
 	case d.Kind == gclog.KindForeground && d.Generation == gclog.Gen1:
-		return byBackground, "a background collection was running: meanwhile there is no more than gen1"
+		return byBackground, "a background collection was running, and meanwhile only gen0 and gen1 can be collected"
 	case c&clr.CondemnedAvoidUnproductive != 0 && d.Generation == gclog.Gen1:
-		return "AvoidUnproductive", "the last ones had freed little, and gen1 was done instead (AvoidUnproductive)"
+		return "AvoidUnproductive", "recent full collections had freed little, so gen1 was collected instead (AvoidUnproductive)"
 	case c&clr.CondemnedGen1InPM != 0 && d.Generation == gclog.Gen1:
-		return "Gen1InPM", "in provisional mode gen1 goes first (Gen1InPM)"
+		return "Gen1InPM", "provisional mode collects gen1 first (Gen1InPM)"
 	case c&clr.CondemnedServoPostpone != 0:
-		return "ServoPostpone", "the tuning of background collections put it off (ServoPostpone)"
+		return "ServoPostpone", "background GC tuning postponed it (ServoPostpone)"
 	case d.Global.Mechanisms&clr.MechanismElevation != 0 && wanted == gclog.Gen2:
-		return byElevation, fmt.Sprintf("the last ones had freed little, and gen%d was done instead (Elevation)", d.Generation)
+		return byElevation, fmt.Sprintf("recent full collections had freed little, so gen%d was collected instead (Elevation)", d.Generation)
 	case d.Global.HasMemoryLoad && d.Global.PauseMode == clr.PauseModeLowLatency && wanted == gclog.Gen2 && !(d.HasReason && d.Reason.Induced()):
-		return byLowLatency, "GCSettings.LatencyMode was LowLatency, which puts full collections off as long as memory lasts"
+		return byLowLatency, "GCSettings.LatencyMode was LowLatency, which suppresses gen2 collections unless memory is low"
 	case d.Kind == gclog.KindForeground && x.c.Peers != nil && x.c.Peers.datas:
-		return byDATAS, fmt.Sprintf("a background collection was running, during which DATAS may leave it at gen%d", d.Generation)
+		return byDATAS, fmt.Sprintf("a background collection was running, and meanwhile DATAS may collect only gen%d", d.Generation)
 	}
 	return "", ""
 }
@@ -263,9 +272,9 @@ func (x *explainer) heaps() {
 	if len(order) < 2 {
 		return
 	}
-	text := "The heaps did not want the same, and the highest wish counts: "
+	text := "The heaps requested different generations, and the highest one counts: "
 	if !slices.ContainsFunc(order, func(w wish) bool { return w.steps.Final() != order[0].steps.Final() }) {
-		text = "The heaps wanted the same for different reasons: "
+		text = "The heaps requested the same generation for different reasons: "
 	}
 	var parts []string
 	for _, w := range order {
@@ -275,7 +284,7 @@ func (x *explainer) heaps() {
 		if len(heaps) > 1 {
 			part = "heaps "
 		}
-		part += fmt.Sprintf("%s gen%d", numbersText(heaps), w.steps.Final())
+		part += fmt.Sprintf("%s: gen%d", numbersText(heaps), w.steps.Final())
 		if b := w.steps.BudgetExceeded(); b > w.steps.Initial() {
 			part += fmt.Sprintf(" (budget of gen%d exceeded)", b)
 		}
@@ -293,19 +302,19 @@ func (x *explainer) kind(c clr.Condemned, conditionsKnown bool) {
 	say := func(text string, causes ...string) { x.because(&x.e.Generation, "kind", text, causes) }
 	switch {
 	case d.Kind == gclog.KindBackground && (c|x.anyConditions())&clr.CondemnedFragmentedGen2 != 0 && d.Global.PauseMode == clr.PauseModeSustainedLowLatency:
-		say("It ran in the background although gen2 was fragmented, because GCSettings.LatencyMode was SustainedLowLatency: the program stood for its begin and for the end of its mark phase.", bySustained)
+		say("It ran in the background although gen2 was fragmented, because GCSettings.LatencyMode was SustainedLowLatency: the program was paused only for its start and for the end of its mark phase.", bySustained)
 	case d.Kind == gclog.KindBackground:
-		say("It ran in the background, as gen2 does unless something speaks against it: the program stood for its begin and for the end of its mark phase.", byDefault)
+		say("It ran in the background, the default for gen2: the program was paused only for its start and for the end of its mark phase.", byDefault)
 	case d.Kind == gclog.KindForeground:
-		say("It was blocking, as gen0 and gen1 always are, and came while a background collection was running (foreground).", byYoung, byBackground)
+		say("It was blocking, as gen0 and gen1 always are, and ran during a background collection (foreground).", byYoung, byBackground)
 	case d.Generation < gclog.Gen2:
 		say("It was blocking, as gen0 and gen1 always are.", byYoung)
 	case d.KindKnown():
 		if why, causes := x.whyBlocking(c|x.anyConditions(), conditionsKnown); why != "" {
-			say("It was blocking and not in the background, because "+why+".", causes...)
+			say("It was blocking rather than background: "+why+".", causes...)
 			return
 		}
-		x.lacks("why it was blocking and not in the background", x.whyUnknown("no event tells it"))
+		x.lacks("why it was blocking rather than background", x.whyUnknown("no event reports it"))
 	}
 }
 
@@ -322,19 +331,19 @@ func (x *explainer) whyBlocking(c clr.Condemned, conditionsKnown bool) (text str
 	asked := c&clr.CondemnedInducedFullBlocking != 0 || !conditionsKnown
 	switch p := x.c.Process; {
 	case d.Provisional:
-		return "the full collections of provisional mode are", []string{byProvisional}
+		return "the full collections of provisional mode always block", []string{byProvisional}
 	case d.DemotedBGC:
-		return "it was started as a background collection but could not run as one; of the first of a process that is usual", []string{byDemoted}
+		return "it was started as a background collection but could not run as one, which is common for the first one of a process", []string{byDemoted}
 	case asked && d.HasReason && (d.Reason == clr.ReasonInduced || d.Reason == clr.ReasonInducedCompacting || d.Reason == clr.ReasonInducedAggressive):
-		return "it was asked for so (" + d.Reason.String() + ")", []string{d.Reason.String()}
+		return "a blocking collection was requested (" + d.Reason.String() + ")", []string{d.Reason.String()}
 	case asked && d.HasReason && (d.Reason == clr.ReasonInducedLowMemory || d.Reason == clr.ReasonLowMemoryHostBlocking):
-		return "memory was short (" + d.Reason.String() + ")", []string{d.Reason.String()}
+		return "the system was low on memory (" + d.Reason.String() + ")", []string{d.Reason.String()}
 	case d.Global.HasMemoryLoad && d.Global.PauseMode == clr.PauseModeBatch:
-		return "background collections were off (GCSettings.LatencyMode is Batch, as it is with System.GC.Concurrent=false)", []string{byBatch}
+		return "background collections were disabled (GCSettings.LatencyMode was Batch, as it is with System.GC.Concurrent=false)", []string{byBatch}
 	case d.Global.HasMemoryLoad && d.Global.PauseMode == clr.PauseModeLowLatency:
-		return "GCSettings.LatencyMode was LowLatency, which has no background collections", []string{byLowLatency}
+		return "GCSettings.LatencyMode was LowLatency, which rules out background collections", []string{byLowLatency}
 	case p != nil && p.Concurrent == gclog.No:
-		return "background collections are off in this process (System.GC.Concurrent=false)", []string{byNoConcurrent}
+		return "background collections are disabled in this process (System.GC.Concurrent=false)", []string{byNoConcurrent}
 	case c&blockingConditions != 0:
 		return conditionsText(c & blockingConditions), (c & blockingConditions).Names(nil)
 	}
@@ -354,18 +363,18 @@ func (x *explainer) anyConditions() (c clr.Condemned) {
 func (x *explainer) load() {
 	d := x.d
 	if d.Global.MemoryLoad == 0 {
-		x.lacks("the memory load", x.whyUnknown("the runtime does not tell it of each collection"))
+		x.lacks("the memory load", x.whyUnknown("the runtime does not report it for every collection"))
 		return
 	}
 	text := fmt.Sprintf("The memory load was %d %%", d.Global.MemoryLoad)
 	facts := []Fact{percentFact("dotnet.gc.memory_load", float64(d.Global.MemoryLoad))}
 	if p := x.c.Process; p != nil && p.HasLimits {
 		if h := p.Limits.HighMemoryPercent; h > 0 {
-			text += fmt.Sprintf("; the runtime takes it for high from %d %% on", min(h, highestLoad))
+			text += fmt.Sprintf("; the runtime considers it high from %d %%", min(h, highestLoad))
 			facts = append(facts, percentFact("dotnet.gc.settings.high_memory", min(h, highestLoad)))
 		}
 		if l := p.Limits.HardLimit; l > 0 {
-			text += fmt.Sprintf("; the heap may have %s (hard limit)", bytesText(l))
+			text += fmt.Sprintf("; the heap's hard limit is %s", bytesText(l))
 			facts = append(facts, bytesFact("dotnet.gc.hard_limit", l))
 		}
 	}

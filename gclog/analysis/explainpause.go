@@ -35,7 +35,7 @@ var pauseNames = map[gclog.PauseKind]string{gclog.PauseBlocking: "pause", gclog.
 func (x *explainer) pause() {
 	d := x.d
 	if len(d.Pauses) == 0 {
-		x.lacks("how long the program stood", x.whyUnknown("the begin or the end of its suspension was not seen"))
+		x.lacks("how long the program was paused", x.whyUnknown("the start or the end of its suspension was not recorded"))
 	} else {
 		x.pauseParts()
 	}
@@ -60,12 +60,12 @@ func (x *explainer) pauseParts() {
 		times = append(times, timeText(p.Duration))
 		facts = append(facts, timeFact(fmt.Sprintf("pause.%d.%s", i, p.Kind), p.Duration))
 	}
-	text := "The program stood for " + timeText(d.Pause())
+	text := "The program was paused for " + timeText(d.Pause())
 	if len(times) > 1 {
-		text += ": " + andList(times)
+		text += " (" + andList(times) + ")"
 	}
 	if d.Window > 0 {
-		text += fmt.Sprintf("; that is %s of the time from the end of the previous collection to its own, %s", valueText(d.PausePercent(), "%"), timeText(d.Window))
+		text += fmt.Sprintf(", %s of the %s since the previous collection ended", valueText(d.PausePercent(), "%"), timeText(d.Window))
 		facts = append(facts, percentFact("dotnet.gc.paused", d.PausePercent()), timeFact("window", d.Window))
 	}
 	share(x.e.Parts, d.Pause())
@@ -73,9 +73,9 @@ func (x *explainer) pauseParts() {
 	switch largest := x.largest(x.e.Parts, ""); {
 	case largest.Time.Value <= 0 || largest.Time.Value == float64(d.Pause()):
 	case largest.ID == "untold":
-		x.because(&x.e.Pause, "largest", fmt.Sprintf("The largest part of it is not told: %s.", durationText(largest.Time.Value)), []string{largest.ID}, timeFact("largest", largest.Time.Value))
+		x.because(&x.e.Pause, "largest", fmt.Sprintf("The largest part is unaccounted for: %s.", durationText(largest.Time.Value)), []string{largest.ID}, timeFact("largest", largest.Time.Value))
 	default:
-		x.because(&x.e.Pause, "largest", fmt.Sprintf("The largest part of it: %s, %s.", largest.Name, durationText(largest.Time.Value)), []string{largest.ID}, timeFact("largest", largest.Time.Value))
+		x.because(&x.e.Pause, "largest", fmt.Sprintf("The largest part: %s, %s.", largest.Name, durationText(largest.Time.Value)), []string{largest.ID}, timeFact("largest", largest.Time.Value))
 	}
 }
 
@@ -105,7 +105,7 @@ func (x *explainer) largest(parts []Part, of string) (most Part) {
 }
 
 // nonsense is why a time reported by the runtime is not shown.
-const nonsense = "the runtime told a time longer than what it is a part of, as .NET 8 does of compaction in gen1 and gen2"
+const nonsense = "the runtime reported a time longer than the one it is part of, as .NET 8 does for compaction in gen1 and gen2"
 
 // A division divides a time into parts.
 type division struct {
@@ -148,11 +148,11 @@ func (v *division) rest(name string) []Part {
 }
 
 const (
-	suspendName = "until all threads stood"
-	prepareName = "until the collection began"
-	finishName  = "from its end until the threads were let go"
-	resumeName  = "until the threads ran again"
-	restName    = "not told"
+	suspendName = "until all threads were suspended"
+	prepareName = "until the collection started"
+	finishName  = "from its end until resuming began"
+	resumeName  = "until all threads resumed"
+	restName    = "unaccounted for"
 )
 
 // divide divides one of the pauses, by the time stamps of events and by the times that the runtime
@@ -164,7 +164,7 @@ func (x *explainer) divide(i int) []Part {
 	shared := d.InsideBGCStart || d.Provisional // it did not suspend the threads itself
 	switch {
 	case !p.HasSuspend:
-		v.miss("suspend", suspendName, x.whyUnknown("when all threads stood was not seen (GCSuspendEEEnd)"))
+		v.miss("suspend", suspendName, x.whyUnknown("the end of the suspension phase was not recorded (GCSuspendEEEnd)"))
 	case !shared:
 		v.add("suspend", suspendName, p.Suspend)
 	}
@@ -197,8 +197,8 @@ func (x *explainer) divide(i int) []Part {
 	if resume >= 0 {
 		parts = append(parts, Part{ID: "resume", Name: resumeName, Time: nanoseconds(resume)})
 	} else if !p.HasResume {
-		parts = append(parts, Part{ID: "resume", Name: resumeName, Time: unknown(x.whyUnknown("when the threads were let go was not seen (GCRestartEEBegin)"))})
-		x.lacks(timeOf(resumeName), x.whyUnknown("when the threads were let go was not seen (GCRestartEEBegin)"))
+		parts = append(parts, Part{ID: "resume", Name: resumeName, Time: unknown(x.whyUnknown("the start of resuming was not recorded (GCRestartEEBegin)"))})
+		x.lacks(timeOf(resumeName), x.whyUnknown("the start of resuming was not recorded (GCRestartEEBegin)"))
 	}
 	return parts
 }
@@ -206,9 +206,9 @@ func (x *explainer) divide(i int) []Part {
 // stepNames are the steps of a collection, by clr.Time; the steps of marking are parts of it.
 var stepNames = [clr.Times]struct{ id, name string }{
 	{"mark_sized_ref", "sized references"},
-	{"mark_roots", "roots, and what they reach"},
+	{"mark_roots", "roots and reachable objects"},
 	{"mark_short_weak", "short weak handles"},
-	{"scan_finalization", "objects that are to be finalized"},
+	{"scan_finalization", "objects to be finalized"},
 	{"mark_long_weak", "long weak handles"},
 	{"plan", "plan"},
 	{"sweep", "sweep"},
@@ -279,7 +279,7 @@ func (x *explainer) mark(v *division) {
 // heap shows how long marking took.
 func (x *explainer) markedUntil(v *division, p *gclog.PausePart) {
 	d := x.d
-	why := x.whyUnknown("old runtimes such as .NET Core 3.1 do not tell how long the steps took")
+	why := x.whyUnknown("old runtimes such as .NET Core 3.1 do not report how long the steps took")
 	if !d.HasGlobal {
 		why = x.unheard()
 	}
@@ -294,7 +294,7 @@ func (x *explainer) markedUntil(v *division, p *gclog.PausePart) {
 
 // noPhases returns why the private provider's events of a background collection are missing.
 func (x *explainer) noPhases() string {
-	return x.whyUnknown("the private provider was not listened to (--level normal has it), or the runtime has none")
+	return x.whyUnknown("the private provider was not enabled (--level normal enables it), or the runtime has none")
 }
 
 // phases describes what a background collection did while the program ran.
@@ -306,7 +306,7 @@ func (x *explainer) phases() {
 	span := func(id, name string, from, to int64) {
 		part := Part{ID: id, Name: name, Time: nanoseconds(to - from)}
 		if from == 0 || to < from {
-			why := x.whyUnknown("its begin or its end was not seen")
+			why := x.whyUnknown("its start or end was not recorded")
 			part.Time = unknown(why)
 			x.lacks(timeOf(name), why)
 		}
@@ -329,8 +329,8 @@ func (x *explainer) foreground() {
 	if n == 0 {
 		return
 	}
-	x.say(&x.e.Pause, "foreground", fmt.Sprintf("While it lasted %s begun beside it, gen0 or gen1 with pauses of their own: %s in all.",
-		plural(uint64(n), "foreground collection")+was(uint64(n)), timeText(pause)), countFact("foreground", n), timeFact("foreground.pause", pause))
+	x.say(&x.e.Pause, "foreground", fmt.Sprintf("%s (gen0 or gen1) started while it ran and paused the program for %s in total.",
+		plural(uint64(n), "foreground collection"), timeText(pause)), countFact("foreground", n), timeFact("foreground.pause", pause))
 }
 
 // revisits reports what the program modified while it was being marked.
@@ -338,13 +338,13 @@ func (x *explainer) revisits() {
 	b := x.d.Background
 	if b.Revisited == [2][2]gclog.Revisit{} && b.DrainedMarks == 0 && b.Overflowed == 0 {
 		if b.Phase[clr.BGCBegin] == 0 {
-			x.lacks("what had to be marked again, and allocations that waited", x.noPhases())
+			x.lacks("what was marked again, and allocations that waited", x.noPhases())
 		}
 		return
 	}
 	var parts []string
 	var facts []Fact
-	for paused, when := range []string{"while the program ran", "in its pauses"} {
+	for paused, when := range []string{"while the program ran", "during its pauses"} {
 		for large, what := range []string{"small", "large and pinned"} {
 			r := b.Revisited[paused][large]
 			if r == (gclog.Revisit{}) {
@@ -357,21 +357,21 @@ func (x *explainer) revisits() {
 	}
 	var text []string
 	if len(parts) > 0 {
-		text = append(text, "What the program wrote to while it was being marked was visited again: "+andList(parts)+".")
+		text = append(text, "Objects modified during marking were visited again: "+andList(parts)+".")
 	}
 	if b.DrainedMarks > 0 {
-		text = append(text, plural(b.DrainedMarks, "object")+" stood on the mark list when the program was stopped.")
+		text = append(text, plural(b.DrainedMarks, "object")+was(b.DrainedMarks)+" on the mark list when the program was suspended.")
 		facts = append(facts, countFact("drained_marks", b.DrainedMarks))
 	}
 	if b.Overflowed > 0 {
-		text = append(text, plural(b.Overflowed, "object")+was(b.Overflowed)+" gone through again, because the mark stack overflowed.")
+		text = append(text, plural(b.Overflowed, "object")+was(b.Overflowed)+" scanned again because the mark stack overflowed.")
 		facts = append(facts, countFact("dotnet.gc.background.mark_overflow_objects", b.Overflowed))
 	}
 	x.say(&x.e.Pause, "revisited", strings.Join(text, " "), facts...)
 }
 
 // waitTexts are what an allocation waited for.
-var waitTexts = map[uint32]string{9: "memory for a large object", 10: "the sweep to pass, for a large object", 11: "the end of the collection, because too many large objects came meanwhile"}
+var waitTexts = map[uint32]string{9: "memory for a large object", 10: "the sweep to pass the memory of a large object", 11: "the end of the collection, because too many large objects were allocated meanwhile"}
 
 // waits reports the allocations that had to wait.
 func (x *explainer) waits() {
@@ -390,13 +390,13 @@ func (x *explainer) waits() {
 			why, causes = append(why, text), append(causes, cause)
 		}
 	}
-	text := plural(uint64(b.WaitCount), "allocation") + " of large objects had to wait for it"
+	text := plural(uint64(b.WaitCount), "allocation") + " of large objects waited for it"
 	if len(why) > 0 {
 		text += " (for " + andList(why) + ")"
 	}
 	facts := []Fact{countFact("dotnet.gc.background.alloc_waits.count", b.WaitCount)}
 	if b.WaitTime > 0 {
-		text += fmt.Sprintf(", %s in all, at most %s", timeText(b.WaitTime), timeText(b.WaitMax))
+		text += fmt.Sprintf(", %s in total, at most %s", timeText(b.WaitTime), timeText(b.WaitMax))
 		facts = append(facts, timeFact("dotnet.gc.background.alloc_waits.total", b.WaitTime), timeFact("dotnet.gc.background.alloc_waits.max", b.WaitMax))
 	}
 	x.because(&x.e.Pause, "alloc-waits", text+".", causes, facts...)
@@ -404,8 +404,8 @@ func (x *explainer) waits() {
 
 // rootNames are the kinds of roots, by clr.MarkType.
 var rootNames = [clr.MarkTypes]string{
-	"stacks", "finalizer queue", "handles", "older generations", "sized references", "overflow of the mark stack",
-	"dependent handles", "newly finalizable objects", "work taken from other heaps", "roots of the background collection",
+	"stacks", "finalizer queue", "handles", "older generations", "sized references", "mark stack overflow",
+	"dependent handles", "newly finalizable objects", "work stolen from other heaps", "background GC roots",
 }
 
 // roots reports how long marking took from each kind of root.
@@ -417,7 +417,7 @@ func (x *explainer) roots() {
 			continue
 		}
 		root := Root{
-			Type: t, Name: rootNames[t], Longest: nanoseconds(m.Longest), Imbalance: unknown("there is one heap"),
+			Type: t, Name: rootNames[t], Longest: nanoseconds(m.Longest), Imbalance: unknown("there is only one heap"),
 			Promoted: known(float64(m.Promoted)).in("bytes"),
 		}
 		if m.HasHeap {
@@ -426,12 +426,12 @@ func (x *explainer) roots() {
 		if m.Imbalance > 0 {
 			root.Imbalance = known(m.Imbalance)
 		} else if d.HeapCount() > 1 {
-			root.Imbalance = unknown(x.whyUnknown("fewer than two heaps told it"))
+			root.Imbalance = unknown(x.whyUnknown("fewer than two heaps reported it"))
 		}
 		x.e.Roots = append(x.e.Roots, root)
 	}
 	if len(x.e.Roots) == 0 && d.Kind != gclog.KindBackground {
-		x.lacks("what marking from each kind of root took", x.whyUnknown("no such event was seen (GCMarkWithType)"))
+		x.lacks("the marking time of each kind of root", x.whyUnknown("no such event was recorded (GCMarkWithType)"))
 	}
 	x.balance()
 }
@@ -440,7 +440,7 @@ func (x *explainer) roots() {
 // marking is in the table of roots.
 func (x *explainer) balance() {
 	const even = 1.1 // times the mean
-	text := "The heaps of server GC were evenly filled: "
+	text := "The server GC heaps were evenly filled: "
 	var parts, causes []string
 	var facts []Fact
 	for _, of := range []struct {
@@ -448,8 +448,8 @@ func (x *explainer) balance() {
 		what, name string
 		uneven     string
 	}{
-		{x.d.SurvivedImbalance(), "most survivors were %s the mean", "survived", "The survivors were spread unevenly over the heaps of server GC: "},
-		{x.d.Gen0Imbalance(), "the fullest gen0 held %s the mean", "gen0", "The heaps of server GC were unevenly filled: "},
+		{x.d.SurvivedImbalance(), "the heap with the most survivors had %s the mean", "survived", "The survivors were distributed unevenly over the server GC heaps: "},
+		{x.d.Gen0Imbalance(), "the fullest gen0 held %s the mean", "gen0", "The server GC heaps were unevenly filled: "},
 	} {
 		if of.ratio > even {
 			text = of.uneven

@@ -41,7 +41,7 @@ func (x *explainer) heap() {
 	d := x.d
 	if d.HasSizesAfter && d.HasBefore {
 		before, after := d.SizeBefore(), d.SizeAfter()
-		text := fmt.Sprintf("The heap had %s before and %s after it", bytesText(before), bytesText(after))
+		text := fmt.Sprintf("The heap was %s before and %s after it", bytesText(before), bytesText(after))
 		facts := []Fact{bytesFact("dotnet.gc.heap.before", before), bytesFact("dotnet.gc.heap.after", after)}
 		switch {
 		case after < before:
@@ -53,24 +53,24 @@ func (x *explainer) heap() {
 			facts = append(facts, bytesFact("heap.more", after-before))
 		}
 		if d.BeforeEstimated {
-			text += "; the size before is a guess, from the sizes after the previous collection"
+			text += "; the size before is estimated from the sizes after the previous collection"
 		}
 		x.say(&x.e.Result, "heap", text+".", facts...)
 	} else if d.HasSizesAfter {
-		x.say(&x.e.Result, "heap", "The heap had "+bytesText(d.SizeAfter())+" after it.", bytesFact("dotnet.gc.heap.after", d.SizeAfter()))
+		x.say(&x.e.Result, "heap", "The heap was "+bytesText(d.SizeAfter())+" after it.", bytesFact("dotnet.gc.heap.after", d.SizeAfter()))
 	}
 	if ratio, known := d.PeakRatio(); known && d.Kind == gclog.KindBackground && ratio > 1 {
-		x.say(&x.e.Result, "peak", fmt.Sprintf("While it lasted the heap had up to %s.", bytesText(d.Peak)), bytesFact("dotnet.gc.heap.peak", d.Peak))
+		x.say(&x.e.Result, "peak", fmt.Sprintf("While it ran, the heap was up to %s.", bytesText(d.Peak)), bytesFact("dotnet.gc.heap.peak", d.Peak))
 	}
 	switch {
 	case d.HasCommittedBefore && d.HasCommittedAfter:
-		x.say(&x.e.Result, "committed", fmt.Sprintf("The runtime had %s of memory committed for the heap before and %s after it.", bytesText(d.CommittedBefore), bytesText(d.CommittedAfter)),
+		x.say(&x.e.Result, "committed", fmt.Sprintf("The runtime had committed %s for the heap before and %s after it.", bytesText(d.CommittedBefore), bytesText(d.CommittedAfter)),
 			bytesFact("dotnet.gc.heap.committed_before", d.CommittedBefore), bytesFact("dotnet.gc.heap.committed", d.CommittedAfter))
 	case d.HasCommittedBefore:
-		x.say(&x.e.Result, "committed", fmt.Sprintf("The runtime had %s of memory committed for the heap when it began.", bytesText(d.CommittedBefore)),
+		x.say(&x.e.Result, "committed", fmt.Sprintf("The runtime had committed %s for the heap when it started.", bytesText(d.CommittedBefore)),
 			bytesFact("dotnet.gc.heap.committed_before", d.CommittedBefore))
 	case d.HasCommittedAfter:
-		x.say(&x.e.Result, "committed", fmt.Sprintf("The runtime had %s of memory committed for the heap after it.", bytesText(d.CommittedAfter)),
+		x.say(&x.e.Result, "committed", fmt.Sprintf("The runtime had committed %s for the heap after it.", bytesText(d.CommittedAfter)),
 			bytesFact("dotnet.gc.heap.committed", d.CommittedAfter))
 	default:
 		x.lacks("committed memory", x.whyUnknown(noCommitted))
@@ -81,12 +81,12 @@ func (x *explainer) heap() {
 func (x *explainer) objects() {
 	d := x.d
 	if d.HasPromoted {
-		x.say(&x.e.Result, "promoted", fmt.Sprintf("It found %s of objects alive (promoted) in the generations that it collected.", bytesText(d.PromotedBytes)),
+		x.say(&x.e.Result, "promoted", fmt.Sprintf("It found %s of live objects (promoted) in the generations that it collected.", bytesText(d.PromotedBytes)),
 			bytesFact("dotnet.gc.heap.promoted", d.PromotedBytes))
 	} else if d.HasGenerationPromoted {
-		x.lacks("what it promoted", x.whyUnknown("the pinned objects among it are told by the histories of the heaps alone, and none was seen"))
+		x.lacks("promoted bytes", x.whyUnknown("only the heap histories report the pinned objects among them, and none was recorded"))
 	} else {
-		x.lacks("what it promoted", x.whyUnknown("its sizes were not told (GCHeapStats)"))
+		x.lacks("promoted bytes", x.whyUnknown("its sizes were not recorded (GCHeapStats)"))
 	}
 	if !d.HasHistory {
 		return
@@ -100,11 +100,11 @@ func (x *explainer) objects() {
 	}
 	if before > survived {
 		share := 100 * float64(before-survived) / float64(before)
-		x.say(&x.e.Result, "garbage", fmt.Sprintf("Of the %s of objects there %s were garbage (%s).", bytesText(before), bytesText(before-survived), valueText(share, "%")),
+		x.say(&x.e.Result, "garbage", fmt.Sprintf("Of the %s of objects there, %s (%s) was garbage.", bytesText(before), bytesText(before-survived), valueText(share, "%")),
 			bytesFact("objects.before", before), bytesFact("objects.garbage", before-survived), percentFact("objects.garbage_pct", share))
 	}
 	if percent, known := d.FreeListEfficiency(); known {
-		x.say(&x.e.Result, "free-list", fmt.Sprintf("Of the pieces of free space in gen2 that it tried for survivors of gen1, %s by size were used.", valueText(percent, "%")),
+		x.say(&x.e.Result, "free-list", fmt.Sprintf("Free-list efficiency in gen2: %s of the free space tried for gen1 survivors was used.", valueText(percent, "%")),
 			percentFact("dotnet.gc.free_list_efficiency", percent))
 	}
 }
@@ -113,7 +113,7 @@ func (x *explainer) objects() {
 func (x *explainer) sizes() {
 	d := x.d
 	if !d.HasSizesAfter && !d.HasBefore {
-		x.lacks("sizes of the heap", x.whyUnknown("its sizes were not told (GCHeapStats)"))
+		x.lacks("heap sizes", x.whyUnknown("its sizes were not recorded (GCHeapStats)"))
 		return
 	}
 	n := d.GenerationCount
@@ -134,21 +134,21 @@ func (x *explainer) sizes() {
 		y, collected := &d.Generations[g], d.Collected(g)
 		s := Size{Name: gclog.GenerationName(g), Collected: collected}
 		s.Before = value(d.HasBefore, float64(y.Before), "sizes before", x.unheard())
-		s.After = value(d.HasSizesAfter, float64(y.After), "sizes after", x.whyUnknown("its sizes were not told (GCHeapStats)"))
+		s.After = value(d.HasSizesAfter, float64(y.After), "sizes after", x.whyUnknown("its sizes were not recorded (GCHeapStats)"))
 		s.Free = value(d.HasHistory, float64(y.Fragmentation), "free space of the generations", x.unheard())
 		if s.Free.Known() && s.After.Known() && y.Fragmentation > y.After {
-			s.Free = lacks("free space of "+s.Name, "the runtime told more free space than the generation had: it counts the two at different moments")
+			s.Free = lacks("free space of "+s.Name, "the runtime reported more free space than the generation had: it measures the two at different times")
 		}
 		const not = "it was not collected"
 		s.Promoted, s.Survival, s.Budget = unknown(not), unknown(not), unknown(not)
 		if collected {
 			if promoted, ok := d.Promoted(g); ok || !d.HasGenerationPromoted {
-				s.Promoted = value(ok, float64(promoted), "what the generations promoted", x.unheard())
+				s.Promoted = value(ok, float64(promoted), "promoted bytes of the generations", x.unheard())
 			} else {
-				s.Promoted = lacks("what of pinned objects was promoted", x.unheard())
+				s.Promoted = lacks("promoted bytes of pinned objects", x.unheard())
 			}
 			if y.Budget == 0 && d.HasHistory {
-				s.Budget = lacks("the budget of "+s.Name, "the runtime set none that it reports")
+				s.Budget = lacks("the budget of "+s.Name, "the runtime did not report one")
 			} else {
 				s.Budget = value(y.Budget > 0, float64(y.Budget), "budgets", x.unheard())
 			}
@@ -158,48 +158,48 @@ func (x *explainer) sizes() {
 			case !d.HasHistory:
 				s.Survival = lacks("survival", x.unheard())
 			case y.ObjectsBefore == 0:
-				s.Survival = unknown("it held no objects")
+				s.Survival = unknown("it contained no objects")
 			default:
-				s.Survival = lacks("survival in "+s.Name, "much more survived than the runtime had told to be there")
+				s.Survival = lacks("survival in "+s.Name, "far more survived than the runtime had reported there")
 			}
 		}
 		x.e.Sizes = append(x.e.Sizes, s)
 	}
 	if d.HasFragmentation && !d.HasHistory {
-		x.say(&x.e.Result, "free", "Of the heap "+bytesText(d.Fragmentation())+" are free space after it.", bytesFact("dotnet.gc.heap.fragmentation", d.Fragmentation()))
+		x.say(&x.e.Result, "free", bytesText(d.Fragmentation())+" of the heap was free space after it.", bytesFact("dotnet.gc.heap.fragmentation", d.Fragmentation()))
 	} else if d.HasFragmentation && d.HasSizesAfter && d.SizeAfter() > 0 {
 		share := 100 * float64(d.Fragmentation()) / float64(d.SizeAfter())
-		x.say(&x.e.Result, "free", fmt.Sprintf("Free space between objects is %s after it, %s of the heap.", bytesText(d.Fragmentation()), valueText(share, "%")),
+		x.say(&x.e.Result, "free", fmt.Sprintf("Free space between objects was %s after it, %s of the heap.", bytesText(d.Fragmentation()), valueText(share, "%")),
 			bytesFact("dotnet.gc.heap.fragmentation", d.Fragmentation()), percentFact("fragmentation_pct", share))
 	}
 }
 
 // compactTexts are why a heap was compacted, by the names of clr.HeapMechanism.
 var compactTexts = map[string]string{
-	"LowEphemeral":                "little room was left for young objects",
-	"HighFragmentation":           "there was much free space between the survivors",
-	"NoGaps":                      "there was no room to leave survivors where they were",
-	"LOHForced":                   "large objects were to be compacted, which GCSettings.LargeObjectHeapCompactionMode or the runtime asks for",
-	"LastGCBeforeOOM":             "the GC took it for the last try before an OutOfMemoryException",
-	"InducedCompacting":           "GC.Collect asked for compaction",
-	"FragmentedGen0":              "free space in gen0 was large",
-	"HighMemoryLoad":              "memory was short",
-	"HighMemoryFragmentation":     "memory was short and there was much free space",
-	"VeryHighMemoryFragmentation": "memory was very short and there was much free space",
-	"NoGCMode":                    "a no-GC region was about to begin",
+	"LowEphemeral":                "little space was left for young objects",
+	"HighFragmentation":           "there was a lot of free space between survivors",
+	"NoGaps":                      "there was no room to leave survivors in place",
+	"LOHForced":                   "GCSettings.LargeObjectHeapCompactionMode or the runtime requested compaction of large objects",
+	"LastGCBeforeOOM":             "the GC considered it the last attempt before an OutOfMemoryException",
+	"InducedCompacting":           "GC.Collect requested compaction",
+	"FragmentedGen0":              "gen0 was fragmented",
+	"HighMemoryLoad":              "the memory load was high",
+	"HighMemoryFragmentation":     "the memory load was high and there was a lot of free space",
+	"VeryHighMemoryFragmentation": "the memory load was very high and there was a lot of free space",
+	"NoGCMode":                    "a no-GC region was about to start",
 	"Aggressive":                  "GC.Collect was called with GCCollectionMode.Aggressive",
-	"Compact":                     "the reason is not told",
+	"Compact":                     "the reason was not reported",
 }
 
 // expandTexts are how a heap was expanded, likewise.
 var expandTexts = map[string]string{
-	"ReuseNormal":                "in free space of an old segment",
-	"ReuseBestFit":               "in the free spaces of an old segment that fitted best",
+	"ReuseNormal":                "in free space of an existing segment",
+	"ReuseBestFit":               "in the best-fitting free spaces of an existing segment",
 	"NewSegmentPromoteEphemeral": "in a new segment, and all young objects were promoted",
 	"NewSegment":                 "in a new segment",
-	"NoMemory":                   "nowhere: there was no memory for it",
-	"NextFullGC":                 "with the next full collection",
-	"Expand":                     "how is not told",
+	"NoMemory":                   "none, because there was no memory for it",
+	"NextFullGC":                 "left to the next full collection",
+	"Expand":                     "not reported where",
 }
 
 // mechanism describes a mechanism.
@@ -218,9 +218,9 @@ func (x *explainer) compaction() {
 	case !isKnown:
 		x.lacks("whether it compacted", x.unheard())
 	case d.Kind == gclog.KindBackground:
-		x.because(&x.e.Result, "compaction", "It swept: background collections leave objects where they are.", []string{byBackground}, textFact("dotnet.gc.compacting", "no"))
+		x.because(&x.e.Result, "compaction", "Sweeping: background collections do not move objects.", []string{byBackground}, textFact("dotnet.gc.compacting", "no"))
 	case !compacting:
-		x.say(&x.e.Result, "compaction", "It swept: survivors stayed where they were, and the space between them became free.", textFact("dotnet.gc.compacting", "no"))
+		x.say(&x.e.Result, "compaction", "Sweeping: survivors stayed in place and the gaps became free space.", textFact("dotnet.gc.compacting", "no"))
 	default:
 		x.compacted()
 	}
@@ -268,20 +268,20 @@ func (x *explainer) compacted() {
 	compacting := textFact("dotnet.gc.compacting", "yes")
 	why, causes, facts := x.perHeap(func(h *gclog.HeapReasons) string { return h.Compact.CompactReason() }, compactTexts)
 	if why == "" {
-		x.say(&x.e.Result, "compaction", "It compacted: survivors were moved together.", compacting)
-		why := "no heap tells the reason of it"
+		x.say(&x.e.Result, "compaction", "Compacting: survivors were moved together.", compacting)
+		why := "no heap reports the reason"
 		if x.d.ReportedHeaps() == 0 {
 			why = x.unheard()
 		}
 		x.lacks("why it compacted", why)
 		return
 	}
-	x.because(&x.e.Result, "compaction", "It compacted, survivors were moved together: "+why+".", causes, append(facts, compacting)...)
+	x.because(&x.e.Result, "compaction", "Compacting: survivors were moved together. Reason: "+why+".", causes, append(facts, compacting)...)
 }
 
 func (x *explainer) expanded() {
 	if how, causes, facts := x.perHeap(func(h *gclog.HeapReasons) string { return h.Expand.ExpandReason() }, expandTexts); how != "" {
-		x.because(&x.e.Result, "expansion", "The heap got room for young objects "+how+".", causes, facts...)
+		x.because(&x.e.Result, "expansion", "Space for young objects: "+how+".", causes, facts...)
 	}
 }
 
@@ -297,9 +297,9 @@ func (x *explainer) largeObjects() {
 	if plan|relocate|compact|refs == 0 {
 		return
 	}
-	text := fmt.Sprintf("Large objects were compacted too: of the slowest heap plan took %s, relocate %s and compact %s", timeText(int64(plan)*1000), timeText(int64(relocate)*1000), timeText(int64(compact)*1000))
+	text := fmt.Sprintf("Large objects were compacted too: in the slowest heap, plan took %s, relocate %s and compact %s", timeText(int64(plan)*1000), timeText(int64(relocate)*1000), timeText(int64(compact)*1000))
 	if refs > 0 {
-		text += fmt.Sprintf("; they held %s", plural(refs, "reference"))
+		text += fmt.Sprintf("; they contained %s", plural(refs, "reference"))
 	}
 	x.say(&x.e.Result, "loh-compaction", text+".",
 		timeFact("loh.plan", plan*1000), timeFact("loh.relocate", relocate*1000), timeFact("loh.compact", compact*1000), countFact("loh.references", refs))
@@ -313,10 +313,10 @@ func (x *explainer) mechanisms() {
 	}
 	m := d.Global.Mechanisms
 	if m&clr.MechanismPromotion == 0 {
-		x.say(&x.e.Result, "promotion", "Survivors stayed in their generation: none moved into an older one.")
+		x.say(&x.e.Result, "promotion", "Survivors stayed in their generation: none was promoted to an older one.")
 	}
 	if m&clr.MechanismDemotion != 0 {
-		x.say(&x.e.Result, "demotion", "Some survivors around pinned objects stayed in, or went back to, a younger generation (Demotion).")
+		x.say(&x.e.Result, "demotion", "Some survivors around pinned objects stayed in a younger generation or were moved back to one (Demotion).")
 	}
 }
 
@@ -327,30 +327,30 @@ func (x *explainer) datas() {
 		text += " " + plural(uint64(n), "heap")
 		facts = append(facts, countFact("dotnet.gc.datas."+name, n))
 		if cost >= 0 && cost <= 1e6 {
-			text += fmt.Sprintf(", the collector took %s of the time (median)", valueText(cost, "%"))
+			text += fmt.Sprintf("; the GC took %s of the time (median)", valueText(cost, "%"))
 			facts = append(facts, percentFact("cost.median", cost))
 		}
 		x.say(&x.e.Result, "datas", text+".", facts...)
 	}
 	if d.HasTuning {
-		text := "DATAS decided on the number of heaps"
+		text := "DATAS chose the number of heaps"
 		var facts []Fact
 		// The runtime computes them only when it considers a change, and the cores count as well.
 		if t := &d.Tuning; t.MinHeaps > 0 && t.MinHeaps <= t.NewHeaps && t.NewHeaps <= t.MaxHeaps {
-			text += fmt.Sprintf(" (for its long-lived objects %d to %d are right)", t.MinHeaps, t.MaxHeaps)
+			text += fmt.Sprintf(" (%d to %d are right for the long-lived objects)", t.MinHeaps, t.MaxHeaps)
 			facts = append(facts, countFact("heaps.min", t.MinHeaps), countFact("heaps.max", t.MaxHeaps))
 		}
 		heaps(text+":", "new_heaps", d.Tuning.NewHeaps, float64(d.Tuning.MedianThroughputCost), facts...)
 	}
 	if d.HasTuning8 {
-		heaps("DATAS decided on the number of heaps:", "new_heaps", d.Tuning8.NewHeaps, float64(d.Tuning8.MedianThroughputCost))
+		heaps("DATAS chose the number of heaps:", "new_heaps", d.Tuning8.NewHeaps, float64(d.Tuning8.MedianThroughputCost))
 	}
 	if d.HasFullGCTuning {
-		heaps("After full collections DATAS decided on the number of heaps:", "full_gc_new_heaps", d.FullGCTuning.NewHeaps, float64(d.FullGCTuning.MedianGen2Cost))
+		heaps("After full collections, DATAS chose the number of heaps:", "full_gc_new_heaps", d.FullGCTuning.NewHeaps, float64(d.FullGCTuning.MedianGen2Cost))
 	}
 	if d.HasSample {
 		s := &d.Sample
-		x.say(&x.e.Result, "datas-sample", fmt.Sprintf("DATAS takes %s of small objects for long-lived and set the budget of gen0 to %s a heap; threads had waited %s to allocate small objects and %s for large ones.",
+		x.say(&x.e.Result, "datas-sample", fmt.Sprintf("DATAS considers %s of small objects long-lived and set gen0's budget to %s per heap; threads had waited %s to allocate small objects and %s to allocate large ones.",
 			bytesText(s.StableSize), bytesText(uint64(s.Gen0BudgetPerHeap)), timeText(int64(s.SOHLockMicroseconds)*1000), timeText(int64(s.UOHLockMicroseconds)*1000)),
 			bytesFact("dotnet.gc.datas.stable_size", s.StableSize), bytesFact("dotnet.gc.datas.gen0_budget_per_heap", s.Gen0BudgetPerHeap),
 			timeFact("dotnet.gc.datas.soh_lock_wait", int64(s.SOHLockMicroseconds)*1000), timeFact("dotnet.gc.datas.uoh_lock_wait", int64(s.UOHLockMicroseconds)*1000))
@@ -373,14 +373,14 @@ func (x *explainer) pins() {
 	} else if d.Kind == gclog.KindBackground {
 		x.lacks("pinned objects", "background collections do not count them")
 	} else {
-		x.lacks("pinned objects", x.whyUnknown("its sizes were not told (GCHeapStats)"))
+		x.lacks("pinned objects", x.whyUnknown("its sizes were not recorded (GCHeapStats)"))
 	}
 	if d.PinEvents > 0 {
-		parts = append(parts, fmt.Sprintf("%s seen one by one (level full), with %s", plural(d.PinEvents, "pin")+was(d.PinEvents), bytesText(d.PinEventBytes)))
+		parts = append(parts, fmt.Sprintf("%s recorded individually (level full), with %s", plural(d.PinEvents, "pin")+was(d.PinEvents), bytesText(d.PinEventBytes)))
 		facts = append(facts, countFact("dotnet.gc.pinned_seen.count", d.PinEvents), bytesFact("dotnet.gc.pinned_seen.bytes", d.PinEventBytes))
 	}
 	if d.PinPlugs > 0 {
-		parts = append(parts, fmt.Sprintf("%s with %s could not be moved", plural(d.PinPlugs, "piece")+" of memory", bytesText(d.PinPlugBytes)))
+		parts = append(parts, fmt.Sprintf("%s (%s) could not be moved", plural(d.PinPlugs, "piece")+" of memory", bytesText(d.PinPlugBytes)))
 		facts = append(facts, countFact("dotnet.gc.pinned_plugs.count", d.PinPlugs), bytesFact("dotnet.gc.pinned_plugs.bytes", d.PinPlugBytes))
 	}
 	if len(parts) > 0 {
@@ -404,7 +404,7 @@ func (x *explainer) pinnedBytes() (text string, facts []Fact) {
 	if pins == 0 || survived == 0 {
 		return "", nil
 	}
-	return fmt.Sprintf(", with what lies between them %s of the %s that survived", bytesText(pins), bytesText(survived)),
+	return fmt.Sprintf(", pinning %s of the %s that survived", bytesText(pins), bytesText(survived)),
 		[]Fact{bytesFact("survived_pinned", pins), bytesFact("survived", survived)}
 }
 
@@ -412,31 +412,31 @@ func (x *explainer) pinnedBytes() (text string, facts []Fact) {
 func (x *explainer) finalization() {
 	d := x.d
 	if d.HasFinalizationCount {
-		text := plural(d.FinalizationCount, "object") + was(d.FinalizationCount) + " kept alive because finalizers have yet to run"
+		text := plural(d.FinalizationCount, "object") + was(d.FinalizationCount) + " retained for finalization"
 		facts := []Fact{countFact("dotnet.gc.finalization.count", d.FinalizationCount)}
 		if d.FinalizationSize > 0 {
-			text += ", with what can be reached from there " + bytesText(d.FinalizationSize)
+			text += ", " + bytesText(d.FinalizationSize) + " with everything reachable from there"
 			facts = append(facts, bytesFact("dotnet.gc.finalization.bytes", d.FinalizationSize))
 		}
 		if d.FinalizationCount == 0 {
-			text = "No object was kept alive for its finalizer"
+			text = "No objects were retained for finalization"
 		}
 		x.say(&x.e.Result, "finalization", text+".", facts...)
 	} else {
-		x.lacks("objects that wait for their finalizers", x.whyUnknown("its sizes were not told (GCHeapStats)"))
+		x.lacks("objects retained for finalization", x.whyUnknown("its sizes were not recorded (GCHeapStats)"))
 	}
 	f := &d.Finalizers
 	if f.Runs > 0 {
-		text := fmt.Sprintf("Since the previous collection the finalizer thread ran %s and finalized %s", plural(uint64(f.Runs), "time"), plural(f.Objects, "object"))
+		text := fmt.Sprintf("Since the previous collection, the finalizer thread finalized %s in %s", plural(f.Objects, "object"), plural(uint64(f.Runs), "run"))
 		facts := []Fact{countFact("dotnet.gc.finalizers.runs", f.Runs), countFact("dotnet.gc.finalizers.objects", f.Objects)}
 		if f.HasLongest {
-			text += "; the longest run took " + timeText(f.Longest)
+			text += "; the longest took " + timeText(f.Longest)
 			facts = append(facts, timeFact("dotnet.gc.finalizers.longest", f.Longest))
 		}
 		x.say(&x.e.Result, "finalizers", text+".", facts...)
 	}
 	if f.Running > 0 {
-		x.say(&x.e.Result, "finalizer-running", fmt.Sprintf("When it began the finalizer thread had been running for %s.", timeText(f.Running)), timeFact("dotnet.gc.finalizers.running", f.Running))
+		x.say(&x.e.Result, "finalizer-running", fmt.Sprintf("When it started, the finalizer thread had been running for %s.", timeText(f.Running)), timeFact("dotnet.gc.finalizers.running", f.Running))
 	}
 }
 
@@ -446,11 +446,11 @@ func (x *explainer) memory() {
 	var parts []string
 	var facts []Fact
 	if m.Resident > 0 {
-		parts = append(parts, "the process had "+bytesText(m.Resident)+" in physical memory")
+		parts = append(parts, "the process had "+bytesText(m.Resident)+" of resident memory")
 		facts = append(facts, bytesFact("process.memory.rss", m.Resident))
 	}
 	if m.Cgroup > 0 {
-		text := "its control group " + bytesText(m.Cgroup)
+		text := "its control group used " + bytesText(m.Cgroup)
 		if m.CgroupLimit > 0 {
 			text += " of " + bytesText(m.CgroupLimit)
 			facts = append(facts, bytesFact("process.cgroup.memory.limit", m.CgroupLimit))
@@ -459,7 +459,7 @@ func (x *explainer) memory() {
 		facts = append(facts, bytesFact("process.cgroup.memory.usage", m.Cgroup))
 	}
 	if len(parts) > 0 {
-		x.say(&x.e.Result, "memory", "After it "+andList(parts)+".", facts...)
+		x.say(&x.e.Result, "memory", "After it, "+andList(parts)+".", facts...)
 	}
 }
 
@@ -470,11 +470,11 @@ func (x *explainer) others() {
 	var facts []Fact
 	switch {
 	case !d.HasSizesAfter:
-		x.lacks("handles", x.whyUnknown("its sizes were not told (GCHeapStats)"))
+		x.lacks("handles", x.whyUnknown("its sizes were not recorded (GCHeapStats)"))
 	case !d.HasHandles:
-		x.lacks("handles", x.whyUnknown("the runtime told a number below 0, as it does now and then"))
+		x.lacks("handles", x.whyUnknown("the runtime reported a negative number, as it sometimes does"))
 	case d.Generation < gclog.Gen2:
-		x.lacks("handles", "the runtime counts those that a collection goes through, which is all of them in gen2 alone")
+		x.lacks("handles", "the runtime counts only those that a collection scans, and only gen2 scans all of them")
 	default:
 		parts = append(parts, plural(uint64(d.Handles), "handle"))
 		facts = append(facts, countFact("dotnet.gc.handles", d.Handles))
@@ -484,14 +484,14 @@ func (x *explainer) others() {
 		facts = append(facts, countFact("dotnet.gc.sync_blocks", d.SyncBlocks))
 	}
 	if len(parts) > 0 {
-		x.say(&x.e.Result, "handles", "The runtime has "+andList(parts)+" after it.", facts...)
+		x.say(&x.e.Result, "handles", "The runtime had "+andList(parts)+" after it.", facts...)
 	}
 	if s := &d.Segments; s.Known && s.Created+s.Freed > 0 {
-		text := fmt.Sprintf("took %s of memory of the system (%s) and gave %s back", plural(uint64(s.Created), "piece"), bytesText(s.CreatedBytes), noneOr(s.Freed))
+		text := fmt.Sprintf("obtained %s of memory from the system (%s) and returned %s", plural(uint64(s.Created), "piece"), bytesText(s.CreatedBytes), noneOr(s.Freed))
 		if s.Created == 0 {
-			text = fmt.Sprintf("gave %s of memory back to the system", plural(uint64(s.Freed), "piece"))
+			text = fmt.Sprintf("returned %s of memory to the system", plural(uint64(s.Freed), "piece"))
 		}
-		x.say(&x.e.Result, "segments", "Since the previous collection the heap "+text+".",
+		x.say(&x.e.Result, "segments", "Since the previous collection, the heap "+text+".",
 			countFact("dotnet.gc.segments.created.count", s.Created), bytesFact("dotnet.gc.segments.created.bytes", s.CreatedBytes), countFact("dotnet.gc.segments.freed.count", s.Freed))
 	}
 }

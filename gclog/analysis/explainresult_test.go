@@ -14,13 +14,13 @@ func TestExplainHeapsOfDATAS(t *testing.T) {
 		least, most uint16
 		want        string
 	}{
-		{0, 0, "DATAS decided on the number of heaps: 2 heaps"},
-		{0, 16, "DATAS decided on the number of heaps: 2 heaps"},
-		{3, 16, "DATAS decided on the number of heaps: 2 heaps"},
-		{1, 1, "DATAS decided on the number of heaps: 2 heaps"},
-		{1, 2, "DATAS decided on the number of heaps (for its long-lived objects 1 to 2 are right): 2 heaps"},
-		{2, 2, "DATAS decided on the number of heaps (for its long-lived objects 2 to 2 are right): 2 heaps"},
-		{1, 43, "DATAS decided on the number of heaps (for its long-lived objects 1 to 43 are right): 2 heaps"},
+		{0, 0, "DATAS chose the number of heaps: 2 heaps"},
+		{0, 16, "DATAS chose the number of heaps: 2 heaps"},
+		{3, 16, "DATAS chose the number of heaps: 2 heaps"},
+		{1, 1, "DATAS chose the number of heaps: 2 heaps"},
+		{1, 2, "DATAS chose the number of heaps (1 to 2 are right for the long-lived objects): 2 heaps"},
+		{2, 2, "DATAS chose the number of heaps (2 to 2 are right for the long-lived objects): 2 heaps"},
+		{1, 43, "DATAS chose the number of heaps (1 to 43 are right for the long-lived objects): 2 heaps"},
 	} {
 		e := explain(func(d *gclog.GCDetails) {
 			d.Datas.HasTuning = true
@@ -35,11 +35,11 @@ func TestExplainHeapsOfDATAS(t *testing.T) {
 // TestExplainHandles checks that a young collection counts only the handles that it scans.
 func TestExplainHandles(t *testing.T) {
 	young := explain(func(d *gclog.GCDetails) { d.Handles, d.SyncBlocks = 1, 2 })
-	if got := sentences(young.Result); strings.Contains(got, "handle.") || !strings.Contains(got, "handles: The runtime has 2 sync blocks after it.\n") || whyUnknown(&young, "handles") == "" {
+	if got := sentences(young.Result); strings.Contains(got, "handle.") || !strings.Contains(got, "handles: The runtime had 2 sync blocks after it.\n") || whyUnknown(&young, "handles") == "" {
 		t.Errorf("%s%+v", got, young.Unknown)
 	}
 	full := explain(func(d *gclog.GCDetails) { d.Generation, d.Handles, d.SyncBlocks = gclog.Gen2, 1, 2 })
-	if got := sentences(full.Result); !strings.Contains(got, "handles: The runtime has 1 handle and 2 sync blocks after it.\n") || whyUnknown(&full, "handles") != "" {
+	if got := sentences(full.Result); !strings.Contains(got, "handles: The runtime had 1 handle and 2 sync blocks after it.\n") || whyUnknown(&full, "handles") != "" {
 		t.Errorf("%s%+v", got, full.Unknown)
 	}
 }
@@ -49,10 +49,10 @@ func TestExplainSegments(t *testing.T) {
 		created, freed uint32
 		want           string
 	}{
-		{0, 4, "gave 4 pieces of memory back to the system."},
-		{0, 1, "gave 1 piece of memory back to the system."},
-		{1, 0, "took 1 piece of memory of the system (64 B) and gave none back."},
-		{2, 4, "took 2 pieces of memory of the system (64 B) and gave 4 back."},
+		{0, 4, "returned 4 pieces of memory to the system."},
+		{0, 1, "returned 1 piece of memory to the system."},
+		{1, 0, "obtained 1 piece of memory from the system (64 B) and returned none."},
+		{2, 4, "obtained 2 pieces of memory from the system (64 B) and returned 4."},
 	} {
 		e := explain(func(d *gclog.GCDetails) {
 			d.Segments.Known, d.Segments.Created, d.Segments.Freed = true, tt.created, tt.freed
@@ -60,7 +60,7 @@ func TestExplainSegments(t *testing.T) {
 				d.Segments.CreatedBytes = 64
 			}
 		})
-		if got := sentences(e.Result); !strings.Contains(got, "segments: Since the previous collection the heap "+tt.want) {
+		if got := sentences(e.Result); !strings.Contains(got, "segments: Since the previous collection, the heap "+tt.want) {
 			t.Errorf("no %q in\n%s", tt.want, got)
 		}
 	}
@@ -74,9 +74,9 @@ func TestExplainLargeObjects(t *testing.T) {
 		want  string
 	}{
 		{[]clr.LOHCompact{{}, {}}, ""},
-		{[]clr.LOHCompact{{PlanMicroseconds: 7}, {RelocateMicroseconds: 2, CompactMicroseconds: 1}}, "of the slowest heap plan took 7 µs, relocate 2 µs and compact 1 µs."},
-		{[]clr.LOHCompact{{TotalRefs: 1}}, "plan took 0 ns, relocate 0 ns and compact 0 ns; they held 1 reference."},
-		{[]clr.LOHCompact{{PlanMicroseconds: 7, TotalRefs: 1}, {PlanMicroseconds: 9, TotalRefs: 4}}, "plan took 9 µs, relocate 0 ns and compact 0 ns; they held 5 references."},
+		{[]clr.LOHCompact{{PlanMicroseconds: 7}, {RelocateMicroseconds: 2, CompactMicroseconds: 1}}, "in the slowest heap, plan took 7 µs, relocate 2 µs and compact 1 µs."},
+		{[]clr.LOHCompact{{TotalRefs: 1}}, "plan took 0 ns, relocate 0 ns and compact 0 ns; they contained 1 reference."},
+		{[]clr.LOHCompact{{PlanMicroseconds: 7, TotalRefs: 1}, {PlanMicroseconds: 9, TotalRefs: 4}}, "plan took 9 µs, relocate 0 ns and compact 0 ns; they contained 5 references."},
 	} {
 		e := explain(func(d *gclog.GCDetails) { d.LOHCompactions = tt.heaps })
 		got := sentences(e.Result)
@@ -89,10 +89,10 @@ func TestExplainLargeObjects(t *testing.T) {
 // TestExplainMemory checks the memory of the process and of its control group.
 func TestExplainMemory(t *testing.T) {
 	for want, m := range map[string]gclog.Memory{
-		"After it the process had 1 B in physical memory.":                                     {Resident: 1},
-		"After it its control group 1 B.":                                                      {Cgroup: 1},
-		"After it its control group 1 B of 1 B.":                                               {Cgroup: 1, CgroupLimit: 1},
-		"After it the process had 5 KB in physical memory and its control group 6 KB of 7 KB.": {Resident: 5000, Cgroup: 6000, CgroupLimit: 7000},
+		"After it, the process had 1 B of resident memory.":                                          {Resident: 1},
+		"After it, its control group used 1 B.":                                                      {Cgroup: 1},
+		"After it, its control group used 1 B of 1 B.":                                               {Cgroup: 1, CgroupLimit: 1},
+		"After it, the process had 5 KB of resident memory and its control group used 6 KB of 7 KB.": {Resident: 5000, Cgroup: 6000, CgroupLimit: 7000},
 	} {
 		e := explain(func(d *gclog.GCDetails) { d.Memory = m })
 		if got := sentences(e.Result); !strings.Contains(got, "memory: "+want+"\n") {

@@ -12,23 +12,23 @@ import (
 // induce them.
 var reasonTexts = [...]string{
 	clr.ReasonAllocSmall:            "Gen0's allocation budget was exceeded by small objects (AllocSmall).",
-	clr.ReasonInduced:               "Somebody asked for it and waited (Induced): GC.Collect() or one of its overloads that block, GC.GetTotalMemory(true), in the program or in a library of it; or from outside a profiler, a heap snapshot (dotnet-gcdump), or a session that asks for a collection.",
-	clr.ReasonLowMemory:             "The operating system said that memory is short (LowMemory).",
+	clr.ReasonInduced:               "Induced by a blocking call (Induced): GC.Collect() or one of its blocking overloads, or GC.GetTotalMemory(true), in the program or one of its libraries; or, from outside, by a profiler, a heap snapshot (dotnet-gcdump), or a session that requests a collection.",
+	clr.ReasonLowMemory:             "The operating system reported low memory (LowMemory).",
 	clr.ReasonEmpty:                 "The runtime gave no reason (Empty).",
-	clr.ReasonAllocLarge:            "The allocation budget of large objects was exceeded, or that of pinned ones, which the reason does not tell apart (AllocLarge).",
-	clr.ReasonOutOfSpaceSOH:         "There was no room for a small object, and the heap could not grow at once (OutOfSpaceSOH).",
-	clr.ReasonOutOfSpaceLOH:         "There was no room for a large object, and the heap could not grow at once (OutOfSpaceLOH).",
-	clr.ReasonInducedNotForced:      "Somebody asked for it without the need to wait (InducedNotForced): GC.Collect(generation, mode, blocking: false), or GC.AddMemoryPressure, which does that when much unmanaged memory was announced.",
-	clr.ReasonInternal:              "The runtime was testing itself (Internal): GCStress asks for collections all the time.",
-	clr.ReasonInducedLowMemory:      "The operating system said that memory is short, and the collection had to block (InducedLowMemory).",
-	clr.ReasonInducedCompacting:     "Somebody asked for it, and for compaction (InducedCompacting): GC.Collect(generation, mode, blocking, compacting: true).",
-	clr.ReasonLowMemoryHost:         "The program that hosts the runtime said that memory is short (LowMemoryHost).",
-	clr.ReasonPMFullGC:              "Provisional mode (PMFullGC): the gen1 before it, in the same suspension, showed that a full collection was needed.",
-	clr.ReasonLowMemoryHostBlocking: "The program that hosts the runtime said that memory is short, and the collection had to block (LowMemoryHostBlocking).",
-	clr.ReasonBGCTuningSOH:          "The tuning of background collections by the memory load (GCBgcTuning) found that gen2 had reached its goal (BgcTuningSOH).",
-	clr.ReasonBGCTuningLOH:          "The tuning of background collections by the memory load (GCBgcTuning) found that large objects had reached their goal (BgcTuningLOH).",
-	clr.ReasonBGCStepping:           "The tuning of background collections by the memory load (GCBgcTuning) was in its first steps (BgcStepping).",
-	clr.ReasonInducedAggressive:     "Somebody asked to give back as much memory as possible (InducedAggressive): GC.Collect(2, GCCollectionMode.Aggressive, true, true).",
+	clr.ReasonAllocLarge:            "The allocation budget of large or pinned objects was exceeded; the reason does not say which (AllocLarge).",
+	clr.ReasonOutOfSpaceSOH:         "There was no space for a small object, and the heap could not grow immediately (OutOfSpaceSOH).",
+	clr.ReasonOutOfSpaceLOH:         "There was no space for a large object, and the heap could not grow immediately (OutOfSpaceLOH).",
+	clr.ReasonInducedNotForced:      "Induced by a call that did not require it to block (InducedNotForced): GC.Collect(generation, mode, blocking: false), or GC.AddMemoryPressure, which induces a collection when a lot of unmanaged memory was reported to it.",
+	clr.ReasonInternal:              "The runtime was stress-testing itself (Internal): GCStress triggers collections all the time.",
+	clr.ReasonInducedLowMemory:      "The operating system reported low memory, and the collection had to block (InducedLowMemory).",
+	clr.ReasonInducedCompacting:     "Induced by a call that requested compaction (InducedCompacting): GC.Collect(generation, mode, blocking, compacting: true).",
+	clr.ReasonLowMemoryHost:         "The program that hosts the runtime reported low memory (LowMemoryHost).",
+	clr.ReasonPMFullGC:              "Provisional mode (PMFullGC): the preceding gen1 collection, in the same suspension, showed that a full collection was needed.",
+	clr.ReasonLowMemoryHostBlocking: "The program that hosts the runtime reported low memory, and the collection had to block (LowMemoryHostBlocking).",
+	clr.ReasonBGCTuningSOH:          "Background GC tuning by the memory load (GCBgcTuning) found that gen2 had reached its target (BgcTuningSOH).",
+	clr.ReasonBGCTuningLOH:          "Background GC tuning by the memory load (GCBgcTuning) found that large objects had reached their target (BgcTuningLOH).",
+	clr.ReasonBGCStepping:           "Background GC tuning by the memory load (GCBgcTuning) was in its first steps (BgcStepping).",
+	clr.ReasonInducedAggressive:     "Induced by a call that asked to release as much memory as possible (InducedAggressive): GC.Collect(2, GCCollectionMode.Aggressive, true, true).",
 }
 
 // trigger describes what triggered the collection.
@@ -36,11 +36,11 @@ func (x *explainer) trigger() {
 	d := x.d
 	switch {
 	case !d.HasReason:
-		x.lacks("why it was started", x.whyUnknown("it began before the session"))
+		x.lacks("why it was started", x.whyUnknown("it started before the session"))
 	case !d.Reason.Known():
-		x.because(&x.e.Trigger, "reason", "The runtime gave a reason that gclog has no name for: "+d.Reason.String()+".", []string{d.Reason.String()})
+		x.because(&x.e.Trigger, "reason", "The runtime gave a reason unknown to gclog: "+d.Reason.String()+".", []string{d.Reason.String()})
 	case d.InsideBGCStart:
-		x.because(&x.e.Trigger, "reason", reasonTexts[d.Reason]+" That is the reason of the background collection that it precedes.", []string{d.Reason.String()})
+		x.because(&x.e.Trigger, "reason", reasonTexts[d.Reason]+" This is the reason for the background collection that it precedes.", []string{d.Reason.String()})
 	default:
 		x.because(&x.e.Trigger, "reason", reasonTexts[d.Reason], []string{d.Reason.String()})
 	}
@@ -55,23 +55,23 @@ func (x *explainer) thread() {
 	d := x.d
 	switch {
 	case d.InsideBGCStart && !d.HasTrigger:
-		x.because(&x.e.Trigger, "thread", "Nobody asked for it by itself: the background collection whose suspension it shares was asked for.", []string{byBackground})
+		x.because(&x.e.Trigger, "thread", "It had no trigger of its own: it shares the suspension of the background collection that was triggered.", []string{byBackground})
 		return
 	case d.Provisional && !d.HasTrigger:
-		x.because(&x.e.Trigger, "thread", "Nobody asked for it by itself: the gen1 whose suspension it shares was asked for.", []string{byProvisional})
+		x.because(&x.e.Trigger, "thread", "It had no trigger of its own: it shares the suspension of the gen1 collection that was triggered.", []string{byProvisional})
 		return
 	case !d.HasTrigger:
-		x.lacks("who asked for it", x.whyUnknown("its request was not seen (GCTriggered)"))
+		x.lacks("which thread triggered it", x.whyUnknown("its trigger was not recorded (GCTriggered)"))
 		return
 	}
 	thread := countFact("dotnet.gc.trigger.thread", d.Trigger)
 	delay, known := d.TriggerDelay()
 	if !known {
-		x.say(&x.e.Trigger, "thread", fmt.Sprintf("Thread %d asked for it.", d.Trigger), thread)
-		x.lacks("the time from the request to the suspension", "workstation GC tells of a request only when the threads stand already")
+		x.say(&x.e.Trigger, "thread", fmt.Sprintf("Thread %d triggered it.", d.Trigger), thread)
+		x.lacks("the time from the trigger to the suspension", "workstation GC reports the trigger only after the threads are suspended")
 		return
 	}
-	x.say(&x.e.Trigger, "thread", fmt.Sprintf("Thread %d asked for it, %s before the runtime began to stop the threads.", d.Trigger, timeText(delay)),
+	x.say(&x.e.Trigger, "thread", fmt.Sprintf("Thread %d triggered it, %s before the runtime began to suspend the threads.", d.Trigger, timeText(delay)),
 		thread, timeFact("dotnet.gc.trigger.delay", delay))
 }
 
@@ -100,7 +100,7 @@ func (x *explainer) budget() {
 		facts = append(facts, fact)
 		switch {
 		case bytes > 0 && x.unasked(g):
-			later = append(later, fmt.Sprintf(" Gen%d had exceeded its budget by about %s, which counts only where gen%d has exceeded its own too.", g, bytesText(bytes), g-1))
+			later = append(later, fmt.Sprintf(" Gen%d had exceeded its budget by about %s, which counts only if gen%d has exceeded its own, too.", g, bytesText(bytes), g-1))
 		case bytes > 0:
 			parts = append(parts, fmt.Sprintf("%s had exceeded %s by about %s", budgetNames[g], ownBudget(g), bytesText(bytes)))
 		case blames:
@@ -108,20 +108,20 @@ func (x *explainer) budget() {
 		}
 	}
 	if blamed && !known || len(facts) == 0 {
-		x.lacks("by how much a budget was exceeded", x.whyUnknown("the collection that set it was not seen, or a background collection that swept, a no-GC region or another number of heaps has changed it since"))
+		x.lacks("by how much a budget was exceeded", x.whyUnknown("the collection that set it was not recorded, or it has been changed since by a background sweep, a no-GC region or a different number of heaps"))
 	}
 	if len(facts) == 0 || len(parts) == 0 && blamed && !known {
 		return
 	}
 	text := "Budgets (estimated): "
 	if d.HeapCount() > 1 {
-		text = "Budgets (estimated, of the heap with least left): "
+		text = "Budgets (estimated, for the heap with the least left): "
 	}
 	switch {
 	case len(parts) > 0:
 		text += strings.Join(parts, "; ") + "."
 	case len(later) > 0:
-		text += "none was exceeded that would call for it."
+		text += "none that would trigger it was exceeded."
 	default:
 		text += "none was exceeded."
 	}
@@ -162,37 +162,37 @@ func (x *explainer) allocation() {
 		return // the program has not run since the previous gen1
 	}
 	if !d.HasAllocated {
-		x.lacks("what the program allocated since the previous collection", x.whyUnknown("the previous collection's objects are not known"))
+		x.lacks("what the program allocated since the previous collection", x.whyUnknown("the previous collection's objects are unknown"))
 		return
 	}
 	total := d.Allocated()
 	facts := []Fact{bytesFact("dotnet.gc.allocated", total)}
 	switch {
 	case d.Kind == gclog.KindBackground && total == 0:
-		x.say(&x.e.Trigger, "allocation", "What the program allocated until it ended is counted by the collections before and beside it.", facts...)
+		x.say(&x.e.Trigger, "allocation", "What the program allocated until it ended was counted by the collections before and during it.", facts...)
 		return
 	case d.Kind == gclog.KindBackground:
-		x.say(&x.e.Trigger, "allocation", fmt.Sprintf("Until it ended the program allocated %s that no collection before or beside it has counted.", bytesText(total)), facts...)
+		x.say(&x.e.Trigger, "allocation", fmt.Sprintf("Until it ended, the program allocated %s that no collection before or during it counted.", bytesText(total)), facts...)
 		return
 	case total == 0 && d.AllocationRate > 0:
-		x.because(&x.e.Trigger, "allocation", fmt.Sprintf("What the program allocated before it was counted by a background collection that ended meanwhile: while it ran, %s a second.", sizeText(d.AllocationRate)),
+		x.because(&x.e.Trigger, "allocation", fmt.Sprintf("What the program had allocated since the previous collection was counted by a background collection that ended meanwhile: %s/s while the program ran.", sizeText(d.AllocationRate)),
 			[]string{byBackground}, append(facts, Fact{Name: "dotnet.gc.alloc_rate", Value: d.AllocationRate, Unit: "bytes/s"})...)
 		return
 	}
-	text := fmt.Sprintf("Since the previous collection the program had allocated %s", bytesText(total))
+	text := fmt.Sprintf("Since the previous collection, the program had allocated %s", bytesText(total))
 	if parts, by := x.allocatedBy(); parts != "" {
 		text += " (" + parts + ")"
 		facts = append(facts, by...)
 	}
 	switch rate := d.AllocationRate; {
 	case rate > 0:
-		text += fmt.Sprintf("; while it ran, %s a second", sizeText(rate))
+		text += fmt.Sprintf(", at %s/s while it ran", sizeText(rate))
 		facts = append(facts, Fact{Name: "dotnet.gc.alloc_rate", Value: rate, Unit: "bytes/s"})
 	case d.HasSinceLast && d.SinceLast > 0:
 		text += " in " + timeText(d.SinceLast)
 		facts = append(facts, timeFact("dotnet.gc.since_last", d.SinceLast))
 	case !d.HasSinceLast:
-		x.lacks("how fast it allocated", x.whyUnknown("the end of the previous collection was not seen"))
+		x.lacks("how fast it allocated", x.whyUnknown("the end of the previous collection was not recorded"))
 	}
 	x.say(&x.e.Trigger, "allocation", text+".", facts...)
 }
@@ -225,9 +225,9 @@ func (x *explainer) usedNumbers() {
 	if len(used) == 0 {
 		return
 	}
-	what := "Number %s before it was no collection: a no-GC region (GC.TryStartNoGCRegion) used it up."
+	what := "Number %s before it was not a collection: a no-GC region (GC.TryStartNoGCRegion) used that number."
 	if len(used) > 1 {
-		what = "Numbers %s before it were no collections: no-GC regions (GC.TryStartNoGCRegion) used them up."
+		what = "Numbers %s before it were not collections: no-GC regions (GC.TryStartNoGCRegion) used those numbers."
 	}
 	x.say(&x.e.Trigger, "used-numbers", fmt.Sprintf(what, numbersText(used)), countFact("first", used[0]), countFact("last", used[len(used)-1]))
 }

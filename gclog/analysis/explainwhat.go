@@ -16,13 +16,13 @@ func (x *explainer) what() {
 		x.e.Title += ", " + d.Reason.String()
 	}
 	if len(d.Pauses) > 0 {
-		x.e.Title += ", the program stood for " + timeText(d.Pause())
+		x.e.Title += ", paused for " + timeText(d.Pause())
 	}
 	if !d.HasNumber {
-		x.lacks("its number", x.whyUnknown("it began before the session, and its end was not seen"))
+		x.lacks("its number", x.whyUnknown("it started before the session, and its end was not recorded"))
 	}
 	if !d.KindKnown() {
-		x.lacks("whether it was blocking, in the background or in the foreground", x.whyUnknown("it began before the session"))
+		x.lacks("whether it was blocking, background or foreground", x.whyUnknown("it started before the session"))
 	}
 	x.oddities()
 	x.when()
@@ -34,16 +34,16 @@ func (x *explainer) what() {
 func (x *explainer) oddities() {
 	d := x.d
 	if d.DemotedBGC {
-		x.say(&x.e.What, "demoted", "It was started as a background collection and then run as a blocking one, as the first of a process often is.")
+		x.say(&x.e.What, "demoted", "It was started as a background collection but ran as a blocking one, as the first one of a process often does.")
 	}
 	if d.InsideBGCStart {
-		x.say(&x.e.What, "inside-background-start", "It ran in the first suspension of a background collection, before that one went on.")
+		x.say(&x.e.What, "inside-background-start", "It ran in the first suspension of a background collection, before that one continued.")
 	}
 	if d.Provisional {
 		x.say(&x.e.What, "provisional", "It is the full collection of provisional mode: it followed a gen1 in the same suspension.")
 	}
 	if d.HeapDump {
-		x.say(&x.e.What, "heap-dump", "Its pause holds a walk of the whole heap, for a snapshot or a profiler.")
+		x.say(&x.e.What, "heap-dump", "Its pause includes a walk of the whole heap, for a snapshot or a profiler.")
 	}
 }
 
@@ -52,7 +52,7 @@ func (x *explainer) oddities() {
 func (x *explainer) when() {
 	d := x.d
 	if d.Flaws&gclog.FlawNoStart != 0 && len(d.Pauses) == 0 {
-		x.lacks("when it began", "it began before the session")
+		x.lacks("when it started", "it started before the session")
 		if !d.HasEnd {
 			return
 		}
@@ -61,11 +61,11 @@ func (x *explainer) when() {
 		return
 	}
 	moment, facts := x.moment(d.PauseStart())
-	text := "It began" + moment
+	text := "It started" + moment
 	if d.HasEnd && d.Flaws&(gclog.FlawNoStart|gclog.FlawTime) == 0 && d.End >= d.Start && d.Duration() >= 0 {
 		facts = append(facts, timeFact("event.duration", d.Duration()))
 		if d.Kind == gclog.KindBackground {
-			text += ", and lasted " + timeText(d.Duration()) + ", mostly while the program ran"
+			text += ", and lasted " + timeText(d.Duration()) + ", mostly while the program was running"
 		}
 	}
 	x.say(&x.e.What, "time", text+".", facts...)
@@ -85,7 +85,7 @@ func (x *explainer) moment(at int64) (text string, facts []Fact) {
 		if offset < 0 {
 			offset, side = -offset, "before"
 		}
-		parts = append(parts, fmt.Sprintf(" %s %s the begin of what was seen", durationText(offset), side))
+		parts = append(parts, fmt.Sprintf(" %s %s the start of the observation", durationText(offset), side))
 	}
 	return strings.Join(parts, ","), facts
 }
@@ -138,7 +138,7 @@ func (x *explainer) where() {
 	up := ""
 	switch {
 	case x.c.Log == "unified":
-		x.lacks("how long the process had been up", "the uptimes of the log count from the begin of the process, or of the recording that it was made of")
+		x.lacks("how long the process had been up", "the uptimes in the log count from the start of the process, or of the recording that the log was converted from")
 	case p.UptimeAtSync > 0:
 		uptime := p.Uptime(x.d.PauseStart()).Round(time.Second)
 		up = "up for " + uptime.String()
@@ -151,15 +151,15 @@ func (x *explainer) where() {
 		if up != "" {
 			parts = append(parts, up)
 		}
-		x.say(&x.e.What, "process", "It is of "+strings.Join(parts, ", ")+".", facts...)
+		x.say(&x.e.What, "process", upperFirst(strings.Join(parts, ", "))+".", facts...)
 	}
 }
 
 // flawTexts are the flaws in words, in the order of their bits.
 var flawTexts = []string{
-	"it began before the session", "the begin of its suspension was not seen", "its end was not seen",
-	"its sizes were not told", "the end of its suspension was not seen", "the runtime dropped events while it was under way",
-	"its times go back: the stream is damaged", "not all heaps told their history",
+	"it started before the session", "the start of its suspension was not recorded", "its end was not recorded",
+	"its sizes were not recorded", "the end of its suspension was not recorded", "the runtime dropped events while it ran",
+	"its times go backwards: the stream is damaged", "the histories of some heaps are missing",
 }
 
 // complete reports whether it was seen completely.
@@ -176,11 +176,11 @@ func (x *explainer) complete() {
 		}
 	}
 	if len(parts) == 0 {
-		parts = append(parts, "why is not said")
+		parts = append(parts, "for an unknown reason")
 	}
 	var facts []Fact
 	if d.LostEvents > 0 {
 		facts = append(facts, countFact("dotnet.gc.lost_events", d.LostEvents))
 	}
-	x.because(&x.e.What, "complete", "The record is not complete: "+strings.Join(parts, "; ")+".", d.Flaws.Names(nil), facts...)
+	x.because(&x.e.What, "complete", "The record is incomplete: "+strings.Join(parts, "; ")+".", d.Flaws.Names(nil), facts...)
 }

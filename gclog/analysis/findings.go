@@ -392,7 +392,7 @@ func (s *stretch) short(n need) string {
 		why = fmt.Sprintf("needs %d complete collections, or %d of gen2, saw %d and %d", leastCollections, leastGen2, s.collections, s.gen2)
 	}
 	if why != "" && s.walks > 0 {
-		why += fmt.Sprintf(" besides %d for heap snapshots", s.walks)
+		why += fmt.Sprintf(" (plus %d for heap snapshots)", s.walks)
 	}
 	return why
 }

@@ -37,7 +37,7 @@ func TestHealthy(t *testing.T) {
 	for _, u := range f.NotEvaluated() {
 		unjudged = append(unjudged, u.Rule.ID+": "+u.Why)
 	}
-	if want := []string{"native-growth: no collection reports both the resident memory of the process and what the GC has committed: live sessions do and their logs in json and csv, of .NET 8 and up"}; !slices.Equal(unjudged, want) {
+	if want := []string{"native-growth: no collection reports both the resident memory of the process and what the GC has committed; live sessions with .NET 8 and later do, and their logs in json and csv"}; !slices.Equal(unjudged, want) {
 		t.Errorf("not judged: %q, want %q", unjudged, want)
 	}
 }
@@ -64,7 +64,7 @@ func TestSample(t *testing.T) {
 		{"19 that are well", newPast().healthy(19), "long-pause", "needs 20 complete collections, saw 19"},
 		{"20 that are well", newPast().healthy(20), "long-pause", "judged"},
 		{"nothing", newPast(), "long-pause", "needs 20 complete collections, saw 0"},
-		{"a walk", newPast().gc(2, milli, func(d *gclog.GCDetails) { d.HeapDump = true }), "long-pause", "needs 20 complete collections, saw 0 besides 1 for heap snapshots"},
+		{"a walk", newPast().gc(2, milli, func(d *gclog.GCDetails) { d.HeapDump = true }), "long-pause", "needs 20 complete collections, saw 0 (plus 1 for heap snapshots)"},
 		{"2 blocking gen2", newPast().gc(2, milli).gc(2, milli), "blocking-gen2", "needs 3 complete gen2 collections, saw 2"},
 		{"3 blocking gen2", newPast().gc(2, milli).gc(2, milli).gc(2, milli), "blocking-gen2", ""},
 		{"7 because of large objects", newPast().of(7, 0, milli, reason(clr.ReasonAllocLarge)), "loh-pressure", ""}, // 35 % of 20
@@ -127,24 +127,24 @@ func TestAbsent(t *testing.T) {
 		}
 	}
 	for id, want := range map[string]string{
-		"long-suspension":      "no pause reports how long the threads took to stop",
+		"long-suspension":      "no pause reports how long suspending the threads took",
 		"random-slow-gc":       "no collection reports what it promoted",
-		"high-allocation-rate": "no collection reports what was allocated: that comes with the histories of the heaps",
-		"mid-life-crisis":      "no gen2 collection reports what of gen2 survived: logs of the JDK flavours do not have that",
-		"poh-misuse":           "no collection reports the size of a pinned object heap: there is one since .NET 5",
+		"high-allocation-rate": "no collection reports what was allocated, which the heap histories contain",
+		"mid-life-crisis":      "no gen2 collection reports the survival of gen2, which logs of the JDK flavours do not contain",
+		"poh-misuse":           "no collection reports the size of a pinned object heap, which exists since .NET 5",
 		"loh-fragmentation":    "no gen2 collection reports the free space of the large object heap",
-		"gen2-fragmentation":   "needs 3 background collections, saw 0 that report the free space of gen2 before them",
-		"pinning":              "no collection reports how many pinned objects it met",
-		"memory-growth":        "no gen2 collection reports the objects that remain: that comes with the histories of the heaps",
+		"gen2-fragmentation":   "needs 3 background collections, saw 0 that report the free space in gen2 before them",
+		"pinning":              "no collection reports how many pinned objects it found",
+		"memory-growth":        "no gen2 collection reports the surviving objects, which the heap histories contain",
 		"handle-leak":          "no gen2 collection reports the number of handles",
-		"peak-over-after":      "it is not known whether the process has server GC",
-		"wrong-flavour":        "it is not known whether the process has server GC",
-		"heap-imbalance":       "no collection reports how many heaps there are",
-		"finalizer-backlog":    "no collection reports the objects to be finalized or the runs of the finalizer thread",
-		"hard-limit":           "no limit is known: .NET 9 and up report the hard limit, live sessions that of the control group; and no collection reports why its generation was chosen",
-		"background-behind":    "no background collection was seen",
-		"time-tuning":          "needs 10 collections, saw 0 of gen1 and gen2 that report why they were chosen",
-		"memory-load-gen2":     "no gen2 collection reports the memory load and why it was chosen",
+		"peak-over-after":      "it is unknown whether the process uses server GC",
+		"wrong-flavour":        "it is unknown whether the process uses server GC",
+		"heap-imbalance":       "no collection reports the number of heaps",
+		"finalizer-backlog":    "no collection reports objects retained for finalization or runs of the finalizer thread",
+		"hard-limit":           "no limit is known: .NET 9 and later report the hard limit, live sessions the limit of the control group; and no collection reports why its generation was chosen",
+		"background-behind":    "no background collection was recorded",
+		"time-tuning":          "needs 10 gen1 or gen2 collections, saw 0 that report why their generation was chosen",
+		"memory-load-gen2":     "no gen2 collection reports the memory load and why gen2 was chosen",
 	} {
 		if _, why := of(f, id); why != want {
 			t.Errorf("%s: %q, want %q", id, why, want)
@@ -155,7 +155,7 @@ func TestAbsent(t *testing.T) {
 // TestPartly checks that a rule reports that only a part of its data is there, unless that part
 // suffices for a finding.
 func TestPartly(t *testing.T) {
-	const wait = "nothing reports whether allocations waited for background collections: level normal records that; the rest of the rule is fulfilled by none"
+	const wait = "no event reports whether allocations waited for background collections (level normal records that); the other checks of the rule found nothing"
 	h := newPast()
 	times(3, func(int) { h.run(5*time.Second).background(milli, milli, milli) })
 	if x, why := of(h.findings(t), "background-behind"); x != nil || why != wait {
@@ -186,7 +186,7 @@ func TestOurOwn(t *testing.T) {
 	if x, _ := of(h.findings(t), "long-pause"); x == nil || !strings.HasPrefix(x.Text, "1 of 31 pauses") {
 		t.Errorf("found %+v", x)
 	}
-	// The program asks for collections, also when the session has just begun.
+	// The program induces collections, also when the session has just begun.
 	early := newPast()
 	early.now = -time.Minute + 200*milli // the session began a minute before 0
 	early.gc(2, 900*milli, reason(clr.ReasonInduced))
@@ -326,7 +326,7 @@ func TestStops(t *testing.T) {
 	h := newPast().healthy(20).gc(2, 250*milli, suspended(0, 11*milli)).stop(gclog.PauseHeapCount, 300*milli, 12*milli).healthy(5)
 	for rule, want := range map[string]string{
 		"long-pause":      "2 of 27 pauses were longer than 200 ms, the longest 300 ms: a pause without a collection (heap-count).",
-		"long-suspension": "In 2 of 27 pauses the threads took more than 10 ms to stop, at most 12 ms: a pause without a collection (heap-count).",
+		"long-suspension": "In 2 of 27 pauses, suspending the threads took more than 10 ms, at most 12 ms: a pause without a collection (heap-count).",
 	} {
 		x, why := of(h.findings(t), rule)
 		if x == nil || x.Text != want || !slices.Equal(x.GCs, []uint32{21}) || x.Evidence[len(x.Evidence)-1].Name != "longest.pause.heap-count" {
@@ -592,13 +592,13 @@ func TestShareBound(t *testing.T) {
 
 func TestThresholds(t *testing.T) {
 	for _, c := range []struct{ name, value, want string }{
-		{"long-pause.over", "fast", `long-pause.over: "fast" is no duration: give a number with a unit, such as 100ms, 1.5s or 10m`},
-		{"long-pause.over", "-1s", `long-pause.over: "-1s" is no duration: give a number with a unit, such as 100ms, 1.5s or 10m`},
-		{"loh-pressure.floor", "many", `loh-pressure.floor: "many" is no size: give a number with B, KB, MB or GB, such as 50MB (KiB, MiB and GiB are 1024 times each other)`},
-		{"loh-pressure.heap", "NaN", `loh-pressure.heap: "NaN" is no percentage: give a number with %, such as 20%`},
-		{"induced-gcs.rate", "inf", `induced-gcs.rate: "inf" is no rate: give a number for each minute, such as 5/min`},
-		{"random-slow-gc.pause", "", `random-slow-gc.pause: "" is no number: give one such as 20 or 1.5`},
-		{"high-allocation-rate.over", "x/s", `high-allocation-rate.over: "x/s" is no rate: give a size for each second, such as 500MB/s`},
+		{"long-pause.over", "fast", `long-pause.over: "fast" is not a duration: write a number with a unit, such as 100ms, 1.5s or 10m`},
+		{"long-pause.over", "-1s", `long-pause.over: "-1s" is not a duration: write a number with a unit, such as 100ms, 1.5s or 10m`},
+		{"loh-pressure.floor", "many", `loh-pressure.floor: "many" is not a size: write a number with B, KB, MB or GB, such as 50MB (KiB, MiB and GiB are 1024 times each other)`},
+		{"loh-pressure.heap", "NaN", `loh-pressure.heap: "NaN" is not a percentage: write a number with %, such as 20%`},
+		{"induced-gcs.rate", "inf", `induced-gcs.rate: "inf" is not a rate: write a number per minute, such as 5/min`},
+		{"random-slow-gc.pause", "", `random-slow-gc.pause: "" is not a number: write one such as 20 or 1.5`},
+		{"high-allocation-rate.over", "x/s", `high-allocation-rate.over: "x/s" is not a rate: write a size per second, such as 500MB/s`},
 		{"long-pause.ovr", "1s", `there is no threshold "long-pause.ovr", did you mean long-pause.over?: long-pause has long-pause.over`},
 		{"provisional-mode.over", "1s", "the rule provisional-mode has no thresholds"},
 	} {
@@ -867,7 +867,7 @@ func TestHostile(t *testing.T) {
 func TestNoGen1(t *testing.T) {
 	h := newPast()
 	times(20, func(int) { h.run(time.Second).gc(0, milli).run(time.Second).gc(2, milli) })
-	if _, why := of(h.findings(t), "mid-life-crisis"); why != "no gen2 collection that reports what of gen2 survived has gen1 collections before it" {
+	if _, why := of(h.findings(t), "mid-life-crisis"); why != "no gen2 collection that reports the survival of gen2 follows gen1 collections" {
 		t.Errorf("why is %q", why)
 	}
 }
@@ -886,7 +886,7 @@ func TestLongSuspensions(t *testing.T) {
 func TestNoWindow(t *testing.T) {
 	var thresholds analysis.Thresholds
 	for _, value := range []string{"0", "0s", "0.1ns"} {
-		if err := thresholds.Set("high-pause-share.window", value); err == nil || !strings.Contains(err.Error(), "more than 0") {
+		if err := thresholds.Set("high-pause-share.window", value); err == nil || !strings.Contains(err.Error(), "greater than 0") {
 			t.Errorf("%s: %v", value, err)
 		}
 	}
@@ -896,11 +896,11 @@ func TestNoWindow(t *testing.T) {
 // suspension inside counts, and the pause not at all if no part is.
 func TestSuspensionsOfWindow(t *testing.T) {
 	for from, want := range map[time.Duration]string{
-		0:          "In 2 of 2 pauses the threads took more than 10 ms to stop, at most 50 ms",
-		20 * milli: "In 2 of 2 pauses the threads took more than 10 ms to stop, at most 30 ms",
-		40 * milli: "In 1 of 2 pauses the threads took more than 10 ms to stop, at most 20 ms",
-		50 * milli: "In 1 of 1 pause the threads took more than 10 ms to stop, at most 20 ms",
-		55 * milli: "In 1 of 1 pause the threads took more than 10 ms to stop, at most 20 ms",
+		0:          "In 2 of 2 pauses, suspending the threads took more than 10 ms, at most 50 ms",
+		20 * milli: "In 2 of 2 pauses, suspending the threads took more than 10 ms, at most 30 ms",
+		40 * milli: "In 1 of 2 pauses, suspending the threads took more than 10 ms, at most 20 ms",
+		50 * milli: "In 1 of 1 pause, suspending the threads took more than 10 ms, at most 20 ms",
+		55 * milli: "In 1 of 1 pause, suspending the threads took more than 10 ms, at most 20 ms",
 	} {
 		h := newPast().gc(0, 100*milli, suspended(0, 50*milli)).run(time.Second).gc(0, 40*milli, suspended(0, 20*milli))
 		f := analysis.NewFindings(&h.process, analysis.Thresholds{}, analysis.Window{From: int64(from), To: int64(h.now)})

@@ -97,7 +97,7 @@ func TestMissedInLogs(t *testing.T) {
 	emit(s, d)
 	s.Gap(&gclog.Gap{Reason: gclog.GapMissedGCs, Since: 2 * sec, Time: 8 * sec, From: 2, To: 4})
 	for _, m := range s.Summary().Metrics() {
-		if m.Name == "gc.missed" && m.Why != "the numbers of 3 collections are missing: a log of this format does not tell whether no-GC regions used them up" {
+		if m.Name == "gc.missed" && m.Why != "3 collection numbers are missing: logs of this format do not report the numbers that no-GC regions used" {
 			t.Errorf("%+v", m.Number)
 		}
 	}

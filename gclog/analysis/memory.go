@@ -27,9 +27,9 @@ func (m *memory) add(d *gclog.Memory, committed Number) {
 
 func (m *memory) report() Memory {
 	const (
-		noProcess = "no record has the memory of the process: those of live sessions and of their logs do"
-		noGroup   = "no record has the memory of a control group: those of live sessions and of their logs do, where there is one"
-		noLimit   = "no record has a memory limit of the control group"
+		noProcess = "no record contains the memory of the process; records of live sessions and of their logs do"
+		noGroup   = "no record contains the memory of a control group; records of live sessions and of their logs do, if there is one"
+		noLimit   = "no record contains a memory limit of the control group"
 	)
 	number := func(bytes uint64, why string) Number {
 		if bytes == 0 {

@@ -55,7 +55,7 @@ func reportedBy(q *Quantity) Number {
 }
 
 // notHeld is why 0 is unknown in a log that may omit what is counted.
-const notHeld = "a log of this format need not tell it"
+const notHeld = "logs of this format may omit it"
 
 // SparseCount returns a count of the Summary as a number: a Sparse log may omit what is counted, so
 // that 0 is unknown.
@@ -73,7 +73,7 @@ func sparseCount(n uint64, sparse bool) Number {
 func (x *Summary) missed() Number {
 	switch {
 	case x.MissedInexact:
-		return unknown("the numbers of the collections begin anew: what is missing there is not known")
+		return unknown("the collection numbers start over: how many are missing there is unknown")
 	case x.CollectionsOnly && x.Missed > 0:
 		return unknown(noNumbers(x.Missed))
 	}
@@ -82,7 +82,7 @@ func (x *Summary) missed() Number {
 
 // noNumbers returns why the meaning of missing numbers is unknown.
 func noNumbers(n uint64) string {
-	return "the numbers of " + plural(n, "collection") + " are missing: a log of this format does not tell whether no-GC regions used them up"
+	return plural(n, "collection number") + are(n) + " missing: logs of this format do not report the numbers that no-GC regions used"
 }
 
 // unobserved returns how long nothing was observed.
@@ -107,13 +107,13 @@ func (m *metric[T]) ofTime() bool {
 
 func sessionMetrics() []metric[Summary] {
 	list := []metric[Summary]{
-		{"duration", "ns", "how long the sessions lasted that the numbers are about", func(x *Summary) Number { return x.Duration }},
-		{"duration.unobserved", "ns", "how long no session was on meanwhile, or records are missing: durations, shares and rates leave it out", (*Summary).unobserved},
-		{"pause.share", "%", "share of the time that the program stood", func(x *Summary) Number { return x.Share }},
+		{"duration", "ns", "total duration of the sessions", func(x *Summary) Number { return x.Duration }},
+		{"duration.unobserved", "ns", "time without a session or with missing records, which durations, shares and rates exclude", (*Summary).unobserved},
+		{"pause.share", "%", "share of the time that the program was paused", func(x *Summary) Number { return x.Share }},
 	}
 	for i, length := range [...]string{"10s", "1m", "5m"} {
 		list = append(list, metric[Summary]{
-			"pause.share." + length, "%", "share of the worst " + length + " that the program stood",
+			"pause.share." + length, "%", "share of the worst " + length + " that the program was paused",
 			func(x *Summary) Number { return x.Worst[i].Percent },
 		})
 	}
@@ -123,38 +123,38 @@ func sessionMetrics() []metric[Summary] {
 			func(x *Summary) Number { return x.Utilization[i].Percent },
 		})
 	}
-	list = append(list, spread("suspend", "time until all threads stood", func(x *Summary) *Distribution { return &x.Suspend })...)
-	list = append(list, spread("between", "time from the begin of a collection's first pause to that of the next one's", func(x *Summary) *Distribution { return &x.Between })...)
+	list = append(list, spread("suspend", "time until all threads were suspended", func(x *Summary) *Distribution { return &x.Suspend })...)
+	list = append(list, spread("between", "time from the start of a collection's first pause to the start of the next collection's", func(x *Summary) *Distribution { return &x.Between })...)
 	return append(list, []metric[Summary]{
-		{"heap.max", "bytes", "largest size of the heap that was seen, before or after a collection", func(x *Summary) Number { return x.Heap.Max }},
-		{"heap.last", "bytes", "size after the newest collection", func(x *Summary) Number { return x.Heap.Last }},
-		{"heap.last.gen2", "bytes", "size after the newest gen2 collection, background ones too", func(x *Summary) Number { return x.Heap.LastGen2 }},
-		{"heap.committed", "bytes", "memory that the heap had from the system, newest", func(x *Summary) Number { return x.Heap.Committed }},
-		{"heap.committed.max", "bytes", "memory that the heap had from the system, most", func(x *Summary) Number { return x.Heap.MaxCommitted }},
-		{"memory.rss", "bytes", "resident memory of the process, newest", func(x *Summary) Number { return x.Memory.Resident }},
-		{"memory.rss.max", "bytes", "resident memory of the process, most", func(x *Summary) Number { return x.Memory.MaxResident }},
-		{"memory.other", "bytes", "resident memory beyond what the GC had committed, newest: native memory, stacks, code", func(x *Summary) Number { return x.Memory.Other }},
-		{"memory.cgroup", "bytes", "memory of the control group with its page cache, newest", func(x *Summary) Number { return x.Memory.Cgroup }},
-		{"memory.cgroup.max", "bytes", "memory of the control group with its page cache, most", func(x *Summary) Number { return x.Memory.MaxCgroup }},
-		{"memory.cgroup.limit", "bytes", "memory that the control group may have, newest", func(x *Summary) Number { return x.Memory.CgroupLimit }},
-		{"memory.cgroup.share", "%", "memory of the control group in its limit, newest", func(x *Summary) Number { return x.Memory.CgroupShare }},
-		{"alloc.rate", "bytes/s", "allocated per second of the time between the collections that tell it, pauses included", func(x *Summary) Number { return x.AllocationRate }},
-		{"gen1.per.gen0", "", "gen1 collections for each gen0", func(x *Summary) Number { return x.Gen1PerGen0 }},
-		{"gen2.per.gen1", "", "gen2 collections, background ones too, for each gen1", func(x *Summary) Number { return x.Gen2PerGen1 }},
-		{"gen2.count", "", "gen2 collections, background ones too", func(x *Summary) Number {
+		{"heap.max", "bytes", "largest heap size observed, before or after a collection", func(x *Summary) Number { return x.Heap.Max }},
+		{"heap.last", "bytes", "size after the latest collection", func(x *Summary) Number { return x.Heap.Last }},
+		{"heap.last.gen2", "bytes", "size after the latest gen2 collection, including background ones", func(x *Summary) Number { return x.Heap.LastGen2 }},
+		{"heap.committed", "bytes", "memory committed for the heap, latest", func(x *Summary) Number { return x.Heap.Committed }},
+		{"heap.committed.max", "bytes", "memory committed for the heap, maximum", func(x *Summary) Number { return x.Heap.MaxCommitted }},
+		{"memory.rss", "bytes", "resident memory of the process, latest", func(x *Summary) Number { return x.Memory.Resident }},
+		{"memory.rss.max", "bytes", "resident memory of the process, maximum", func(x *Summary) Number { return x.Memory.MaxResident }},
+		{"memory.other", "bytes", "resident memory beyond what the GC had committed, latest: native memory, stacks, code", func(x *Summary) Number { return x.Memory.Other }},
+		{"memory.cgroup", "bytes", "memory of the control group including its page cache, latest", func(x *Summary) Number { return x.Memory.Cgroup }},
+		{"memory.cgroup.max", "bytes", "memory of the control group including its page cache, maximum", func(x *Summary) Number { return x.Memory.MaxCgroup }},
+		{"memory.cgroup.limit", "bytes", "memory limit of the control group, latest", func(x *Summary) Number { return x.Memory.CgroupLimit }},
+		{"memory.cgroup.share", "%", "memory of the control group as a share of its limit, latest", func(x *Summary) Number { return x.Memory.CgroupShare }},
+		{"alloc.rate", "bytes/s", "allocated per second between the collections that report it, pauses included", func(x *Summary) Number { return x.AllocationRate }},
+		{"gen1.per.gen0", "", "gen1 collections per gen0 collection", func(x *Summary) Number { return x.Gen1PerGen0 }},
+		{"gen2.per.gen1", "", "gen2 collections, including background ones, per gen1 collection", func(x *Summary) Number { return x.Gen2PerGen1 }},
+		{"gen2.count", "", "gen2 collections, including background ones", func(x *Summary) Number {
 			return count(x.Classes[ClassGen2].Count + x.Classes[ClassBackground].Count)
 		}},
 		{"gen2.blocking.share", "%", "share of the gen2 collections that were blocking", func(x *Summary) Number { return x.BlockingGen2 }},
-		{"gen2.since", "ns", "time since the newest gen2 collection ended", func(x *Summary) Number { return x.SinceLastGen2 }},
-		{"finalized.count", "", "objects whose finalizers ran, up to the newest collection", func(x *Summary) Number { return x.Finalized }},
-		{"gc.missed", "", "collections of which nothing was seen", (*Summary).missed},
+		{"gen2.since", "ns", "time since the latest gen2 collection ended", func(x *Summary) Number { return x.SinceLastGen2 }},
+		{"finalized.count", "", "objects whose finalizers ran, up to the latest collection", func(x *Summary) Number { return x.Finalized }},
+		{"gc.missed", "", "collections of which nothing was recorded", (*Summary).missed},
 		{"events.lost", "", "events that the runtime dropped", func(x *Summary) Number {
 			if x.LostInexact {
-				return unknown("events were lost, and the runtime does not say how many")
+				return unknown("events were lost, and the runtime does not report how many")
 			}
 			return x.SparseCount(x.LostEvents)
 		}},
-		{"records.dropped", "", "records that were lost because an output was too slow, or failed", func(x *Summary) Number { return x.SparseCount(x.Dropped) }},
+		{"records.dropped", "", "records that were lost because an output was too slow or failed", func(x *Summary) Number { return x.SparseCount(x.Dropped) }},
 	}...)
 }
 
@@ -213,39 +213,39 @@ func (r *Rollup) PauseCount() Number {
 var classMetrics = slices.Concat([]metric[Rollup]{
 	{"gc.count", "", "collections", func(r *Rollup) Number { return count(r.Count) }},
 	{"gc.rate", "1/min", "collections per minute", func(r *Rollup) Number { return r.PerMinute }},
-	{"gc.induced", "", "collections that somebody asked for", func(r *Rollup) Number { return r.Induced }},
-	{"gc.incomplete", "", "collections of which something was not seen", (*Rollup).incomplete},
+	{"gc.induced", "", "induced collections", func(r *Rollup) Number { return r.Induced }},
+	{"gc.incomplete", "", "incomplete collections: some of their events were not recorded", (*Rollup).incomplete},
 	{"gc.lossy", "", "collections during which events were lost", func(r *Rollup) Number { return sparseCount(r.Lossy, r.sparse) }},
-	{"gc.foreground", "", "collections while a background one ran", func(r *Rollup) Number { return sparseCount(r.Foreground, r.sparse) }},
-	{"gc.demoted", "", "collections that were started as background ones, and run as blocking ones", func(r *Rollup) Number { return sparseCount(r.Demoted, r.sparse) }},
-	{"gc.inside", "", "collections in the first suspension of a background one", func(r *Rollup) Number { return sparseCount(r.InsideBGCStart, r.sparse) }},
+	{"gc.foreground", "", "collections that ran during a background one", func(r *Rollup) Number { return sparseCount(r.Foreground, r.sparse) }},
+	{"gc.demoted", "", "collections that were started as background ones but ran as blocking ones", func(r *Rollup) Number { return sparseCount(r.Demoted, r.sparse) }},
+	{"gc.inside", "", "collections that ran in the first suspension of a background one", func(r *Rollup) Number { return sparseCount(r.InsideBGCStart, r.sparse) }},
 	{"gc.provisional", "", "full collections of provisional mode", func(r *Rollup) Number { return sparseCount(r.Provisional, r.sparse) }},
-	{"gc.heapdump", "", "collections whose pause holds a walk of the heap for a snapshot", func(r *Rollup) Number { return sparseCount(r.HeapDumps, r.sparse) }},
-	{"gc.compacting", "", "collections that moved objects together", func(r *Rollup) Number { return r.Compacting }},
-	{"pause.count", "", "pauses: times that the program stood", (*Rollup).PauseCount},
+	{"gc.heapdump", "", "collections whose pause includes a walk of the heap for a snapshot", func(r *Rollup) Number { return sparseCount(r.HeapDumps, r.sparse) }},
+	{"gc.compacting", "", "compacting collections", func(r *Rollup) Number { return r.Compacting }},
+	{"pause.count", "", "number of pauses", (*Rollup).PauseCount},
 	{"pause.total", "ns", "sum of the pauses", func(r *Rollup) Number { return r.Pauses.Total }},
 }, spread("pause", "pauses", func(r *Rollup) *Distribution { return &r.Pauses }), []metric[Rollup]{
 	{"collection.pause.mean", "ns", "sum of the pauses of one collection, mean", func(r *Rollup) Number { return r.Pause.Mean }},
-	{"collection.pause.max", "ns", "sum of the pauses of one collection, most", func(r *Rollup) Number { return r.Pause.Max }},
-	{"collection.suspend.max", "ns", "time until all threads stood for one collection, most", func(r *Rollup) Number { return r.Suspend.Max }},
-	{"heap.peak.mean", "bytes", "size of the heap before a collection, or while it lasted, mean", func(r *Rollup) Number { return r.Peak.Mean }},
-	{"heap.peak.max", "bytes", "size of the heap before a collection, or while it lasted, most", func(r *Rollup) Number { return r.Peak.Max }},
+	{"collection.pause.max", "ns", "sum of the pauses of one collection, maximum", func(r *Rollup) Number { return r.Pause.Max }},
+	{"collection.suspend.max", "ns", "time until all threads were suspended for one collection, maximum", func(r *Rollup) Number { return r.Suspend.Max }},
+	{"heap.peak.mean", "bytes", "size of the heap before or during a collection, mean", func(r *Rollup) Number { return r.Peak.Mean }},
+	{"heap.peak.max", "bytes", "size of the heap before or during a collection, maximum", func(r *Rollup) Number { return r.Peak.Max }},
 	{"heap.after.mean", "bytes", "size of the heap after a collection, mean", func(r *Rollup) Number { return r.After.Mean }},
-	{"heap.after.max", "bytes", "size of the heap after a collection, most", func(r *Rollup) Number { return r.After.Max }},
-	{"promoted.total", "bytes", "bytes that were promoted", func(r *Rollup) Number { return r.Promoted.Total }},
-	{"promoted.mean", "bytes", "bytes that one collection promoted, mean", func(r *Rollup) Number { return r.Promoted.Mean }},
-	{"promoted.max", "bytes", "bytes that one collection promoted, most", func(r *Rollup) Number { return r.Promoted.Max }},
-	{"alloc.total", "bytes", "allocated before the collections that tell it", func(r *Rollup) Number { return r.Allocated.Total }},
-	{"alloc.rate.max", "bytes/s", "highest rate of allocation between two collections, of the time that the program ran", func(r *Rollup) Number { return r.AllocationRate.Max }},
-	{"pinned.mean", "", "pinned objects that one collection found, mean", func(r *Rollup) Number { return r.PinnedObjects.Mean }},
-	{"pinned.max", "", "pinned objects that one collection found, most", func(r *Rollup) Number { return r.PinnedObjects.Max }},
-	{"pinned.share", "%", "share of the surviving bytes that was pinned", func(r *Rollup) Number { return r.PinnedShare }},
-	{"pinned.seen.gcs", "", "collections that told their pinned objects one by one", func(r *Rollup) Number { return reportedBy(&r.PinsSeen) }},
-	{"pinned.seen.bytes", "bytes", "pinned objects that were told one by one", func(r *Rollup) Number { return r.PinsSeen.Total }},
-	{"pinned.plugs.gcs", "", "collections that told stretches that could not be moved", func(r *Rollup) Number { return r.PlugsReported }},
-	{"pinned.plugs.bytes", "bytes", "stretches that could not be moved", func(r *Rollup) Number { return r.PinPlugs.Total }},
-	{"pinned.user.share", "%", "share of what could not be moved that was pinned objects, where both were told", func(r *Rollup) Number { return r.UserPinned }},
-	{"finalization.mean", "", "objects that one collection kept alive to be finalized, mean", func(r *Rollup) Number { return r.Finalization.Mean }},
-	{"finalization.max", "", "objects that one collection kept alive to be finalized, most", func(r *Rollup) Number { return r.Finalization.Max }},
-	{"finalization.bytes.max", "bytes", "bytes that one collection kept alive to be finalized, most", func(r *Rollup) Number { return r.FinalizationBytes.Max }},
+	{"heap.after.max", "bytes", "size of the heap after a collection, maximum", func(r *Rollup) Number { return r.After.Max }},
+	{"promoted.total", "bytes", "promoted bytes", func(r *Rollup) Number { return r.Promoted.Total }},
+	{"promoted.mean", "bytes", "bytes promoted by one collection, mean", func(r *Rollup) Number { return r.Promoted.Mean }},
+	{"promoted.max", "bytes", "bytes promoted by one collection, maximum", func(r *Rollup) Number { return r.Promoted.Max }},
+	{"alloc.total", "bytes", "allocated before the collections that report it", func(r *Rollup) Number { return r.Allocated.Total }},
+	{"alloc.rate.max", "bytes/s", "highest allocation rate between two collections, excluding pauses", func(r *Rollup) Number { return r.AllocationRate.Max }},
+	{"pinned.mean", "", "pinned objects found by one collection, mean", func(r *Rollup) Number { return r.PinnedObjects.Mean }},
+	{"pinned.max", "", "pinned objects found by one collection, maximum", func(r *Rollup) Number { return r.PinnedObjects.Max }},
+	{"pinned.share", "%", "share of the surviving bytes that were pinned", func(r *Rollup) Number { return r.PinnedShare }},
+	{"pinned.seen.gcs", "", "collections that reported pinned objects individually", func(r *Rollup) Number { return reportedBy(&r.PinsSeen) }},
+	{"pinned.seen.bytes", "bytes", "pinned objects that were reported individually", func(r *Rollup) Number { return r.PinsSeen.Total }},
+	{"pinned.plugs.gcs", "", "collections that reported pieces of memory that could not be moved", func(r *Rollup) Number { return r.PlugsReported }},
+	{"pinned.plugs.bytes", "bytes", "pieces of memory that could not be moved", func(r *Rollup) Number { return r.PinPlugs.Total }},
+	{"pinned.user.share", "%", "share of pinned objects in the memory that could not be moved, where both were reported", func(r *Rollup) Number { return r.UserPinned }},
+	{"finalization.mean", "", "objects retained for finalization by one collection, mean", func(r *Rollup) Number { return r.Finalization.Mean }},
+	{"finalization.max", "", "objects retained for finalization by one collection, maximum", func(r *Rollup) Number { return r.Finalization.Max }},
+	{"finalization.bytes.max", "bytes", "bytes retained for finalization by one collection, maximum", func(r *Rollup) Number { return r.FinalizationBytes.Max }},
 })

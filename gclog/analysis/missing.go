@@ -16,7 +16,7 @@ type Missing struct {
 
 // noSession is why nothing is known between two sessions. Logs without numbers of collections and
 // without records of sessions may contain a session there, and not report it.
-const noSession = "no session is known of"
+const noSession = "no known session"
 
 // missingOf returns where and why something is missing for a Gap, given when the last record was
 // seen. It reports whether nothing was observed there: after lost events the rest was, and times
@@ -34,9 +34,9 @@ func missingOf(g *gclog.Gap, since int64) (m Missing, unobserved bool) {
 		m.Why = noSession
 		return m, false
 	case gclog.GapMissedGCs:
-		m.Why = "numbers of collections are missing"
+		m.Why = "collection numbers are missing"
 		if g.From == 0 {
-			m.Why = "the numbers of the collections begin anew"
+			m.Why = "the collection numbers start over"
 		}
 	}
 	return m, true

@@ -62,7 +62,7 @@ func TestNewestOfLogs(t *testing.T) {
 		t.Errorf("committed %+v, after gen2 %+v, since %+v", x.Heap.Committed, x.Heap.LastGen2, x.SinceLastGen2)
 	}
 	emit(s, background(3, 40*sec))
-	if n := s.Summary().Heap.LastGen2; n.Known() || n.Why != "the newest gen2 collection does not tell its size" {
+	if n := s.Summary().Heap.LastGen2; n.Known() || n.Why != "the latest gen2 collection does not report the size of the heap" {
 		t.Errorf("after a gen2 collection without a size: %+v", n)
 	}
 }

@@ -60,7 +60,7 @@ func stopOf(p *gclog.Pause) Stop {
 func (s *Stop) End() int64 { return s.Start + s.Duration }
 
 const (
-	unseen = "the begin or the end of a collection was not seen"
+	unseen = "the start or the end of a collection was not recorded"
 	never  = math.MaxInt64
 )
 

@@ -69,9 +69,9 @@ func TestMissingOfGaps(t *testing.T) {
 	}{
 		{gclog.Gap{Reason: gclog.GapLostEvents}, 200, "events were lost"},
 		{gclog.Gap{Reason: gclog.GapLostEvents, Since: 150}, 150, "events were lost"},
-		{gclog.Gap{Reason: gclog.GapMissedGCs, From: 1, To: 1}, 200, "numbers of collections are missing"},
-		{gclog.Gap{Reason: gclog.GapMissedGCs}, 200, "the numbers of the collections begin anew"},
-		{gclog.Gap{Reason: gclog.GapReattached}, 200, "no session is known of"},
+		{gclog.Gap{Reason: gclog.GapMissedGCs, From: 1, To: 1}, 200, "collection numbers are missing"},
+		{gclog.Gap{Reason: gclog.GapMissedGCs}, 200, "the collection numbers start over"},
+		{gclog.Gap{Reason: gclog.GapReattached}, 200, "no known session"},
 		{gclog.Gap{Reason: gclog.GapQueueFull}, 200, dropped},
 		{gclog.Gap{Reason: gclog.GapUnwritten, Since: 250}, 250, dropped},
 		{gclog.Gap{Reason: gclog.GapInternal}, 200, dropped},

@@ -63,7 +63,7 @@ func Rules() []Rule {
 			r.Sample = "nothing"
 		}
 		if well := wells[r.need]; well != "" {
-			r.Sample += "; to say that all is well, " + well
+			r.Sample += "; for a clean result, " + well
 		}
 		r.LiveSpan = "the last hour or two"
 		if r.lasting {

@@ -11,16 +11,16 @@ func backgroundRules() []Rule {
 	return []Rule{{
 		Number: 20, ID: "background-behind", Title: "Background collections do not keep up", Severity: Warning,
 		Thresholds: []Threshold{
-			{"wait", "ns", 200e6, "time that one allocation of a large object waited for a background collection"},
+			{"wait", "ns", 200e6, "wait of one large-object allocation for a background collection"},
 			{"final", "ns", 50e6, "second pause of a background collection"},
-			{"foreground", "", 20, "collections of gen0 and gen1 during one background collection"},
-			{"gap", "ns", 1e9, "time from the end of one to the begin of the next, below which they follow at once"},
-			{"count", "", 3, "background collections with as many foreground ones, or that follow at once, from which on it is a finding"},
+			{"foreground", "", 20, "gen0 and gen1 collections during one background collection"},
+			{"gap", "ns", 1e9, "time from the end of one to the start of the next, below which they count as back to back"},
+			{"count", "", 3, "number of background collections with that many foreground ones, or back to back, from which it is a finding"},
 		},
 		Sample:      "one background collection",
-		Evidence:    "second pause, foreground collections, begin and end of each background collection; waits for it at level normal",
-		Explanation: "A background collection marks and sweeps while the program allocates. If it takes too long for that, the next one is due when it ends, what the program changed has to be marked in a long second pause, and threads that allocate large objects have to wait.",
-		Advice:      "Allocate less into gen2 and the large object heap (see mid-life-crisis and loh-pressure). Give the GC processors: background collection has one thread with workstation GC, one for each heap with server GC (System.GC.Server, DOTNET_gcServer=1). GCSettings.LatencyMode = SustainedLowLatency makes background collections more likely, not faster.",
+		Evidence:    "second pause, foreground collections, start and end of each background collection; allocations that waited for it, at level normal",
+		Explanation: "A background collection marks and sweeps while the program allocates. If it takes too long, the next one is due as soon as it ends, objects modified meanwhile have to be marked in a long second pause, and threads that allocate large objects have to wait.",
+		Advice:      "Allocate less into gen2 and the large object heap (see mid-life-crisis and loh-pressure). Give the GC more processors: workstation GC uses one background thread, server GC one per heap (System.GC.Server, DOTNET_gcServer=1). GCSettings.LatencyMode = SustainedLowLatency makes background collections more likely, not faster.",
 		Basis:       BasisPerfView, need: needGen2,
 		judge: func(l limits) judge {
 			return &backgroundLag{
@@ -93,7 +93,7 @@ func (j *backgroundLag) gc(x *judgedGC) {
 
 func (j *backgroundLag) verdict(s *stretch) (f Finding, why string) {
 	if j.all == 0 {
-		return f, "no background collection was seen"
+		return f, "no background collection was recorded"
 	}
 	var says []string
 	if j.waits > 0 {
@@ -106,11 +106,11 @@ func (j *backgroundLag) verdict(s *stretch) (f Finding, why string) {
 		says = append(says, fmt.Sprintf("%s had more than %d foreground collections, up to %d", plural(j.crowded, "background collection"), j.foreground, j.mostForegrounds))
 	}
 	if j.following >= j.least {
-		says = append(says, fmt.Sprintf("%s began within %s of the end of the one before", plural(j.following, "background collection"), durationText(float64(j.gap))))
+		says = append(says, fmt.Sprintf("%s started within %s of the end of the previous one", plural(j.following, "background collection"), durationText(float64(j.gap))))
 	}
 	if len(says) == 0 {
 		if !j.private {
-			return f, "nothing reports whether allocations waited for background collections: level normal records that; the rest of the rule is fulfilled by none"
+			return f, "no event reports whether allocations waited for background collections (level normal records that); the other checks of the rule found nothing"
 		}
 		return f, ""
 	}

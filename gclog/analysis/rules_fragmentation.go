@@ -10,44 +10,44 @@ import (
 func fragmentationRules() []Rule {
 	return []Rule{
 		{
-			Number: 12, ID: "loh-fragmentation", Title: "The large object heap has holes", Severity: Warning,
+			Number: 12, ID: "loh-fragmentation", Title: "The large object heap is fragmented", Severity: Warning,
 			Thresholds: []Threshold{
 				{"over", "%", 30, "free space in the large object heap after a gen2 collection"},
-				{"floor", "bytes", 50e6, "less free space does not matter"},
+				{"floor", "bytes", 50e6, "less free space is ignored"},
 			},
-			Sample:      "3 gen2 collections in a row, or one made because of the holes",
-			Evidence:    "free space of the large object heap after gen2 collections, three in a row; condition LimitLOHFragmented",
-			Explanation: "The large object heap is swept and not compacted, unless somebody asks for it or memory is short. Holes that no new object fits into are memory that the process has and cannot use. When the GC has committed nine tenths of a hard limit, and the holes are an eighth of it, it makes a full blocking collection that compacts them, which is a finding by itself.",
-			Advice:      "Allocate large objects of few sizes and reuse them (ArrayPool<T>.Shared). To have it compacted once: GCSettings.LargeObjectHeapCompactionMode = GCLargeObjectHeapCompactionMode.CompactOnce before a blocking gen2 collection. To have the GC do it by itself: System.GC.ConserveMemory (DOTNET_GCConserveMemory, .NET 6 and up), 1 to 9.",
+			Sample:      "3 consecutive gen2 collections, or one caused by the fragmentation",
+			Evidence:    "free space in the large object heap after three consecutive gen2 collections; condition LimitLOHFragmented",
+			Explanation: "The large object heap is swept, not compacted, unless the program requests it or memory is low. Gaps that no new object fits into are memory that the process holds but cannot use. When the GC has committed nine tenths of a hard limit and the gaps are an eighth of it, it does a full blocking collection that compacts them; this alone is a finding.",
+			Advice:      "Allocate large objects in few sizes and reuse them (ArrayPool<T>.Shared). To compact it once: GCSettings.LargeObjectHeapCompactionMode = GCLargeObjectHeapCompactionMode.CompactOnce before a blocking gen2 collection. To let the GC do it when needed: System.GC.ConserveMemory (DOTNET_GCConserveMemory, .NET 6 and later), 1 to 9.",
 			Basis:       BasisHeuristic, need: needGen2,
 			judge: func(l limits) judge { return &lohFragmentation{over: l["over"], floor: uint64(l["floor"])} },
 		},
 		{
-			Number: 13, ID: "gen2-fragmentation", Title: "Gen2 is full of holes when a background collection begins", Severity: Warning,
+			Number: 13, ID: "gen2-fragmentation", Title: "Gen2 is fragmented when background collections start", Severity: Warning,
 			Thresholds: []Threshold{
-				{"over", "%", 70, "free space in gen2 as background collections begin, of all of them together"},
-				{"floor", "bytes", 50e6, "a smaller gen2, on average, does not matter"},
+				{"over", "%", 70, "free space in gen2 when background collections start, over all of them"},
+				{"floor", "bytes", 50e6, "a smaller gen2, on average, is ignored"},
 			},
 			Sample:      "3 background collections",
 			Evidence:    "size and free space of gen2 before each background collection",
-			Explanation: "Background collections do not compact: they make free space, which gen1 collections fill with survivors. By the time that the next one begins, most of it should be used: up to 15 % is good, 70 % and more is memory that is kept for nothing.",
-			Advice:      "Set System.GC.ConserveMemory (DOTNET_GCConserveMemory, .NET 6 and up) to (100 - the percentage that you accept) / 10: 8 for 20 %. The GC then compacts gen2, with a blocking collection, when there is more free space than that. See also what changes so much in gen2: mid-life-crisis and memory-growth.",
+			Explanation: "Background collections do not compact: they create free space, which gen1 collections fill with survivors. By the time the next one starts, most of it should be used: up to 15 % left is good, 70 % or more is wasted memory.",
+			Advice:      "Set System.GC.ConserveMemory (DOTNET_GCConserveMemory, .NET 6 and later) to (100 - the percentage that you accept) / 10: 8 for 20 %. The GC then compacts gen2 with a blocking collection when there is more free space than that. Also find out what changes so much in gen2: mid-life-crisis and memory-growth.",
 			Basis:       BasisMicrosoft, need: needGen2,
 			judge: func(l limits) judge { return &gen2Fragmentation{over: l["over"], floor: l["floor"]} },
 		},
 		{
 			Number: 14, ID: "pinning", Title: "Pinned objects are in the way", Severity: Warning,
 			Thresholds: []Threshold{
-				{"objects", "", 1000, "pinned objects that a collection met, above which they are many"},
-				{"fragmentation", "%", 50, "free space in gen0 after a collection with pinned survivors, above which it has holes"},
-				{"demotion", "%", 50, "size of gen0 after a collection with demotion, as a part of its budget, above which it is a burden"},
-				{"of", "%", 20, "collections that show any of this, above which it is a finding"},
-				{"floor", "bytes", 10e6, "a smaller gen0 after a collection is neither full of holes nor a burden"},
+				{"objects", "", 1000, "pinned objects found by a collection, above which it counts as having many"},
+				{"fragmentation", "%", 50, "free space in gen0 after a collection with pinned survivors, above which it is fragmented"},
+				{"demotion", "%", 50, "size of gen0 after a collection with demotion, as a share of its budget, above which it is a burden"},
+				{"of", "%", 20, "share of collections that show any of this, above which it is a finding"},
+				{"floor", "bytes", 10e6, "a smaller gen0 after a collection counts neither as fragmented nor as a burden"},
 			},
-			Sample:      "20 collections; of fewer, those that are missing count as without pins",
+			Sample:      "20 collections; if there are fewer, the missing ones count as collections without pins",
 			Evidence:    "pinned objects, free space and pinned survivors of gen0, demotion",
-			Explanation: "A pinned object cannot be moved. The space around it stays in gen0 as a hole, or it is kept in a younger generation than it belongs to (demotion), so that every collection has to deal with it again.",
-			Advice:      "Pin for a short time (fixed), or pin old objects: a few large buffers that live long and are shared out, best allocated with GC.AllocateArray(pinned: true). Look for GCHandleType.Pinned and for asynchronous socket and file operations with a new buffer each; ArrayPool<T>.Shared reuses old ones. gclog attach --level full counts pinned objects one by one.",
+			Explanation: "A pinned object cannot be moved. The space around it remains in gen0 as a gap, or the object stays in a younger generation than it belongs to (demotion), so every collection has to process it again.",
+			Advice:      "Pin only briefly (fixed), or pin old objects: a few large, long-lived buffers that are handed out in slices, ideally allocated with GC.AllocateArray(pinned: true). Look for GCHandleType.Pinned and for asynchronous socket and file operations that each use a new buffer; ArrayPool<T>.Shared reuses buffers. gclog attach --level full records each pinned object.",
 			Basis:       BasisMicrosoft, need: needCollections,
 			judge: func(l limits) judge {
 				return &pinning{objects: l["objects"], fragmentation: l["fragmentation"], demotion: l["demotion"], of: l["of"], floor: l["floor"]}
@@ -108,14 +108,14 @@ func (j *lohFragmentation) gc(x *judgedGC) {
 func (j *lohFragmentation) verdict(*stretch) (f Finding, why string) {
 	switch {
 	case j.longest > 0:
-		f.Text = fmt.Sprintf("After %d gen2 collections in a row the large object heap had holes, up to %s, %s of it.",
+		f.Text = fmt.Sprintf("After %d consecutive gen2 collections the large object heap was fragmented, with up to %s of free space (%s of it).",
 			j.longest, sizeText(float64(j.free)), valueText(j.percent, "%"))
 		f.GCs = j.worst.numbers()
 		f.Evidence = []Fact{countFact("gen2.in-a-row", j.longest), bytesFact("loh.free.max", j.free), percentFact("loh.fragmentation", j.percent)}
 	case j.limited > 0:
-		f.Text = fmt.Sprintf("%s made because of holes between large objects near the hard limit", were(j.limited, "collection"))
+		f.Text = fmt.Sprintf("%s caused by fragmentation of the large object heap near the hard limit", were(j.limited, "collection"))
 		if j.before > 0 {
-			f.Text += fmt.Sprintf(": up to %s before it", sizeText(float64(j.before)))
+			f.Text += fmt.Sprintf(", with up to %s of free space before it", sizeText(float64(j.before)))
 		}
 		f.Text += "."
 		f.GCs = j.limits.numbers()
@@ -153,14 +153,14 @@ func (j *gen2Fragmentation) gc(x *judgedGC) {
 
 func (j *gen2Fragmentation) verdict(s *stretch) (f Finding, why string) {
 	if j.reported < leastGen2 {
-		return f, needs(leastGen2, "background collection", j.reported) + " that report the free space of gen2 before them"
+		return f, needs(leastGen2, "background collection", j.reported) + " that report the free space in gen2 before them"
 	}
 	percent := 100 * j.free / j.size
 	size := j.size / float64(j.reported)
 	if percent < j.over || size < j.floor {
 		return f, ""
 	}
-	f.Text = fmt.Sprintf("When %s began, %s of gen2 was free space: %s of %s on average.",
+	f.Text = fmt.Sprintf("When %s started, %s of gen2 was free space: %s of %s on average.",
 		plural(j.reported, "background collection"), valueText(percent, "%"), sizeText(j.free/float64(j.reported)), sizeText(size))
 	f.GCs = j.worst.numbers()
 	f.Evidence = []Fact{countFact("background", j.reported), percentFact("gen2.fragmentation.before", percent), bytesFact("gen2.free-before.mean", j.free/float64(j.reported)), bytesFact("gen2.before.mean", size)}
@@ -211,13 +211,13 @@ func (j *pinning) gc(x *judgedGC) {
 
 func (j *pinning) verdict(*stretch) (f Finding, why string) {
 	if j.reported == 0 {
-		return f, "no collection reports how many pinned objects it met"
+		return f, "no collection reports how many pinned objects it found"
 	}
 	if sureShare(j.shown, j.reported, leastCollections) <= j.of {
 		return f, ""
 	}
 	share := percent(j.shown, j.reported)
-	f.Text = fmt.Sprintf("Pinned objects were in the way of %d of %s (%s), up to %d of them: many in %d, gen0 full of holes after %d, held down in gen0 by %d.",
+	f.Text = fmt.Sprintf("Pinned objects hindered %d of %s (%s), with up to %d in one collection: %d had many, %d left gen0 fragmented, %d left it large by demotion.",
 		j.shown, plural(j.reported, "collection"), valueText(share, "%"), j.most, j.many, j.holes, j.burdened)
 	f.GCs = j.worst.numbers()
 	f.Evidence = []Fact{

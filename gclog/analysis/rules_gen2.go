@@ -11,75 +11,75 @@ import (
 func gen2Rules() []Rule {
 	return []Rule{
 		{
-			Number: 5, ID: "induced-gcs", Title: "The program asks for collections", Severity: Warning,
+			Number: 5, ID: "induced-gcs", Title: "The program induces collections", Severity: Warning,
 			Thresholds: []Threshold{
-				{"rate", "1/min", 1, "blocking induced collections, from which on it is a finding"},
-				{"share", "%", 10, "induced ones among the gen2 collections, above which it is one"},
+				{"rate", "1/min", 1, "rate of blocking induced collections from which it is a finding"},
+				{"share", "%", 10, "share of induced gen2 collections, above which it is one"},
 			},
-			Sample:      "3 induced collections, and for their share of gen2, 3 gen2 collections",
+			Sample:      "3 induced collections; for their share of gen2, 3 gen2 collections",
 			Evidence:    "collections with the reasons Induced, InducedNotForced, InducedCompacting, InducedAggressive",
-			Explanation: "GC.Collect knows less than the GC about when a collection is worth it. It makes young objects old before their time, and a blocking gen2 collection stops the program for as long as the whole heap takes.",
-			Advice:      "Find the call sites of GC.Collect, also in libraries: dotnet-trace collect --profile gc-collect records the stack of each event GCTriggered, on the thread that asked. GC.AddMemoryPressure induces collections as well: check that each call has its GC.RemoveMemoryPressure. Where a call must stay, use GC.Collect(2, GCCollectionMode.Optimized, blocking: false).",
+			Explanation: "A caller of GC.Collect knows less than the GC about when a collection is worthwhile. The call promotes young objects too early, and a blocking gen2 collection pauses the program for as long as the whole heap takes.",
+			Advice:      "Find the call sites of GC.Collect, also in libraries: dotnet-trace collect --profile gc-collect records the stack of each event GCTriggered, on the thread that induced the collection. GC.AddMemoryPressure induces collections as well: check that each call has a matching GC.RemoveMemoryPressure. If a call is necessary, use GC.Collect(2, GCCollectionMode.Optimized, blocking: false).",
 			Basis:       BasisMicrosoft, need: needEither,
 			judge: func(l limits) judge { return &inducedGCs{rate: l["rate"], share: l["share"]} },
 		},
 		{
 			Number: 6, ID: "blocking-gen2", Title: "Gen2 collections block", Severity: Warning,
 			Thresholds: []Threshold{
-				{"share", "%", 50, "blocking ones among the gen2 collections, above which it is a finding"},
+				{"share", "%", 50, "share of blocking gen2 collections, above which it is a finding"},
 			},
 			Sample:      "3 blocking gen2 collections",
 			Evidence:    "kind of each gen2 collection, and why it was chosen",
-			Explanation: "Gen2 collections should run in the background, with two short pauses. A blocking one stops the program while the whole heap is marked and swept or compacted.",
-			Advice:      "The finding counts the causes, and names the rule that says more of each. If background collections are switched off, allow them: System.GC.Concurrent=true in runtimeconfig.json, DOTNET_gcConcurrent=1; GCSettings.LatencyMode must not be Batch. That the heap is still too small for one, or that the first one of a process becomes a blocking one, needs nothing. Of the rest gclog explain tells what is known.",
+			Explanation: "Gen2 collections should run in the background, with two short pauses. A blocking one pauses the program while the whole heap is marked and swept or compacted.",
+			Advice:      "The finding counts the causes and names the rule with details about each. If background collections are disabled, enable them: System.GC.Concurrent=true in runtimeconfig.json, DOTNET_gcConcurrent=1; GCSettings.LatencyMode must not be Batch. A heap that is still too small for one, or the first one of a process running as a blocking one, needs no action. For the rest, gclog explain reports what is known.",
 			Basis:       BasisMicrosoft, need: needGen2,
 			judge: func(l limits) judge { return &blockingGen2{share: l["share"]} },
 		},
 		{
 			Number: 7, ID: "memory-load-gen2", Title: "Gen2 collections because of a high memory load", Severity: Warning,
 			Thresholds: []Threshold{
-				{"load", "%", 90, "memory load from which on it counts as high. Unless this is set it is the runtime's own limit, as the process tells it or the conditions show it"},
+				{"load", "%", 90, "memory load from which it counts as high; if not set, the runtime's own limit, as the process reports it or the conditions imply it"},
 			},
 			Evidence:    "memory load and the conditions HighMemory, VeryHighMemory, FragmentedGen2HighMemory, FragmentedGen2VeryHighMemory, AlmostMaxAlloc",
-			Explanation: "When the machine or the container is short of memory, the GC makes a gen2 collection as soon as a tenth of gen2's budget is used up, and a blocking one if there is much free space to give back. The load is that of the whole machine or container, not of the process alone. That it counts as high is what the GC says (conditions): where somebody has set the limit low, any load does.",
-			Advice:      "Give the container or machine more memory, or find out who uses it. Other processes count: limit this one's heap with System.GC.HeapHardLimit or System.GC.HeapHardLimitPercent (DOTNET_GCHeapHardLimit, DOTNET_GCHeapHardLimitPercent, in hexadecimal). On a large machine that this process has for itself, move the limit up: System.GC.HighMemoryPercent (.NET 5 and up; DOTNET_GCHighMemPercent, in hexadecimal).",
+			Explanation: "When the machine or the container is low on memory, the GC starts a gen2 collection as soon as a tenth of gen2's budget is used, and a blocking one if there is a lot of free space to release. The load is that of the whole machine or container, not of the process alone. Whether it counts as high is decided by the GC (conditions): if the limit was set low, any load does.",
+			Advice:      "Give the container or machine more memory, or find out what uses it. If other processes need it, limit this one's heap with System.GC.HeapHardLimit or System.GC.HeapHardLimitPercent (DOTNET_GCHeapHardLimit, DOTNET_GCHeapHardLimitPercent, in hexadecimal). On a large machine dedicated to this process, raise the limit: System.GC.HighMemoryPercent (.NET 5 and later; DOTNET_GCHighMemPercent, in hexadecimal).",
 			Basis:       BasisMicrosoft, need: needGen2,
 			judge: func(l limits) judge { return &memoryLoad{load: l["load"]} },
 		},
 		{
 			Number: 8, ID: "too-many-gen2", Title: "Too many gen2 collections", Severity: Warning,
 			Thresholds: []Threshold{
-				{"per-gen1", "", 0.5, "gen2 collections for each gen1, above which it is a finding"},
-				{"share", "%", 10, "gen2 collections among all, above which it is one"},
-				{"count", "", 10, "least number of gen2 collections"},
+				{"per-gen1", "", 0.5, "gen2 collections per gen1 collection, above which it is a finding"},
+				{"share", "%", 10, "share of gen2 collections in all, above which it is one"},
+				{"count", "", 10, "minimum number of gen2 collections"},
 			},
-			Sample:      "the least number of gen2 collections",
-			Evidence:    "collections by generation, without those that the program asked for",
-			Explanation: "Of a healthy program about 100 collections of gen0 go with 10 of gen1 and 1 of gen2. Many gen2 collections mean that what is old does not stay, that large objects are allocated often, or that memory is short.",
-			Advice:      "See what they were made for: gclog summary counts the reasons. AllocLarge: loh-pressure. Much that reaches gen2 and dies there: mid-life-crisis. High memory load: memory-load-gen2. A limit: hard-limit. The most frequent of these is temporary large arrays: rent them from ArrayPool<T>.Shared.",
+			Sample:      "the minimum number of gen2 collections",
+			Evidence:    "collections by generation, without induced ones",
+			Explanation: "In a healthy program there are about 100 gen0 collections per 10 of gen1 and 1 of gen2. Many gen2 collections mean that old objects die soon, that large objects are allocated often, or that memory is low.",
+			Advice:      "Find out what caused them: gclog summary counts the reasons. AllocLarge: see loh-pressure. Objects that reach gen2 and die there: mid-life-crisis. High memory load: memory-load-gen2. A limit: hard-limit. The most frequent cause is temporary large arrays: rent them from ArrayPool<T>.Shared.",
 			Basis:       BasisHeuristic, need: needCollections,
 			judge: func(l limits) judge {
 				return &tooManyGen2{perGen1: l["per-gen1"], share: l["share"], least: l.count()}
 			},
 		},
 		{
-			Number: 21, ID: "provisional-mode", Title: "Full collections that do not help", Severity: Warning,
+			Number: 21, ID: "provisional-mode", Title: "Full collections free little memory", Severity: Warning,
 			Evidence:    "reason PMFullGC; conditions AvoidUnproductive, PMInducedFull, PMAllocLOH, Gen1InPM",
-			Explanation: "When memory is short and full collections free little, the GC changes to provisional mode: it makes gen1 collections, and a full blocking one only where those fail. The mode itself shows that the live data hardly fit into memory.",
-			Advice:      "Give the process more memory or let it keep less: compare two heap snapshots. If much of gen2 is free space rather than objects, gen2-fragmentation says so: set System.GC.ConserveMemory (DOTNET_GCConserveMemory).",
+			Explanation: "When memory is low and full collections free little, the GC switches to provisional mode: it does gen1 collections, and a full blocking one only if those fail. The mode itself shows that the live data hardly fits into memory.",
+			Advice:      "Give the process more memory or let it retain less: compare two heap snapshots. If much of gen2 is free space rather than objects (see gen2-fragmentation), set System.GC.ConserveMemory (DOTNET_GCConserveMemory).",
 			Basis:       BasisRuntime, need: needEither,
 			judge: func(limits) judge { return &provisionalMode{} },
 		},
 		{
-			Number: 25, ID: "time-tuning", Title: "Gen1 collections by the clock", Severity: Info,
+			Number: 25, ID: "time-tuning", Title: "Gen1 collections triggered by time", Severity: Info,
 			Thresholds: []Threshold{
-				{"share", "%", 50, "collections of gen1 and gen2 whose generation was due by time, of all of them, above which it is a finding"},
-				{"count", "", 10, "least number of gen1 and gen2 collections"},
+				{"share", "%", 50, "share of gen1 and gen2 collections whose generation was due by time, above which it is a finding"},
+				{"count", "", 10, "minimum number of gen1 and gen2 collections"},
 			},
-			Sample:      "the least number of gen1 and gen2 collections",
-			Evidence:    "the generation that was due by time, of each collection of gen1 and gen2",
-			Explanation: "A generation that was not collected for long is collected although its budget is not used up: gen1 after 10 s and ten collections, gen2 after 100 s and a hundred. That is harmless as such. If most are of this kind, the program allocates little, and each collection finds little to do.",
-			Advice:      "Nothing, as long as the pauses are short. To have fewer, allocate less, or let gen0 be larger (DOTNET_GCgen0size, in hexadecimal bytes).",
+			Sample:      "the minimum number of gen1 and gen2 collections",
+			Evidence:    "the generation that was due by time, for each gen1 and gen2 collection",
+			Explanation: "A generation that was not collected for a long time is collected although its budget is not exceeded: gen1 after 10 s and ten collections, gen2 after 100 s and a hundred. This is harmless in itself. If most collections are of this kind, the program allocates little, and each collection has little to do.",
+			Advice:      "Nothing, as long as the pauses are short. For fewer collections, allocate less or make gen0 larger (DOTNET_GCgen0size, in hexadecimal bytes).",
 			Basis:       BasisRuntime, need: needCollections,
 			judge: func(l limits) judge { return &timeTuning{share: l["share"], least: l.count()} },
 		},
@@ -131,7 +131,7 @@ func (j *inducedGCs) verdict(s *stretch) (f Finding, why string) {
 	if s.unbounded {
 		per, evidence = "", nil
 	}
-	f.Text = fmt.Sprintf("The program asked for %d of %s (%d of %d of gen2), %d of them blocking%s; they paused it for %s.",
+	f.Text = fmt.Sprintf("The program induced %d of %s (%d of %d of gen2), %d of them blocking%s; they paused it for %s in total.",
 		j.all, plural(s.collections, "collection"), j.gen2, s.gen2, j.blocking, per, timeText(j.paused))
 	f.GCs = j.worst.numbers()
 	f.Evidence = append([]Fact{
@@ -207,14 +207,14 @@ const (
 // blockingCauses are their names in findings, with the rule that says more.
 var blockingCauses = [...]struct{ name, text string }{
 	causeInduced:     {"induced", "induced (induced-gcs)"},
-	causeProvisional: {"provisional", "because full collections did not help (provisional-mode)"},
+	causeProvisional: {"provisional", "because full collections freed little (provisional-mode)"},
 	causeLimit:       {"limit", "at a limit or out of memory (hard-limit)"},
 	causeMemory:      {"memory", "because of a high memory load (memory-load-gen2)"},
-	causeOff:         {"off", "with background collections switched off"},
-	causeDemoted:     {"demoted", "begun as a background collection"},
-	causeFragmented:  {"fragmented", "because gen2 was full of holes (gen2-fragmentation)"},
+	causeOff:         {"off", "with background collections disabled"},
+	causeDemoted:     {"demoted", "started as a background collection"},
+	causeFragmented:  {"fragmented", "because gen2 was fragmented (gen2-fragmentation)"},
 	causeSmall:       {"small", "with a heap too small for a background collection"},
-	causeOther:       {"other", "for another reason, or one that is not told"},
+	causeOther:       {"other", "for another or an unknown reason"},
 }
 
 func whyBlocking(x *judgedGC) blockingCause {
@@ -349,7 +349,7 @@ func (j *memoryLoad) gc(x *judgedGC) {
 
 func (j *memoryLoad) verdict(s *stretch) (f Finding, why string) {
 	if j.reported == 0 {
-		return f, "no gen2 collection reports the memory load and why it was chosen"
+		return f, "no gen2 collection reports the memory load and why gen2 was chosen"
 	}
 	limit := j.load
 	if limit == loadDefault {
@@ -374,7 +374,7 @@ func (j *memoryLoad) verdict(s *stretch) (f Finding, why string) {
 		from = valueText(limit, "%") + " is the limit"
 		f.Evidence = append(f.Evidence, percentFact("memory.load.limit", limit))
 	}
-	f.Text = fmt.Sprintf("%s made because the memory load was high, up to %d %%, and %d of them blocked for that; they paused the program for %s; %s.",
+	f.Text = fmt.Sprintf("%s caused by high memory load, up to %d %%, and %d of them blocked because of it; they paused the program for %s in total; %s.",
 		were(gcs, "gen2 collection"), most, blocked, durationText(float64(paused)), from)
 	for _, r := range j.worst.list[:j.worst.n] {
 		if r.weight >= limit*1e12 {
@@ -410,7 +410,7 @@ func (j *tooManyGen2) verdict(*stretch) (f Finding, why string) {
 	if gen2 < j.least || !many && sureShare(gen2, all, leastCollections) <= j.share {
 		return f, ""
 	}
-	f.Text = fmt.Sprintf("There were %d gen0, %d gen1 and %d gen2 collections that were not induced: %s are gen2.",
+	f.Text = fmt.Sprintf("Of the collections that were not induced, %d were gen0, %d gen1 and %d gen2 (%s).",
 		j.counts[0], j.counts[1], gen2, valueText(share, "%"))
 	f.GCs = j.worst.numbers()
 	f.Evidence = []Fact{
@@ -458,7 +458,7 @@ func (j *provisionalMode) verdict(*stretch) (f Finding, why string) {
 	if j.gcs == 0 {
 		return f, ""
 	}
-	f.Text = fmt.Sprintf("%s went by the rules for full collections that do not help, %d of them full ones that followed a gen1 at once; they paused the program for %s.",
+	f.Text = fmt.Sprintf("%s followed the rules for full collections that free little, %d of them full collections right after a gen1; they paused the program for %s in total.",
 		plural(j.gcs, "collection"), j.full, durationText(float64(j.paused)))
 	f.GCs = j.worst.numbers()
 	f.Evidence = j.causes.evidence([]Fact{countFact("collections", j.gcs), countFact("reason.PMFullGC", j.full), timeFact("pause.sum", j.paused)})
@@ -486,13 +486,13 @@ func (j *timeTuning) gc(x *judgedGC) {
 
 func (j *timeTuning) verdict(s *stretch) (f Finding, why string) {
 	if j.reported < j.least {
-		return f, needs(j.least, "collection", j.reported) + " of gen1 and gen2 that report why they were chosen"
+		return f, needs(j.least, "gen1 or gen2 collection", j.reported) + " that report why their generation was chosen"
 	}
 	share := percent(j.byTime, j.reported)
 	if share <= j.share {
 		return f, ""
 	}
-	f.Text = fmt.Sprintf("%d of %d collections of gen1 and gen2 (%s) were made because they were due by time.", j.byTime, j.reported, valueText(share, "%"))
+	f.Text = fmt.Sprintf("%d of %d gen1 and gen2 collections (%s) were triggered because they were due by time.", j.byTime, j.reported, valueText(share, "%"))
 	f.GCs = j.worst.numbers()
 	f.Evidence = []Fact{countFact("gen1-and-gen2", j.reported), countFact("by-time", j.byTime), percentFact("by-time.share", share)}
 	return f, ""

@@ -10,25 +10,25 @@ import (
 func growthRules() []Rule {
 	return []Rule{
 		{
-			Number: 15, ID: "memory-growth", Title: "What stays in memory grows", Severity: Warning,
+			Number: 15, ID: "memory-growth", Title: "Retained memory grows", Severity: Warning,
 			Thresholds: []Threshold{
-				{"over", "%/h", 20, "growth in an hour, by a straight line through the sizes"},
-				{"count", "", 5, "least number of gen2 collections"},
-				{"span", "ns", 600e9, "least time from the first to the last of them"},
-				{"floor", "bytes", 10e6, "a smaller growth in that time does not matter"},
-				{"quick", "bytes", 100e6, "a smaller growth in a shorter time does not matter"},
+				{"over", "%/h", 20, "growth per hour, by linear regression over the sizes"},
+				{"count", "", 5, "minimum number of gen2 collections"},
+				{"span", "ns", 600e9, "minimum time from the first to the last of them"},
+				{"floor", "bytes", 10e6, "smaller growth in that time is ignored"},
+				{"quick", "bytes", 100e6, "smaller growth in a shorter time is ignored"},
 			},
-			Sample:      "gen2 collections as the thresholds say; fewer, but 3, or in a shorter time, if they rise steadily and by a fifth and more",
+			Sample:      "gen2 collections according to the thresholds; at least 3, or a shorter time, if they rise steadily and by a fifth or more",
 			Evidence:    "objects in gen2 and the large object heap after each gen2 collection, without free space; least squares",
-			Explanation: "What survives gen2 collections again and again is in use, or held by mistake. A straight line that rises, and fits (half of the variation and more), is what a leak looks like; so do a cache that fills and a program that has just started.",
-			Advice:      "Compare two heap snapshots, an hour apart, at the same load: dotnet-gcdump collect, or a dump with dotnet-dump (dumpheap -stat, gcroot). Look for static collections, event handlers that are not removed, caches without a limit, timers. handle-leak tells of handles that grow.",
+			Explanation: "Objects that survive gen2 collections again and again are in use, or retained by mistake. A rising straight line that fits (it explains at least half of the variation) looks like a leak; so do a cache that fills up and a program that has just started.",
+			Advice:      "Compare two heap snapshots, an hour apart, at the same load: dotnet-gcdump collect, or a dump with dotnet-dump (dumpheap -stat, gcroot). Look for static collections, event handlers that are not removed, caches without a limit, timers. handle-leak reports growing numbers of handles.",
 			Basis:       BasisMicrosoft, lasting: true,
 			judge: func(l limits) judge {
 				return &growth{
 					l: l, what: "gen2 and large objects", unit: "bytes", name: "objects", of: func(x *judgedGC) (low, high float64, known bool) {
 						objects := float64(x.Generations[gclog.Gen2].ObjectsAfter + x.Generations[gclog.LOH].ObjectsAfter)
 						return objects, objects, x.HasHistory
-					}, why: "no gen2 collection reports the objects that remain: that comes with the histories of the heaps",
+					}, why: "no gen2 collection reports the surviving objects, which the heap histories contain",
 					closer: "gclog gc %s --wait shows what remains after a full collection",
 				}
 			},
@@ -36,16 +36,16 @@ func growthRules() []Rule {
 		{
 			Number: 22, ID: "handle-leak", Title: "The number of GC handles grows", Severity: Warning,
 			Thresholds: []Threshold{
-				{"over", "%/h", 10, "growth in an hour, by a straight line through the counts"},
-				{"count", "", 5, "least number of gen2 collections"},
-				{"span", "ns", 600e9, "least time from the first to the last of them"},
-				{"floor", "", 10000, "fewer handles at the end of that time do not matter"},
-				{"quick", "", 20000, "a smaller growth in a shorter time does not matter"},
+				{"over", "%/h", 10, "growth per hour, by linear regression over the counts"},
+				{"count", "", 5, "minimum number of gen2 collections"},
+				{"span", "ns", 600e9, "minimum time from the first to the last of them"},
+				{"floor", "", 10000, "fewer handles at the end of that time are ignored"},
+				{"quick", "", 20000, "smaller growth in a shorter time is ignored"},
 			},
-			Sample:      "gen2 collections as the thresholds say; fewer, but 3, or in a shorter time, if they rise steadily and by a fifth and more",
-			Evidence:    "GC handles after each gen2 collection, when the count is exact; least squares",
-			Explanation: "Each handle (strong, weak, pinned, dependent) is looked at by every collection. Handles that are made and not freed slow down all collections, and what they refer to may never be freed.",
-			Advice:      "Look for GCHandle.Alloc without Free, for WeakReference and ConditionalWeakTable entries made per request, for timers, and for native libraries with callbacks. In a dump, gchandles of dotnet-dump counts them by kind and type.",
+			Sample:      "gen2 collections according to the thresholds; at least 3, or a shorter time, if they rise steadily and by a fifth or more",
+			Evidence:    "GC handles after each gen2 collection, where the count is exact; least squares",
+			Explanation: "Every collection examines each handle (strong, weak, pinned, dependent). Handles that are created and not freed slow down all collections, and the objects they refer to may never be freed.",
+			Advice:      "Look for GCHandle.Alloc without Free, for WeakReference and ConditionalWeakTable entries created per request, for timers, and for native libraries with callbacks. In a dump, gchandles of dotnet-dump counts them by kind and type.",
 			Basis:       BasisHeuristic, lasting: true,
 			judge: func(l limits) judge {
 				return &growth{
@@ -53,23 +53,23 @@ func growthRules() []Rule {
 						handles := float64(x.Handles)
 						return handles, handles, x.HasHandles
 					}, why: "no gen2 collection reports the number of handles",
-					closer: "gclog gc %s --wait -o json tells how many remain after a full collection",
+					closer: "gclog gc %s --wait -o json shows how many remain after a full collection",
 				}
 			},
 		},
 		{
-			Number: 27, ID: "native-growth", Title: "Memory grows that is not the GC's", Severity: Warning,
+			Number: 27, ID: "native-growth", Title: "Memory outside the GC heap grows", Severity: Warning,
 			Thresholds: []Threshold{
-				{"over", "%/h", 20, "growth in an hour, by a straight line through the sizes"},
-				{"count", "", 10, "least number of collections that tell it"},
-				{"span", "ns", 600e9, "least time from the first to the last of them"},
-				{"floor", "bytes", 50e6, "a smaller growth in that time does not matter"},
-				{"quick", "bytes", 200e6, "a smaller growth in a shorter time does not matter"},
+				{"over", "%/h", 20, "growth per hour, by linear regression over the sizes"},
+				{"count", "", 10, "minimum number of collections that report it"},
+				{"span", "ns", 600e9, "minimum time from the first to the last of them"},
+				{"floor", "bytes", 50e6, "smaller growth in that time is ignored"},
+				{"quick", "bytes", 200e6, "smaller growth in a shorter time is ignored"},
 			},
-			Sample:      "collections as the thresholds say; fewer, but 3, or in a shorter time, if it rises steadily and by a fifth and more",
-			Evidence:    "resident memory of the process (RSS) less what the GC has committed after a collection, which must rise, and RSS less the heap, which must rise as well; least squares",
-			Explanation: "The process grows, and not by its objects. Native libraries, buffers from malloc, mapped files, the stacks of threads, code that is compiled again and again: none of it is seen by the GC, and no snapshot of the heap shows it. In a container it is killed for want of memory all the same.",
-			Advice:      "See what grows: pmap -x PID twice, or smaps in /proc; many blocks of 64 MB are arenas of malloc (MALLOC_ARENA_MAX=2), blocks of 8 MB or 1.5 MB stacks: count the threads. Look for Marshal.AllocHGlobal and NativeMemory.Alloc without a free, for what is not disposed of (streams, bitmaps, database connections, compression), and for assemblies, regular expressions or expression trees that are compiled for each request. heaptrack or bcc's memleak tell who allocates. If finalizer-backlog is found, begin there.",
+			Sample:      "collections according to the thresholds; at least 3, or a shorter time, if it rises steadily and by a fifth or more",
+			Evidence:    "resident memory of the process (RSS) minus what the GC has committed after a collection, and RSS minus the heap, which must both rise; least squares",
+			Explanation: "The process grows, but not because of its objects. Native libraries, malloc buffers, mapped files, thread stacks, code that is compiled again and again: the GC sees none of it, and no heap snapshot shows it. In a container, the process is killed for lack of memory all the same.",
+			Advice:      "Find out what grows: pmap -x PID twice, or smaps in /proc. Many blocks of 64 MB are malloc arenas (MALLOC_ARENA_MAX=2); blocks of 8 MB or 1.5 MB are stacks: count the threads. Look for Marshal.AllocHGlobal and NativeMemory.Alloc without a matching free, for objects that are not disposed of (streams, bitmaps, database connections, compression), and for assemblies, regular expressions or expression trees that are compiled for each request. heaptrack or bcc's memleak show what allocates. If finalizer-backlog is found, start there.",
 			Basis:       BasisHeuristic, lasting: true,
 			judge: func(l limits) judge { return nativeGrowth(l) },
 		},
@@ -188,7 +188,7 @@ func (j *growth) early(s *stretch, low, high *line) (f Finding, why string) {
 	if s.process.ID != 0 {
 		pid = strconv.FormatInt(s.process.ID, 10)
 	}
-	f = j.finding(low, first, last, times+"; that is little for a trend: "+fmt.Sprintf(j.closer, pid))
+	f = j.finding(low, first, last, times+"; this is too little data for a trend: "+fmt.Sprintf(j.closer, pid))
 	if first > 0 {
 		f.Evidence = append(f.Evidence, countFact("growth.times", last/first))
 	}
@@ -237,10 +237,10 @@ func nativeGrowth(l limits) *growth {
 			read, resident, committed = m.At, float64(m.Resident), float64(x.CommittedAfter)
 			return max(0, resident-committed), max(0, resident-x.after), true
 		},
-		why:    "no collection reports both the resident memory of the process and what the GC has committed: live sessions do and their logs in json and csv, of .NET 8 and up",
+		why:    "no collection reports both the resident memory of the process and what the GC has committed; live sessions with .NET 8 and later do, and their logs in json and csv",
 		closer: "pmap -x %s, now and later, shows what grows",
 		now: func() (string, []Fact) {
-			return fmt.Sprintf(" RSS was %s then, of that %s committed by the GC.", sizeText(resident), sizeText(committed)),
+			return fmt.Sprintf(" RSS was then %s, of which the GC had committed %s.", sizeText(resident), sizeText(committed)),
 				[]Fact{bytesFact("rss", resident), bytesFact("committed", committed)}
 		},
 	}

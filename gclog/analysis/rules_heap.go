@@ -13,62 +13,62 @@ func heapRules() []Rule {
 		{
 			Number: 9, ID: "mid-life-crisis", Title: "Objects reach gen2 and die there", Severity: Warning,
 			Thresholds: []Threshold{
-				{"gen1-survival", "%", 50, "objects of gen1 that survive its collections, above which much gets old"},
-				{"in", "%", 10, "growth of gen2 by one gen1 collection, on average, above which much arrives"},
-				{"gen2-survival", "%", 50, "objects of gen2 that survive the next gen2 collection, below which much dies"},
+				{"gen1-survival", "%", 50, "gen1 objects that survive its collections, above which many are promoted"},
+				{"in", "%", 10, "growth of gen2 per gen1 collection, on average, above which many objects arrive"},
+				{"gen2-survival", "%", 50, "gen2 objects that survive the next gen2 collection, below which many die"},
 			},
 			Sample:      "2 gen2 collections that show it, or 1 of 3",
-			Evidence:    "survival of gen1 and what came into gen2 from one gen2 collection to the next, and the survival of gen2 in that",
-			Explanation: "The costly case of generations: objects live just long enough to be promoted twice, and die soon after. Gen1 collections copy them for nothing, and gen2 collections have to clear them away. It is a finding if at least half of the gen2 collections show it.",
-			Advice:      "Find what lives for some seconds: caches that expire soon, buffers of requests in flight, queues that grow under load. Keep it shorter (release references before an await that takes long), or reuse it (ArrayPool<T>, ObjectPool<T>). A larger gen0 gives objects time to die: DOTNET_GCgen0size, in hexadecimal bytes.",
+			Evidence:    "survival of gen1 and the growth of gen2 from one gen2 collection to the next, and the survival of gen2 in the latter",
+			Explanation: "The expensive case for a generational GC: objects live just long enough to be promoted twice, and die soon after. Gen1 collections copy them for nothing, and gen2 collections have to reclaim them. It is a finding if at least half of the gen2 collections show it.",
+			Advice:      "Find objects that live for some seconds: caches that expire soon, buffers of requests in flight, queues that grow under load. Keep them for a shorter time (release references before a long await), or reuse them (ArrayPool<T>, ObjectPool<T>). A larger gen0 gives objects time to die: DOTNET_GCgen0size, in hexadecimal bytes.",
 			Basis:       BasisHeuristic, need: needGen2,
 			judge: func(l limits) judge {
 				return &midLifeCrisis{gen1Survival: l["gen1-survival"], in: l["in"], gen2Survival: l["gen2-survival"]}
 			},
 		},
 		{
-			Number: 10, ID: "high-allocation-rate", Title: "The program allocates much", Severity: Warning,
+			Number: 10, ID: "high-allocation-rate", Title: "The program allocates heavily", Severity: Warning,
 			Thresholds: []Threshold{
-				{"over", "bytes/s", 1e9, "allocated per second of the busiest minute"},
-				{"period", "ns", 100e6, "time from one gen0 collection to the next, in a minute, below which they come often"},
-				{"survival", "%", 5, "objects of gen0 that survive, below which such collections are churn"},
+				{"over", "bytes/s", 1e9, "allocated per second in the busiest minute"},
+				{"period", "ns", 100e6, "time between gen0 collections within a minute, below which they are frequent"},
+				{"survival", "%", 5, "gen0 objects that survive, below which such collections are churn"},
 			},
-			Sample:      "nothing; a minute of which less than 5 s were seen counts as one of 5 s",
-			Evidence:    "allocated bytes and gen0 collections of each minute; in a recording of the level full the types that were allocated most, all the time",
-			Explanation: "Allocation is cheap, but not free: it fills the caches of the processor, and each full gen0 is a pause. If nearly nothing survives, the collections themselves are short; the cost is that of allocating.",
-			Advice:      "Find who allocates: dotnet-trace collect --profile gc-verbose has a sample of the allocations with types and stacks. Then reuse buffers (ArrayPool<T>.Shared, Span<T>, stackalloc), avoid boxing, closures and LINQ on hot paths, format with spans. A gen0 of the size of the processor's L3 cache or more has fewer collections (DOTNET_GCgen0size, in hexadecimal bytes).",
+			Sample:      "nothing; a minute of which less than 5 s was observed counts as 5 s",
+			Evidence:    "allocated bytes and gen0 collections of each minute; in recordings at level full also the most allocated types, over the whole time",
+			Explanation: "Allocation is cheap, but not free: it fills the processor caches, and each time gen0 is full there is a pause. If almost nothing survives, the collections themselves are short; the cost is in allocating.",
+			Advice:      "Find out what allocates: dotnet-trace collect --profile gc-verbose samples allocations with types and stacks. Then reuse buffers (ArrayPool<T>.Shared, Span<T>, stackalloc), avoid boxing, closures and LINQ on hot paths, format with spans. A gen0 as large as the processor's L3 cache or larger needs fewer collections (DOTNET_GCgen0size, in hexadecimal bytes).",
 			Basis:       BasisHeuristic, need: needCollections,
 			judge: func(l limits) judge {
 				return &allocationRate{over: l["over"], period: l["period"], survival: l["survival"]}
 			},
 		},
 		{
-			Number: 11, ID: "loh-pressure", Title: "Large objects drive the collections", Severity: Warning,
+			Number: 11, ID: "loh-pressure", Title: "Large objects cause the collections", Severity: Warning,
 			Thresholds: []Threshold{
-				{"collections", "%", 30, "collections with the reason AllocLarge, above which it is a finding"},
-				{"heap", "%", 50, "large objects in the heap, on average, above which it is one"},
-				{"floor", "bytes", 50e6, "fewer bytes of large objects, on average, are no part of a heap that matters"},
+				{"collections", "%", 30, "share of collections with the reason AllocLarge, above which it is a finding"},
+				{"heap", "%", 50, "share of large objects in the heap, on average, above which it is one"},
+				{"floor", "bytes", 50e6, "fewer bytes of large objects, on average, are ignored"},
 			},
-			Sample:      "20 collections for their share; of fewer, those that are missing count as made for another reason. 5 collections for the mean size",
-			Evidence:    "reason of each collection; size of the large object heap after it",
-			Explanation: "Objects of 85 000 bytes and more are only freed by gen2 collections. A program that allocates large temporary objects forces gen2 collections at the pace of their budget.",
-			Advice:      "Rent large arrays from ArrayPool<T>.Shared, use RecyclableMemoryStream, read in pieces, give a List<T> or a Dictionary its capacity at once. Raise System.GC.LOHThreshold (DOTNET_GCLOHThreshold, in hexadecimal) if most large objects are only a little larger and die young.",
+			Sample:      "20 collections for their share; if there are fewer, the missing ones count as collections for another reason. 5 collections for the mean size",
+			Evidence:    "reason for each collection; size of the large object heap after it",
+			Explanation: "Objects of 85 000 bytes and more are freed only by gen2 collections. A program that allocates large temporary objects forces a gen2 collection each time their budget is exceeded.",
+			Advice:      "Rent large arrays from ArrayPool<T>.Shared, use RecyclableMemoryStream, read in chunks, create a List<T> or a Dictionary with its final capacity. Raise System.GC.LOHThreshold (DOTNET_GCLOHThreshold, in hexadecimal) if most large objects are only a little larger and die young.",
 			Basis:       BasisHeuristic, need: needCollections,
 			judge: func(l limits) judge {
 				return &lohPressure{collections: l["collections"], heap: l["heap"], floor: l["floor"]}
 			},
 		},
 		{
-			Number: 23, ID: "poh-misuse", Title: "Pinned objects take much of the heap", Severity: Warning,
+			Number: 23, ID: "poh-misuse", Title: "The pinned object heap is large or fragmented", Severity: Warning,
 			Thresholds: []Threshold{
-				{"heap", "%", 20, "pinned object heap in the heap, on average, above which it is a finding"},
+				{"heap", "%", 20, "share of the pinned object heap in the heap, on average, above which it is a finding"},
 				{"fragmentation", "%", 50, "free space in the pinned object heap after gen2 collections, above which it is one"},
-				{"floor", "bytes", 10e6, "a smaller pinned object heap, on average, does not matter"},
+				{"floor", "bytes", 10e6, "a smaller pinned object heap, on average, is ignored"},
 			},
 			Sample:      "5 collections",
-			Evidence:    "size of the pinned object heap (GCHeapStats), its free space after gen2 collections by the histories of the heaps",
-			Explanation: "The pinned object heap is for a few long-lived buffers. It is never compacted: what is freed between living objects stays a hole.",
-			Advice:      "Find the calls of GC.AllocateArray and GC.AllocateUninitializedArray with pinned: true. Allocate a few large buffers once and share them out (MemoryPool<T>, slices of one array) instead of many that come and go. For short calls into native code use fixed or GCHandle instead.",
+			Evidence:    "size of the pinned object heap (GCHeapStats), its free space after gen2 collections (heap histories)",
+			Explanation: "The pinned object heap is for a few long-lived buffers. It is never compacted: space freed between live objects remains a gap.",
+			Advice:      "Find calls of GC.AllocateArray and GC.AllocateUninitializedArray with pinned: true. Allocate a few large buffers once and hand out parts of them (MemoryPool<T>, slices of one array) instead of many that come and go. For short calls into native code use fixed or GCHandle instead.",
 			Basis:       BasisHeuristic, need: needCollections,
 			judge: func(l limits) judge {
 				return &pohMisuse{heap: l["heap"], fragmentation: l["fragmentation"], floor: l["floor"]}
@@ -127,14 +127,14 @@ func (j *midLifeCrisis) gc(x *judgedGC) {
 func (j *midLifeCrisis) verdict(s *stretch) (f Finding, why string) {
 	switch {
 	case !j.hasSurvival:
-		return f, "no gen2 collection reports what of gen2 survived: logs of the JDK flavours do not have that"
+		return f, "no gen2 collection reports the survival of gen2, which logs of the JDK flavours do not contain"
 	case j.cycles == 0:
-		return f, "no gen2 collection that reports what of gen2 survived has gen1 collections before it"
+		return f, "no gen2 collection that reports the survival of gen2 follows gen1 collections"
 	}
 	if 2*j.crises < max(2, j.cycles) || j.crises < 2 && s.gen2 < leastGen2 {
 		return f, ""
 	}
-	f.Text = fmt.Sprintf("In %d of %d gen2 collections most of gen2 was dead (survival down to %s), though gen1 collections had just brought %s into it.",
+	f.Text = fmt.Sprintf("In %d of %d gen2 collections most of gen2 was dead (survival down to %s), although gen1 collections had just promoted %s into it.",
 		j.crises, j.cycles, valueText(j.lowest, "%"), sizeText(j.arrivedAll))
 	f.GCs = j.worst.numbers()
 	f.Evidence = []Fact{
@@ -246,7 +246,7 @@ func (j *allocationRate) close(h gaps) {
 
 func (j *allocationRate) verdict(s *stretch) (f Finding, why string) {
 	if j.reported == 0 {
-		return f, "no collection reports what was allocated: that comes with the histories of the heaps"
+		return f, "no collection reports what was allocated, which the heap histories contain"
 	}
 	last := *j // the minute continues in j
 	last.minute.length = min(j.minute.length, s.to-j.minute.from)
@@ -254,7 +254,7 @@ func (j *allocationRate) verdict(s *stretch) (f Finding, why string) {
 	busiest, churn := last.busiest, last.churn
 	switch {
 	case busiest.sureRate() > j.over:
-		f.Text = fmt.Sprintf("The program allocated %s in the %s from %s: %s in all.",
+		f.Text = fmt.Sprintf("The program allocated %s in the %s from %s: %s in total.",
 			valueText(busiest.rate(), "bytes/s"), durationText(float64(busiest.length)), s.time(busiest.from), sizeText(busiest.allocated))
 	case churn.gen0 > 1 && churn.sureBetween() < j.period:
 		f.Text = fmt.Sprintf("There was a gen0 collection every %s in the %s from %s, and %s of the objects survived.",
@@ -317,9 +317,9 @@ func (j *lohPressure) verdict(*stretch) (f Finding, why string) {
 	heap := percent(j.loh, j.total)
 	switch {
 	case sureShare(j.large, j.all, leastCollections) > j.collections:
-		f.Text = fmt.Sprintf("%d of %s (%s) were made because of large objects", j.large, plural(j.all, "collection"), valueText(share, "%"))
+		f.Text = fmt.Sprintf("%d of %s (%s) were caused by large objects", j.large, plural(j.all, "collection"), valueText(share, "%"))
 		if j.sized > 0 {
-			f.Text += fmt.Sprintf("; they take %s of the heap", valueText(heap, "%"))
+			f.Text += fmt.Sprintf(", which take %s of the heap", valueText(heap, "%"))
 		}
 		f.Text += "."
 		f.GCs = j.byReason.numbers()
@@ -363,7 +363,7 @@ func (j *pohMisuse) gc(x *judgedGC) {
 
 func (j *pohMisuse) verdict(*stretch) (f Finding, why string) {
 	if j.reported == 0 {
-		return f, "no collection reports the size of a pinned object heap: there is one since .NET 5"
+		return f, "no collection reports the size of a pinned object heap, which exists since .NET 5"
 	}
 	size := j.poh / float64(j.reported)
 	heap := percent(j.poh, j.total)
@@ -374,7 +374,7 @@ func (j *pohMisuse) verdict(*stretch) (f Finding, why string) {
 	case size < j.floor || heap <= j.heap && free <= j.fragmentation && j.gen2Poh > 0:
 		return f, ""
 	case heap <= j.heap && j.gen2Poh == 0:
-		return f, "no gen2 collection reports the free space of the pinned object heap; its size alone is no finding"
+		return f, "no gen2 collection reports the free space of the pinned object heap; its size alone is not a finding"
 	}
 	f.Text = fmt.Sprintf("The pinned object heap takes %s of the heap, %s on average", valueText(heap, "%"), sizeText(size))
 	f.Evidence = []Fact{bytesFact("poh.after.mean", size), percentFact("poh.share", heap)}

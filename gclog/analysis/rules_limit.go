@@ -10,11 +10,11 @@ func limitRules() []Rule {
 	return []Rule{{
 		Number: 19, ID: "hard-limit", Title: "The heap is near its limit", Severity: Warning,
 		Thresholds: []Threshold{
-			{"over", "%", 80, "committed memory (or the heap) after a collection, as a part of the limit"},
+			{"over", "%", 80, "committed memory (or the heap) after a collection, as a share of the limit"},
 		},
-		Evidence:    "hard limit of the GC, else the memory limit of the control group; committed memory after each collection, or the size of the heap where that is not told (before .NET 8); conditions BeforeOOM, LimitBeforeOOM, LimitLOHFragmented, LimitLOHReclaim",
-		Explanation: "A heap with a hard limit cannot grow beyond it: near to it the GC makes full blocking collections, and a last one before it gives up (OutOfMemoryException). What it takes for such a last one is an error; since .NET 7 it takes every collection for one that begins when no free region can be had. In a container without a setting, the GC limits itself to three quarters of the container's memory.",
-		Advice:      "Give the container more memory, or the GC a larger part of it: System.GC.HeapHardLimit, System.GC.HeapHardLimitPercent (DOTNET_GCHeapHardLimit, DOTNET_GCHeapHardLimitPercent, in hexadecimal). Or let the program keep less: memory-growth tells growth, loh-fragmentation and gen2-fragmentation free space that System.GC.ConserveMemory (DOTNET_GCConserveMemory) gets back. Server GC with DATAS or fewer heaps has a smaller gen0 (peak-over-after).",
+		Evidence:    "hard limit of the GC, otherwise the memory limit of the control group; committed memory after each collection, or the size of the heap if that is not reported (before .NET 8); conditions BeforeOOM, LimitBeforeOOM, LimitLOHFragmented, LimitLOHReclaim",
+		Explanation: "A heap with a hard limit cannot grow beyond it: near the limit the GC does full blocking collections, and a last one before it gives up (OutOfMemoryException). Such a last attempt is an error; since .NET 7 every collection that starts when no free region is available counts as one. In a container without a setting, the GC limits itself to three quarters of the container's memory.",
+		Advice:      "Give the container more memory, or the GC a larger part of it: System.GC.HeapHardLimit, System.GC.HeapHardLimitPercent (DOTNET_GCHeapHardLimit, DOTNET_GCHeapHardLimitPercent, in hexadecimal). Or let the program retain less: memory-growth reports growth, loh-fragmentation and gen2-fragmentation report free space that System.GC.ConserveMemory (DOTNET_GCConserveMemory) reclaims. Server GC with DATAS or fewer heaps has a smaller gen0 (peak-over-after).",
 		Basis:       BasisMicrosoft, need: needCollections,
 		judge: func(l limits) judge { return &hardLimit{over: l["over"]} },
 	}}
@@ -98,16 +98,16 @@ func (j *hardLimit) verdict(s *stretch) (f Finding, why string) {
 	switch {
 	case j.last > 0:
 		f.Severity = Error
-		f.Text = fmt.Sprintf("%s taken for the last attempt before an OutOfMemoryException by the GC%s.", were(j.last, "collection"), size)
+		f.Text = fmt.Sprintf("%s considered the last attempt before an OutOfMemoryException by the GC%s.", were(j.last, "collection"), size)
 		f.GCs = j.facts.numbers()
 	case limit > 0 && share > j.over:
 		f.Text = fmt.Sprintf("%s up to %s after a collection%s.", upperFirst(what), sizeText(j.most), against)
 		f.GCs = j.bySize.numbers()
 	case j.limited > 0:
-		f.Text = fmt.Sprintf("%s made because the heap is near its limit%s.", were(j.limited, "collection"), size)
+		f.Text = fmt.Sprintf("%s caused by a heap near its limit%s.", were(j.limited, "collection"), size)
 		f.GCs = j.facts.numbers()
 	case limit == 0 && !s.process.HasLimits:
-		why = "no limit is known: .NET 9 and up report the hard limit, live sessions that of the control group"
+		why = "no limit is known: .NET 9 and later report the hard limit, live sessions the limit of the control group"
 		if !j.condemned {
 			why += "; and no collection reports why its generation was chosen"
 		}

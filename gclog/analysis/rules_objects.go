@@ -8,14 +8,14 @@ func objectRules() []Rule {
 	return []Rule{{
 		Number: 18, ID: "finalizer-backlog", Title: "Finalizers do not keep up", Severity: Warning,
 		Thresholds: []Threshold{
-			{"objects", "", 10000, "objects kept alive by one collection to be finalized, above which they are many"},
-			{"run", "ns", 1e9, "duration of one run of the finalizer thread, above which it is slow"},
-			{"count", "", 3, "collections with many objects, from which on it is a finding"},
+			{"objects", "", 10000, "objects retained for finalization by one collection, above which they are many"},
+			{"run", "ns", 1e9, "duration of one run of the finalizer thread, above which it counts as slow"},
+			{"count", "", 3, "number of collections with many objects from which it is a finding"},
 		},
-		Sample:      "nothing for a long run; the least number of collections with many objects",
-		Evidence:    "objects that each collection kept for their finalizers; begin and end of the runs of the finalizer thread",
-		Explanation: "An object with a finalizer survives the collection that finds it dead, with all that it refers to, until the one finalizer thread has run it. If that thread is slow or hangs, memory grows without an error anywhere.",
-		Advice:      "Call Dispose (using) on what has a finalizer: streams, handles, database connections; Dispose must call GC.SuppressFinalize. If one run lasts long, take a dump with dotnet-dump and look at the stack of the thread named .NET Finalizer: it waits for a lock, a COM apartment or the network. finalizequeue in the dump counts the types.",
+		Sample:      "nothing for a long run; otherwise the minimum number of collections with many objects",
+		Evidence:    "objects that each collection retained for finalization; start and end of the runs of the finalizer thread",
+		Explanation: "An object with a finalizer survives the collection that finds it unreachable, with everything it refers to, until the single finalizer thread has finalized it. If that thread is slow or hangs, memory grows without any error.",
+		Advice:      "Call Dispose (using) on objects with a finalizer: streams, handles, database connections; Dispose must call GC.SuppressFinalize. If a run takes long, take a dump with dotnet-dump and look at the stack of the thread named .NET Finalizer: it may be waiting for a lock, a COM apartment or the network. The command finalizequeue of dotnet-dump counts the types.",
 		Basis:       BasisMicrosoft, need: needCollections,
 		judge: func(l limits) judge {
 			return &finalizerBacklog{objects: l["objects"], run: int64(l["run"]), least: l.count()}
@@ -70,21 +70,21 @@ func (j *finalizerBacklog) verdict(s *stretch) (f Finding, why string) {
 	}
 	switch {
 	case longest > j.run:
-		f.Text = fmt.Sprintf("The finalizer thread was at work for %s in one run", durationText(float64(longest)))
+		f.Text = fmt.Sprintf("The finalizer thread was busy for %s in one run", durationText(float64(longest)))
 		if j.counted > 0 {
-			f.Text += fmt.Sprintf("; a collection kept up to %d objects for it", j.most)
+			f.Text += fmt.Sprintf("; a collection retained up to %d objects for it", j.most)
 		}
 		f.Text += "."
 		f.GCs = j.byRun.numbers()
 	case j.many >= j.least:
-		f.Text = fmt.Sprintf("%d of %s kept more than %.0f objects alive to be finalized, up to %d", j.many, plural(j.counted, "collection"), j.objects, j.most)
+		f.Text = fmt.Sprintf("%d of %s retained more than %.0f objects for finalization, up to %d", j.many, plural(j.counted, "collection"), j.objects, j.most)
 		if j.sized {
-			f.Text += fmt.Sprintf(" and up to %s", sizeText(float64(j.bytes)))
+			f.Text += fmt.Sprintf(" objects and %s", sizeText(float64(j.bytes)))
 		}
 		f.Text += "."
 		f.GCs = j.byCount.numbers()
 	case j.counted == 0 && !j.runs:
-		return f, "no collection reports the objects to be finalized or the runs of the finalizer thread"
+		return f, "no collection reports objects retained for finalization or runs of the finalizer thread"
 	default:
 		return f, ""
 	}

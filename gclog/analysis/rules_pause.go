@@ -15,13 +15,13 @@ func pauseRules() []Rule {
 			Number: 1, ID: "high-pause-share", Title: "The program is paused much of the time", Severity: Warning,
 			Thresholds: []Threshold{
 				{"over", "%", 5, "share of the time that the program is paused, above which it is a warning"},
-				{"error", "%", 10, "the same for an error"},
-				{"window", "ns", 60e9, "length of the stretches that are looked at"},
+				{"error", "%", 10, "share above which it is an error"},
+				{"window", "ns", 60e9, "length of the windows that are evaluated"},
 			},
-			Sample:      "nothing; a history shorter than the window counts as one stretch, and one shorter than 5 s as one of 5 s with no more pauses; in time that was not observed the program counts as running. To say that all is well, 5 s without a gap",
-			Evidence:    "all pauses for the GC's sake, clipped to every stretch of that length",
-			Explanation: "The share is that of the worst minute, wherever it begins. Under load 5 % and less is normal, and below 3 % there is little to win. Above 10 % (an error) the program does the work of nine machines with ten.",
-			Advice:      "See which generation the time goes to: gclog summary. For gen0 and gen1 allocate less, or give what dies young time to die: a larger gen0 (DOTNET_GCgen0size, in hexadecimal bytes). For blocking gen2 find out why they block: induced-gcs, blocking-gen2, memory-load-gen2 and provisional-mode. With several processors and a large heap try server GC (System.GC.Server in runtimeconfig.json, DOTNET_gcServer=1).",
+			Sample:      "nothing; an observed time shorter than the window counts as one window, and one shorter than 5 s as 5 s without further pauses; while nothing was observed, the program counts as running. For a clean result, 5 s without a gap",
+			Evidence:    "all pauses for the GC, clipped to each window of that length",
+			Explanation: "The share is that of the worst minute, wherever it starts. Under load 5 % or less is normal, and below 3 % there is little to gain. Above 10 % (an error), ten machines do less than the work of nine.",
+			Advice:      "See which generation takes the time: gclog summary. For gen0 and gen1, allocate less, or give short-lived objects time to die with a larger gen0 (DOTNET_GCgen0size, in hexadecimal bytes). For blocking gen2 collections, find out why they block: induced-gcs, blocking-gen2, memory-load-gen2 and provisional-mode. With several processors and a large heap, try server GC (System.GC.Server in runtimeconfig.json, DOTNET_gcServer=1).",
 			Basis:       BasisMicrosoft, need: needNothing,
 			judge: func(l limits) judge {
 				j := &highPauseShare{over: l["over"], gravely: l["error"], width: int64(l["window"])}
@@ -33,26 +33,26 @@ func pauseRules() []Rule {
 		{
 			Number: 2, ID: "long-pause", Title: "Single pauses are long", Severity: Warning,
 			Thresholds: []Threshold{
-				{"over", "ns", 200e6, "duration of one pause: set it to what the program's users may notice"},
+				{"over", "ns", 200e6, "duration of one pause: set it to what the program's users would notice"},
 			},
-			Evidence:    "all pauses for the GC's sake; of the longest what its collection spent the time on",
-			Explanation: "Every request that arrives during a pause waits for its end. The two pauses of a background collection count each for itself.",
-			Advice:      "Look at the longest one: gclog explain. A blocking gen2 collection is long because the heap is large: see why it did not run in the background (blocking-gen2). A long gen0 or gen1 collection has much to promote: mid-life-crisis and pinning; if it has not, something else took the processor: long-suspension and random-slow-gc.",
+			Evidence:    "all pauses for the GC; for the longest, what its collection spent the time on",
+			Explanation: "Every request that arrives during a pause waits for its end. The two pauses of a background collection count separately.",
+			Advice:      "Look at the longest one: gclog explain. A blocking gen2 collection is long because the heap is large: find out why it did not run in the background (blocking-gen2). A long gen0 or gen1 collection has a lot to promote: see mid-life-crisis and pinning; otherwise something else used the processor: see long-suspension and random-slow-gc.",
 			Basis:       BasisPerfView, need: needCollections,
 			judge: func(l limits) judge { return &longPause{over: int64(l["over"])} },
 		},
 		{
-			Number: 3, ID: "long-suspension", Title: "Threads are slow to stop", Severity: Warning,
+			Number: 3, ID: "long-suspension", Title: "Threads are slow to suspend", Severity: Warning,
 			Thresholds: []Threshold{
 				{"over", "ns", 10e6, "time until all threads were suspended, in one pause"},
-				{"share", "%", 50, "part of a pause, above which it counts as mostly suspension"},
-				{"of", "%", 20, "pauses that are mostly suspension, of all pauses"},
+				{"share", "%", 50, "share of a pause above which it counts as mostly suspension"},
+				{"of", "%", 20, "share of pauses that are mostly suspension"},
 				{"floor", "ns", 1e6, "a shorter suspension never counts as most of a pause"},
 			},
-			Sample:      "nothing for a suspension that is long; 20 pauses for the share of those that are mostly suspension",
+			Sample:      "nothing for a long suspension; 20 pauses for the share of those that are mostly suspension",
 			Evidence:    "the part of each pause until all threads were suspended",
-			Explanation: "Before a collection the runtime asks all threads to stop, which takes far less than 1 ms. Tens of milliseconds are a definite problem: a thread did not get the processor, or runs code without a safe point.",
-			Advice:      "Look for a shortage of processors: limits of the container (cpu.max and its throttling in cpu.stat), neighbours, too many runnable threads. Then for long loops over large arrays or in native code that was called with SuppressGCTransition. Page faults of a swapping machine look the same.",
+			Explanation: "Before a collection the runtime suspends all threads, which takes far less than 1 ms. Tens of milliseconds are a definite problem: a thread did not get a processor, or was running code without a safe point.",
+			Advice:      "Look for a shortage of CPU time: limits of the container (cpu.max and its throttling in cpu.stat), other processes, too many runnable threads. Then look for long loops over large arrays or in native code that is called with SuppressGCTransition. Page faults on a swapping machine look the same.",
 			Basis:       BasisMicrosoft, need: needCollections,
 			judge: func(l limits) judge {
 				return &longSuspension{over: int64(l["over"]), share: l["share"], of: l["of"], floor: int64(l["floor"])}
@@ -61,14 +61,14 @@ func pauseRules() []Rule {
 		{
 			Number: 4, ID: "random-slow-gc", Title: "Some collections are slow without more work", Severity: Warning,
 			Thresholds: []Threshold{
-				{"pause", "", 5, "times the median pause of collections of the same generation and kind"},
-				{"promoted", "", 1.5, "times the median of what they promoted: one that promoted more has a reason to be slow"},
+				{"pause", "", 5, "pause as a multiple of the median of the same generation and kind"},
+				{"promoted", "", 1.5, "promoted bytes as a multiple of their median: a collection that promoted more has a reason to be slow"},
 				{"floor", "ns", 10e6, "a shorter pause is never slow"},
 			},
 			Sample:      "20 collections of the same generation and kind",
-			Evidence:    "pause and promoted bytes of each collection, held against the medians of its generation and kind; of many the slowest for each size of what was promoted",
-			Explanation: "What a collection costs goes with what survives it. One that takes five times as long for the same survivors waited for something outside of the GC: a processor that was taken away, memory that had to be paged in, a virtual machine that stood still.",
-			Advice:      "Compare the times with the machine's: CPU throttling (nr_throttled in cpu.stat), steal time, major page faults, swapping, transparent huge pages, other jobs. With server GC every heap waits for the slowest processor: keep other load from them (System.GC.HeapAffinitizeMask, DOTNET_GCHeapAffinitizeMask) or use fewer heaps (System.GC.HeapCount, DOTNET_GCHeapCount).",
+			Evidence:    "pause and promoted bytes of each collection, compared with the medians of its generation and kind; if there are many, the slowest for each size of promoted bytes",
+			Explanation: "The cost of a collection depends on what survives it. One that takes five times as long for the same survivors waited for something outside of the GC: a processor taken by others, memory that had to be paged in, a virtual machine that was paused.",
+			Advice:      "Compare the times with the machine's: CPU throttling (nr_throttled in cpu.stat), steal time, major page faults, swapping, transparent huge pages, other jobs. With server GC every heap waits for the slowest processor: keep other load away from them (System.GC.HeapAffinitizeMask, DOTNET_GCHeapAffinitizeMask) or use fewer heaps (System.GC.HeapCount, DOTNET_GCHeapCount).",
 			Basis:       BasisMicrosoft, need: needCollections,
 			judge: func(l limits) judge {
 				return &randomSlow{pauseTimes: l["pause"], promotedTimes: l["promoted"], floor: int64(l["floor"])}
@@ -224,7 +224,7 @@ func (j *longPause) gc(x *judgedGC) {
 
 func (j *longPause) verdict(*stretch) (Finding, string) {
 	if j.pauses == 0 {
-		return Finding{}, "no pause was seen"
+		return Finding{}, "no pause was recorded"
 	}
 	if j.long == 0 {
 		return Finding{}, ""
@@ -294,16 +294,16 @@ func (j *longSuspension) pause(p *gclog.Pause, start, end int64) {
 
 func (j *longSuspension) verdict(*stretch) (f Finding, why string) {
 	if j.suspensions == 0 {
-		return f, "no pause reports how long the threads took to stop"
+		return f, "no pause reports how long suspending the threads took"
 	}
 	of := percent(j.mostly, j.suspensions)
 	switch {
 	case j.long > 0:
-		f.Text = fmt.Sprintf("In %d of %s the threads took more than %s to stop, at most %s: %s.",
+		f.Text = fmt.Sprintf("In %d of %s, suspending the threads took more than %s, at most %s: %s.",
 			j.long, plural(j.suspensions, "pause"), durationText(float64(j.over)), durationText(float64(j.max)), &j.longest)
 		f.GCs = j.worst.numbers()
 	case sureShare(j.mostly, j.suspensions, leastCollections) >= j.of && j.mostly > 0:
-		f.Text = fmt.Sprintf("In %d of %s (%s) more than %s of the time went by until all threads were suspended.",
+		f.Text = fmt.Sprintf("In %d of %s (%s), suspending the threads took more than %s of the time.",
 			j.mostly, plural(j.suspensions, "pause"), valueText(of, "%"), valueText(j.share, "%"))
 		f.GCs = j.worstMostly.numbers()
 	default:
@@ -452,7 +452,7 @@ func (j *randomSlow) verdict(*stretch) (f Finding, why string) {
 	if most == 0 {
 		return f, ""
 	}
-	f.Text = fmt.Sprintf("A %s %s collection paused the program for %s, %s times the median of its kind (%s), though it promoted %s and the median is %s.",
+	f.Text = fmt.Sprintf("A %s %s collection paused the program for %s, %s times the median of its kind (%s), although it promoted %s and the median is %s.",
 		kindOf, gclog.GenerationName(generation), durationText(float64(slowest.pause)), digits(most), durationText(float64(medianPause)), sizeText(float64(slowest.promoted)), sizeText(float64(medianPromoted)))
 	f.GCs = worst.numbers()
 	f.Evidence = []Fact{

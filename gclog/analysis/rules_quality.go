@@ -9,13 +9,13 @@ import (
 
 func qualityRules() []Rule {
 	return []Rule{{
-		Number: 26, ID: "data-quality", Title: "The history is not whole", Severity: Warning,
+		Number: 26, ID: "data-quality", Title: "The data is incomplete", Severity: Warning,
 		Thresholds: []Threshold{
-			{"incomplete", "", 2, "collections of which a part was not seen, above which it is a finding; one at the begin and one at the end of a session are normal"},
+			{"incomplete", "", 2, "incomplete collections, above which it is a finding; one at the start and one at the end of a session are normal"},
 		},
-		Evidence:    "gaps and flaws of the records, and whether the input could be read to its end",
-		Explanation: "Where events were lost or records dropped, numbers are too small, and a rule may have missed what it looks for.",
-		Advice:      "Lost events: the runtime's buffer was full. Record less (a lower --level, fewer --providers), or give gclog more of the processor and a faster disk; dotnet-trace has --buffersize. Dropped records: the disk or the consumer of the log is too slow. A damaged file: who recorded it was killed, or the disk was full. gclog doctor looks for more.",
+		Evidence:    "gaps and flaws of the records, and whether the input could be read completely",
+		Explanation: "If events were lost or records dropped, numbers are too small, and a rule may have missed a problem.",
+		Advice:      "Lost events: the runtime's buffer was full. Record less (a lower --level, fewer --providers), or give gclog more CPU time and a faster disk; dotnet-trace has --buffersize. Dropped records: the disk or the reader of the log is too slow. A damaged file: the recorder was killed, or the disk was full. gclog doctor checks for other causes.",
 		Basis:       BasisHeuristic, need: needNothing,
 		judge: func(l limits) judge { return &dataQuality{incomplete: uint64(l["incomplete"])} },
 	}}
@@ -100,20 +100,20 @@ func (j *dataQuality) verdict(s *stretch) (f Finding, why string) {
 	say(l.records, "dropped record", false)
 	say(l.incomplete, "incomplete collection", false)
 	if len(says) == 0 {
-		says = []string{"events or collections are missing, nobody knows how many"}
+		says = []string{"an unknown number of missing events or collections"}
 	}
 	gaps := ""
 	if l.gaps > 0 {
 		gaps = plural(l.gaps, "gap") + ": "
 	}
 	if short {
-		f.Text = fmt.Sprintf("The history has %s%s.", gaps, strings.Join(says, ", "))
+		f.Text = fmt.Sprintf("The data has %s%s.", gaps, strings.Join(says, ", "))
 		if s.collectionsOnly && l.missedGCs > 0 {
-			f.Text += " No-GC regions use up numbers too, and a log of this format does not hold which: some may be no collections."
+			f.Text += " No-GC regions use numbers, too, and logs of this format do not record which: some may not be collections."
 		}
 	}
 	if l.damage != "" {
-		f.Text = strings.TrimSpace(fmt.Sprintf("The input is damaged, and what follows is missing: %s. %s", l.damage, f.Text))
+		f.Text = strings.TrimSpace(fmt.Sprintf("The input is damaged, and everything after the damage is missing: %s. %s", l.damage, f.Text))
 	}
 	f.GCs = l.flawed.numbers()
 	f.Evidence = []Fact{countFact("gaps", l.gaps)}

@@ -14,28 +14,28 @@ func serverRules() []Rule {
 		{
 			Number: 16, ID: "peak-over-after", Title: "The heap is much larger before collections than after", Severity: Warning,
 			Thresholds: []Threshold{
-				{"over", "", 3, "largest size of the heap while a collection lasts, in terms of the size after it, of all collections together"},
-				{"floor", "bytes", 100e6, "a smaller peak, on average, does not matter"},
+				{"over", "", 3, "largest size of the heap during a collection, as a multiple of the size after it, over all collections"},
+				{"floor", "bytes", 100e6, "a smaller peak, on average, is ignored"},
 			},
 			Sample:      "5 collections",
-			Evidence:    "largest size and size after of each collection of server GC, its gen0 budget",
-			Explanation: "Server GC has a gen0 for each heap, of a size that goes by the processor's cache. With many heaps the young objects, most of them dead, are several times what the program needs. Memory that the process has for no more than that is what a container is sized for.",
-			Advice:      "Limit gen0: DOTNET_GCGen0MaxBudget or DOTNET_GCgen0size, in hexadecimal bytes. Or have fewer heaps: DATAS (System.GC.DynamicAdaptationMode=1, DOTNET_GCDynamicAdaptationMode=1; the default since .NET 9), System.GC.HeapCount (DOTNET_GCHeapCount). System.GC.ConserveMemory helps if gen2 has holes.",
+			Evidence:    "for each server GC collection, the largest size, the size after it and the gen0 budget",
+			Explanation: "Server GC has a gen0 for each heap, sized according to the processor cache. With many heaps the young objects, most of them dead, take several times what the program needs, and the container has to be sized for that peak.",
+			Advice:      "Limit gen0: DOTNET_GCGen0MaxBudget or DOTNET_GCgen0size, in hexadecimal bytes. Or use fewer heaps: DATAS (System.GC.DynamicAdaptationMode=1, DOTNET_GCDynamicAdaptationMode=1; the default since .NET 9), System.GC.HeapCount (DOTNET_GCHeapCount). System.GC.ConserveMemory helps if gen2 is fragmented.",
 			Basis:       BasisMicrosoft, need: needCollections,
 			judge: func(l limits) judge { return &peakOverAfter{over: l["over"], floor: l["floor"]} },
 		},
 		{
-			Number: 17, ID: "heap-imbalance", Title: "Heaps of server GC are used unequally", Severity: Warning,
+			Number: 17, ID: "heap-imbalance", Title: "Server GC heaps are unbalanced", Severity: Warning,
 			Thresholds: []Threshold{
-				{"over", "", 2, "share of the fullest heap in gen0, or of the slowest in marking, in terms of the mean of all heaps"},
-				{"of", "%", 20, "collections that show it, above which it is a finding"},
-				{"floor", "bytes", 10e6, "fewer bytes in gen0 of all heaps together tell nothing"},
-				{"mark-floor", "ns", 1e6, "a shorter time of marking tells nothing"},
+				{"over", "", 2, "fullest gen0, or slowest heap in marking, as a multiple of the mean of all heaps"},
+				{"of", "%", 20, "share of collections that show it, above which it is a finding"},
+				{"floor", "bytes", 10e6, "fewer bytes in gen0 of all heaps together are ignored"},
+				{"mark-floor", "ns", 1e6, "a shorter marking time is ignored"},
 			},
-			Sample:      "20 collections with at least 3 heaps; of fewer, those that are missing count as equal",
-			Evidence:    "objects in gen0 of each heap before the collection, time of each heap for marking from stacks, handles and older generations",
-			Explanation: "In a collection all heaps wait for the slowest. One that is slow without having more to do did not get its processor. One that is fuller belongs to the processor on which most of the allocating threads run.",
-			Advice:      "Look for other load on the processors of the slow heaps: neighbours, interrupts, busy threads of the program itself with a higher priority. Keep GC threads away from it with System.GC.HeapAffinitizeMask (DOTNET_GCHeapAffinitizeMask) or System.GC.HeapAffinitizeRanges, or unbind them with System.GC.NoAffinitize=true (DOTNET_GCNoAffinitize=1) together with System.GC.HeapCount.",
+			Sample:      "20 collections with at least 3 heaps; if there are fewer, the missing ones count as balanced",
+			Evidence:    "objects in gen0 of each heap before the collection, marking time of each heap from stacks, handles and older generations",
+			Explanation: "In a collection all heaps wait for the slowest one. A heap that is slow without having more to do did not get its processor. A heap that is fuller belongs to the processor on which most of the allocating threads run.",
+			Advice:      "Look for other load on the processors of the slow heaps: other processes, interrupts, busy threads of the program itself with a higher priority. Keep GC threads away from it with System.GC.HeapAffinitizeMask (DOTNET_GCHeapAffinitizeMask) or System.GC.HeapAffinitizeRanges, or unbind them with System.GC.NoAffinitize=true (DOTNET_GCNoAffinitize=1) together with System.GC.HeapCount.",
 			Basis:       BasisMicrosoft, need: needCollections,
 			judge: func(l limits) judge {
 				return &heapImbalance{over: l["over"], of: l["of"], floor: l["floor"], markFloor: int64(l["mark-floor"])}
@@ -44,15 +44,15 @@ func serverRules() []Rule {
 		{
 			Number: 24, ID: "wrong-flavour", Title: "Another kind of GC may fit the program better", Severity: Warning,
 			Thresholds: []Threshold{
-				{"processors", "", 4, "processors above which server GC is worth a try"},
-				{"share", "%", 5, "share of the time that the program is paused, above which workstation GC is too slow"},
+				{"processors", "", 4, "number of processors above which server GC is worth a try"},
+				{"share", "%", 5, "share of the time that the program is paused, above which workstation GC counts as too slow"},
 				{"pause", "ns", 200e6, "pause of a blocking gen2 collection, above which background collections are missed"},
-				{"heaps", "", 16, "heaps of server GC, above which they are too many for a small heap"},
-				{"heap", "bytes", 1e9, "heap that is small for so many heaps, on average after collections"},
+				{"heaps", "", 16, "number of server GC heaps above which they are too many for a small heap"},
+				{"heap", "bytes", 1e9, "heap size after collections, on average, below which it is small for so many heaps"},
 			},
-			Sample:      "nothing; for the size of the heap 5 collections, for DATAS 20; a history shorter than 5 s counts as one of 5 s with no more pauses",
+			Sample:      "nothing; for the size of the heap 5 collections, for DATAS 20; an observed time shorter than 5 s counts as 5 s without further pauses",
 			Evidence:    "flavour, number of heaps, processors and settings of the process; pauses and sizes",
-			Explanation: "Workstation GC collects with one thread; with many processors and long pauses server GC does it in a fraction of the time. Server GC has a heap and a thread for each processor, which is much for a small program or a container with few processors. That DATAS is off on .NET 9 and up is an info only.",
+			Explanation: "Workstation GC collects with one thread; with many processors and long pauses, server GC takes a fraction of the time. Server GC has a heap and a thread for each processor, which is a lot for a small program or a container with few processors. Disabled DATAS on .NET 9 and later is only an info.",
 			Advice:      "Choose with System.GC.Server in runtimeconfig.json (DOTNET_gcServer=1 or 0), System.GC.Concurrent (DOTNET_gcConcurrent), System.GC.HeapCount (DOTNET_GCHeapCount, hexadecimal), System.GC.DynamicAdaptationMode (DOTNET_GCDynamicAdaptationMode: 1 is DATAS, 0 none). In a project file: <ServerGarbageCollection>, <ConcurrentGarbageCollection>, <GarbageCollectionAdaptationMode>.",
 			Basis:       BasisHeuristic, need: needCollections,
 			judge: func(l limits) judge { return &wrongFlavour{l: l} },
@@ -83,7 +83,7 @@ func (j *peakOverAfter) gc(x *judgedGC) {
 // notServer returns why a rule about server GC is not evaluated, or that it does not apply.
 func notServer(p *gclog.Process) (why string, not bool) {
 	if p.Server == gclog.Unknown {
-		return "it is not known whether the process has server GC", true
+		return "it is unknown whether the process uses server GC", true
 	}
 	return "", p.Server == gclog.No
 }
@@ -93,10 +93,10 @@ func (j *peakOverAfter) verdict(s *stretch) (f Finding, why string) {
 		return f, why
 	}
 	if j.reported == 0 {
-		return f, "no collection reports the size of the heap before it"
+		return f, "no collection reports the heap size before it"
 	}
 	if j.reported < leastSizes {
-		return f, needs(leastSizes, "collection", j.reported) + " that report the size of the heap before them"
+		return f, needs(leastSizes, "collection", j.reported) + " that report the heap size before them"
 	}
 	times := quotient(j.peak, j.after)
 	peak := j.peak / float64(j.reported)
@@ -165,19 +165,19 @@ func (j *heapImbalance) gc(x *judgedGC) {
 func (j *heapImbalance) verdict(s *stretch) (f Finding, why string) {
 	switch {
 	case j.heaps == 0:
-		return f, "no collection reports how many heaps there are"
+		return f, "no collection reports the number of heaps"
 	case j.heaps == 1:
 		return f, ""
 	case j.heaps == 2:
-		return f, "there are two heaps: the fuller one cannot have more than twice the mean"
+		return f, "there are only two heaps, so the fuller one cannot exceed twice the mean"
 	case sureShare(j.unequal, j.reported, leastCollections) > j.of:
 	case j.reported < leastCollections:
-		return f, needs(leastCollections, "collection", j.reported) + " that report the heaps apart"
+		return f, needs(leastCollections, "collection", j.reported) + " that report each heap"
 	default:
 		return f, ""
 	}
 	share := percent(j.unequal, j.reported)
-	f.Text = fmt.Sprintf("In %d of %s (%s) one of %d heaps had more than %s times the mean, up to %s times; in %d of them it was slow in marking.",
+	f.Text = fmt.Sprintf("In %d of %s (%s), one of %d heaps had more than %s times the mean, up to %s times; in %d of them it was slow in marking.",
 		j.unequal, plural(j.reported, "collection"), valueText(share, "%"), j.heaps, digits(j.over), digits(j.most), j.byMarks)
 	f.GCs = j.worst.numbers()
 	f.Evidence = []Fact{countFact("collections", j.reported), countFact("collections.unequal", j.unequal), countFact("imbalance.over", j.over), countFact("heaps", j.heaps), percentFact("collections.unequal.share", share), countFact("imbalance.max", j.most), countFact("collections.slow-marking", j.byMarks)}
@@ -218,7 +218,7 @@ func (j *wrongFlavour) gc(x *judgedGC) {
 func (j *wrongFlavour) verdict(s *stretch) (f Finding, why string) {
 	p := s.process
 	if p.Server == gclog.Unknown {
-		return f, "it is not known whether the process has server GC"
+		return f, "it is unknown whether the process uses server GC"
 	}
 	share, sure := percent(s.paused, s.duration()), percent(s.paused, max(leastTime, s.duration()))
 	mean := quotient(j.after, float64(j.sized))
@@ -236,15 +236,15 @@ func (j *wrongFlavour) verdict(s *stretch) (f Finding, why string) {
 		says = append(says, fmt.Sprintf("server GC has %d heaps on %d processors", heaps, p.Processors))
 	}
 	if p.Concurrent == gclog.No && float64(j.gen2Pause) > j.l["pause"] {
-		says = append(says, fmt.Sprintf("background collections are switched off and gen2 collections block for up to %s", durationText(float64(j.gen2Pause))))
+		says = append(says, fmt.Sprintf("background collections are disabled and gen2 collections block for up to %s", durationText(float64(j.gen2Pause))))
 		f.GCs = j.gen2.numbers()
 	}
 	if p.Server == gclog.Yes && float64(heaps) > j.l["heaps"] && j.sized >= leastSizes && mean < j.l["heap"] {
-		says = append(says, fmt.Sprintf("server GC has %d heaps for %s", heaps, sizeText(mean)))
+		says = append(says, fmt.Sprintf("server GC has %d heaps for a heap of %s", heaps, sizeText(mean)))
 	}
 	if len(says) == 0 && p.Server == gclog.Yes && p.GCLibrary == "" && !j.datas && mayHaveDatas(p.RuntimeVersion) {
 		if j.histories < leastCollections || p.RuntimeVersion == "" {
-			return f, "nothing reports whether this runtime has DATAS on: logs do not, nor recordings without its version; there is no other finding"
+			return f, "whether DATAS is enabled is unknown (logs do not record it, nor do recordings without the runtime version); the other checks of the rule found nothing"
 		}
 		says = append(says, fmt.Sprintf("server GC of .NET %s runs without DATAS, with %d heaps", p.RuntimeVersion, heaps))
 		f.Severity = Info

@@ -133,7 +133,7 @@ var ruleCases = []ruleCase{
 		},
 		good:     func(h *past) { h.healthy(30).gc(0, 60*milli, suspended(0, 10*milli)) },
 		severity: analysis.Warning, gcs: []uint32{31, 32},
-		text:    []string{"In 2 of 32 pauses the threads took more than 10 ms to stop, at most 40 ms: gen0 collection 31"},
+		text:    []string{"In 2 of 32 pauses, suspending the threads took more than 10 ms, at most 40 ms: gen0 collection 31"},
 		silence: "long-suspension.over=50ms", wake: "long-suspension.over=9ms",
 	},
 	{
@@ -147,7 +147,7 @@ var ruleCases = []ruleCase{
 			times(10, func(int) { h.run(milli).gc(0, 3*milli, suspended(0, 2*milli)) })
 		},
 		severity: analysis.Warning, gcs: []uint32{41, 42},
-		text:    []string{"In 10 of 50 pauses (20 %) more than 50 %"},
+		text:    []string{"In 10 of 50 pauses (20 %), suspending the threads took more than 50 %"},
 		silence: "long-suspension.floor=3ms", wake: "long-suspension.of=19%",
 	},
 	{
@@ -160,7 +160,7 @@ var ruleCases = []ruleCase{
 			h.healthy(40).gc(0, 60*milli, promoted(31*megabyte/10)).gc(0, 5*milli).gc(0, 9*milli)
 		},
 		severity: analysis.Warning, gcs: []uint32{42, 44}, // gen1 has too few of its kind, 41 had a reason
-		text:    []string{"A blocking gen0 collection paused the program for 30 ms, 30 times the median of its kind (1 ms), though it promoted 2 MB and the median is 2 MB."},
+		text:    []string{"A blocking gen0 collection paused the program for 30 ms, 30 times the median of its kind (1 ms), although it promoted 2 MB and the median is 2 MB."},
 		silence: "random-slow-gc.pause=30", wake: "random-slow-gc.floor=8ms",
 	},
 	{
@@ -174,7 +174,7 @@ var ruleCases = []ruleCase{
 			times(2, func(i int) { h.gc(0, time.Duration(i+1)*milli, reason(clr.ReasonInduced)) })
 		},
 		severity: analysis.Warning, gcs: []uint32{103, 102, 101},
-		text:    []string{"asked for 3 of 103 collections (0 of 0 of gen2), 3 of them blocking (1.63 a minute); they paused it for 6 ms."},
+		text:    []string{"induced 3 of 103 collections (0 of 0 of gen2), 3 of them blocking (1.63 per minute); they paused it for 6 ms in total."},
 		silence: "induced-gcs.rate=2/min",
 	},
 	{
@@ -204,7 +204,7 @@ var ruleCases = []ruleCase{
 			times(3, func(int) { h.background(milli, milli, milli).gc(2, 30*milli) })
 		},
 		severity: analysis.Warning, gcs: []uint32{4, 5, 3},
-		text:    []string{"3 of 5 gen2 collections (60 %) were blocking, the longest pause 50 ms: 1 induced (induced-gcs), 1 because of a high memory load (memory-load-gen2) and 1 with background collections switched off."},
+		text:    []string{"3 of 5 gen2 collections (60 %) were blocking, the longest pause 50 ms: 1 induced (induced-gcs), 1 because of a high memory load (memory-load-gen2) and 1 with background collections disabled."},
 		silence: "blocking-gen2.share=60%", wake: "blocking-gen2.share=49%",
 	},
 	{
@@ -223,8 +223,8 @@ var ruleCases = []ruleCase{
 		},
 		good:     func(h *past) { times(3, func(int) { h.background(milli, milli, milli) }) },
 		severity: analysis.Warning,
-		text: []string{": 1 because full collections did not help (provisional-mode), 2 at a limit or out of memory (hard-limit), 1 with background collections switched off, " +
-			"1 begun as a background collection, 1 because gen2 was full of holes (gen2-fragmentation), 1 with a heap too small for a background collection and 1 for another reason, or one that is not told."},
+		text: []string{": 1 because full collections freed little (provisional-mode), 2 at a limit or out of memory (hard-limit), 1 with background collections disabled, " +
+			"1 started as a background collection, 1 because gen2 was fragmented (gen2-fragmentation), 1 with a heap too small for a background collection and 1 for another or an unknown reason."},
 	},
 	{
 		rule: "memory-load-gen2",
@@ -241,7 +241,7 @@ var ruleCases = []ruleCase{
 			})
 		},
 		severity: analysis.Warning, gcs: []uint32{2, 3},
-		text:    []string{"2 gen2 collections were made because the memory load was high, up to 95 %, and 2 of them blocked for that; they paused the program for 50 ms; 90 % is the limit."},
+		text:    []string{"2 gen2 collections were caused by high memory load, up to 95 %, and 2 of them blocked because of it; they paused the program for 50 ms in total; 90 % is the limit."},
 		silence: "memory-load-gen2.load=96%", wake: "memory-load-gen2.load=85%",
 	},
 	{
@@ -251,7 +251,7 @@ var ruleCases = []ruleCase{
 		},
 		good:     func(h *past) { times(3, func(int) { h.gc(2, 10*milli, load(89)) }) },
 		severity: analysis.Warning, gcs: []uint32{2, 3},
-		text:    []string{"2 gen2 collections were made because the memory load was high, up to 3 %, and 1 of them blocked for that; they paused the program for 50 ms; the limit is not reported."},
+		text:    []string{"2 gen2 collections were caused by high memory load, up to 3 %, and 1 of them blocked because of it; they paused the program for 50 ms in total; the limit is not reported."},
 		silence: "memory-load-gen2.load=4%",
 	},
 	{
@@ -266,7 +266,7 @@ var ruleCases = []ruleCase{
 			times(20, func(int) { h.gc(2, milli, reason(clr.ReasonInduced)) })
 		},
 		severity: analysis.Warning, gcs: []uint32{112, 111},
-		text:    []string{"There were 90 gen0, 10 gen1 and 12 gen2 collections that were not induced: 10.7 % are gen2."},
+		text:    []string{"Of the collections that were not induced, 90 were gen0, 10 gen1 and 12 gen2 (10.7 %)."},
 		silence: "too-many-gen2.count=13", wake: "too-many-gen2.per-gen1=0.49",
 	},
 	{
@@ -289,7 +289,7 @@ var ruleCases = []ruleCase{
 			})
 		},
 		severity: analysis.Warning, gcs: []uint32{18, 12, 6},
-		text:    []string{"In 3 of 3 gen2 collections most of gen2 was dead (survival down to 43.3 %), though gen1 collections had just brought 150 MB into it."},
+		text:    []string{"In 3 of 3 gen2 collections most of gen2 was dead (survival down to 43.3 %), although gen1 collections had just promoted 150 MB into it."},
 		silence: "mid-life-crisis.in=13%", wake: "mid-life-crisis.gen2-survival=60%",
 	},
 	{
@@ -329,7 +329,7 @@ var ruleCases = []ruleCase{
 			times(12, func(int) { h.gc(2, milli, reason(clr.ReasonAllocLarge)) })
 		},
 		severity: analysis.Warning, gcs: []uint32{30, 29},
-		text:    []string{"10 of 30 collections (33.3 %) were made because of large objects; they take 22.6 % of the heap."},
+		text:    []string{"10 of 30 collections (33.3 %) were caused by large objects, which take 22.6 % of the heap."},
 		silence: "loh-pressure.collections=34%", wake: "loh-pressure.collections=29%",
 	},
 	{
@@ -381,7 +381,7 @@ var ruleCases = []ruleCase{
 			h.gc(2, milli, holes).gc(2, milli, holes).gc(2, milli, generation(gclog.LOH, func(g *gclog.GenerationDetails) { g.After, g.Fragmentation = 300*megabyte, 80*megabyte })).gc(2, milli, holes)
 		},
 		severity: analysis.Warning, gcs: []uint32{16, 5, 6},
-		text:    []string{"After 3 gen2 collections in a row the large object heap had holes, up to 90 MB, 60 % of it."},
+		text:    []string{"After 3 consecutive gen2 collections the large object heap was fragmented, with up to 90 MB of free space (60 % of it)."},
 		silence: "loh-fragmentation.floor=60MB", wake: "loh-fragmentation.over=26%",
 	},
 	{
@@ -391,7 +391,7 @@ var ruleCases = []ruleCase{
 		},
 		good:     func(h *past) { h.gc(2, milli).gc(2, milli, condemned(clr.CondemnedLimitLOHReclaim)).gc(2, milli) },
 		severity: analysis.Warning, gcs: []uint32{2},
-		text: []string{"1 collection was made because of holes between large objects near the hard limit: up to 16 MB before it."},
+		text: []string{"1 collection was caused by fragmentation of the large object heap near the hard limit, with up to 16 MB of free space before it."},
 	},
 	{
 		rule: "gen2-fragmentation",
@@ -406,7 +406,7 @@ var ruleCases = []ruleCase{
 			})
 		},
 		severity: analysis.Warning, gcs: []uint32{3, 2, 1},
-		text:    []string{"When 3 background collections began, 75 % of gen2 was free space: 150 MB of 200 MB on average."},
+		text:    []string{"When 3 background collections started, 75 % of gen2 was free space: 150 MB of 200 MB on average."},
 		silence: "gen2-fragmentation.over=80%", wake: "gen2-fragmentation.over=60%",
 	},
 	{
@@ -420,7 +420,7 @@ var ruleCases = []ruleCase{
 			times(4, func(int) { h.gc(0, milli, func(d *gclog.GCDetails) { d.PinnedObjects = 5000 }) })
 		},
 		severity: analysis.Warning, gcs: []uint32{20, 19, 18},
-		text:    []string{"in the way of 5 of 20 collections (25 %), up to 1005 of them: many in 5, gen0 full of holes after 0"},
+		text:    []string{"hindered 5 of 20 collections (25 %), with up to 1005 in one collection: 5 had many, 0 left gen0 fragmented"},
 		silence: "pinning.objects=2000", wake: "pinning.of=19%",
 	},
 	{
@@ -438,7 +438,7 @@ var ruleCases = []ruleCase{
 				func(d *gclog.GCDetails) { d.Global.Mechanisms |= clr.MechanismDemotion })
 		},
 		severity: analysis.Warning,
-		text:     []string{"in the way of 20 of 20 collections (100 %), up to 10 of them: many in 0, gen0 full of holes after 10, held down in gen0 by 10."},
+		text:     []string{"hindered 20 of 20 collections (100 %), with up to 10 in one collection: 0 had many, 10 left gen0 fragmented, 10 left it large by demotion."},
 		silence:  "pinning.floor=30MB", wake: "pinning.demotion=40%",
 	},
 	{
@@ -492,7 +492,7 @@ var ruleCases = []ruleCase{
 			times(7, func(i int) { h.run(10*time.Minute).gc(2, milli) })
 		},
 		severity: analysis.Warning, gcs: []uint32{3, 2, 1},
-		text:    []string{"After 3 gen2 collections in 20 min, gen2 and large objects rose from 272 MB to 813 MB, 2.99 times as much; that is little for a trend: gclog gc 4711 --wait shows what remains after a full collection."},
+		text:    []string{"After 3 gen2 collections in 20 min, gen2 and large objects rose from 272 MB to 813 MB, 2.99 times as much; this is too little data for a trend: gclog gc 4711 --wait shows what remains after a full collection."},
 		silence: "memory-growth.floor=600MB",
 	},
 	{
@@ -503,7 +503,7 @@ var ruleCases = []ruleCase{
 		},
 
 		severity: analysis.Warning, gcs: []uint32{15, 14},
-		text:    []string{"After 15 collections in 14 min, resident memory beyond what the GC had committed rose from 183 MB to 393 MB: 492 %/h. RSS was 1.19 GB then, of that 797 MB committed by the GC."},
+		text:    []string{"After 15 collections in 14 min, resident memory beyond what the GC had committed rose from 183 MB to 393 MB: 492 %/h. RSS was then 1.19 GB, of which the GC had committed 797 MB."},
 		silence: "native-growth.floor=220MB",
 	},
 	{
@@ -516,7 +516,7 @@ var ruleCases = []ruleCase{
 			})
 		},
 		severity: analysis.Warning, gcs: []uint32{3, 2, 1},
-		text:    []string{"After 3 collections in 2 min, resident memory beyond what the GC had committed rose from 183 MB to 483 MB, 2.64 times as much; that is little for a trend: pmap -x PID, now and later, shows what grows. RSS was 1.28 GB then, of that 797 MB committed by the GC."},
+		text:    []string{"After 3 collections in 2 min, resident memory beyond what the GC had committed rose from 183 MB to 483 MB, 2.64 times as much; this is too little data for a trend: pmap -x PID, now and later, shows what grows. RSS was then 1.28 GB, of which the GC had committed 797 MB."},
 		silence: "native-growth.quick=400MB",
 	},
 	{
@@ -560,7 +560,7 @@ var ruleCases = []ruleCase{
 			h.healthy(16, heaps(10, 10, 10, 10)).healthy(4, heaps(40, 10, 10, 10))
 		},
 		severity: analysis.Warning, gcs: []uint32{16, 17},
-		text:    []string{"In 5 of 20 collections (25 %) one of 4 heaps had more than 2 times the mean, up to 2.29 times; in 0 of them"},
+		text:    []string{"In 5 of 20 collections (25 %), one of 4 heaps had more than 2 times the mean, up to 2.29 times; in 0 of them"},
 		silence: "heap-imbalance.over=2.3", wake: "heap-imbalance.of=19%",
 	},
 	{
@@ -611,7 +611,7 @@ var ruleCases = []ruleCase{
 			h.healthy(25, heaps(make([]uint64, 8)...), func(d *gclog.GCDetails) { d.Datas.HasTuning = true })
 		},
 		severity: analysis.Warning,
-		text:     []string{"Server GC has 32 heaps on 8 processors; server GC has 32 heaps for 265 MB."},
+		text:     []string{"Server GC has 32 heaps on 8 processors; server GC has 32 heaps for a heap of 265 MB."},
 		wake:     "wrong-flavour.heaps=7",
 	},
 	{
@@ -625,7 +625,7 @@ var ruleCases = []ruleCase{
 			h.healthy(25).gc(2, 300*milli, reason(clr.ReasonInduced)).gc(2, 150*milli)
 		},
 		severity: analysis.Warning, gcs: []uint32{27},
-		text:    []string{"Background collections are switched off and gen2 collections block for up to 250 ms."},
+		text:    []string{"Background collections are disabled and gen2 collections block for up to 250 ms."},
 		silence: "wrong-flavour.pause=250ms", wake: "wrong-flavour.pause=149ms",
 	},
 	{
@@ -654,7 +654,7 @@ var ruleCases = []ruleCase{
 			h.gc(0, milli, func(d *gclog.GCDetails) { d.FinalizationCount = 10000 })
 		},
 		severity: analysis.Warning, gcs: []uint32{28, 27, 26},
-		text:    []string{"3 of 28 collections kept more than 10000 objects alive to be finalized, up to 10003 and up to 10 KB."},
+		text:    []string{"3 of 28 collections retained more than 10000 objects for finalization, up to 10003 objects and 10 KB."},
 		silence: "finalizer-backlog.count=4", wake: "finalizer-backlog.count=2",
 	},
 	{
@@ -670,7 +670,7 @@ var ruleCases = []ruleCase{
 			})
 		},
 		severity: analysis.Warning, gcs: []uint32{26},
-		text:    []string{"The finalizer thread was at work for 90 s in one run"},
+		text:    []string{"The finalizer thread was busy for 90 s in one run"},
 		silence: "finalizer-backlog.run=2m", wake: "finalizer-backlog.run=800ms",
 	},
 	{
@@ -712,7 +712,7 @@ var ruleCases = []ruleCase{
 		},
 		good:     func(h *past) { h.healthy(25, condemned(clr.CondemnedHighMemory)) },
 		severity: analysis.Error, gcs: []uint32{3, 2},
-		text: []string{"2 collections were taken for the last attempt before an OutOfMemoryException by the GC; the heap was up to 265 MB after a collection; the hard limit is not reported."},
+		text: []string{"2 collections were considered the last attempt before an OutOfMemoryException by the GC; the heap was up to 265 MB after a collection; the hard limit is not reported."},
 	},
 	{
 		rule: "hard-limit", name: "committed before OutOfMemoryException",
@@ -722,7 +722,7 @@ var ruleCases = []ruleCase{
 		},
 		good:     func(h *past) { h.healthy(25, condemned(clr.CondemnedHighMemory)) },
 		severity: analysis.Error, gcs: []uint32{1},
-		text: []string{"1 collection was taken for the last attempt before an OutOfMemoryException by the GC; the GC had committed up to 297 MB after a collection, 99 % of the hard limit of the heap (300 MB)."},
+		text: []string{"1 collection was considered the last attempt before an OutOfMemoryException by the GC; the GC had committed up to 297 MB after a collection, 99 % of the hard limit of the heap (300 MB)."},
 	},
 	{
 		rule: "background-behind", name: "waits",
@@ -781,7 +781,7 @@ var ruleCases = []ruleCase{
 			times(4, func(int) { h.run(1100*milli).background(milli, 500*milli, milli, private) })
 		},
 		severity: analysis.Warning, gcs: []uint32{2, 3, 4},
-		text:    []string{"3 background collections began within 1 s of the end of the one before"},
+		text:    []string{"3 background collections started within 1 s of the end of the previous one"},
 		silence: "background-behind.count=4", wake: "background-behind.gap=2s",
 	},
 	{
@@ -791,7 +791,7 @@ var ruleCases = []ruleCase{
 		},
 		good:     func(h *past) { h.healthy(20).gc(2, 90*milli, condemned(clr.CondemnedMaxGenerationBudget)) },
 		severity: analysis.Warning, gcs: []uint32{22, 21},
-		text: []string{"2 collections went by the rules for full collections that do not help, 1 of them full ones that followed a gen1 at once; they paused the program for 91 ms."},
+		text: []string{"2 collections followed the rules for full collections that free little, 1 of them full collections right after a gen1; they paused the program for 91 ms in total."},
 	},
 	{
 		rule: "time-tuning",
@@ -804,7 +804,7 @@ var ruleCases = []ruleCase{
 			times(10, func(int) { h.gc(1, milli, dueByTime) })
 		},
 		severity: analysis.Info, gcs: []uint32{31, 30},
-		text:    []string{"11 of 13 collections of gen1 and gen2 (84.6 %) were made because they were due by time."},
+		text:    []string{"11 of 13 gen1 and gen2 collections (84.6 %) were triggered because they were due by time."},
 		silence: "time-tuning.share=90%", wake: "time-tuning.share=49%",
 	},
 	{
@@ -814,7 +814,7 @@ var ruleCases = []ruleCase{
 		},
 		good:     func(h *past) { h.gc(0, milli).gap(gclog.Gap{Reason: gclog.GapReattached}) },
 		severity: analysis.Warning,
-		text:     []string{"The history has 2 gaps: 1234 lost events, 3 missing collections."},
+		text:     []string{"The data has 2 gaps: 1234 lost events, 3 missing collections."},
 	},
 	{
 		rule: "data-quality", name: "numbers of a log without no-GC regions",
@@ -824,7 +824,7 @@ var ruleCases = []ruleCase{
 		},
 		good:     func(h *past) { h.gc(0, milli); h.calls = append(h.calls, listener.CollectionsOnly) },
 		severity: analysis.Warning,
-		text:     []string{"The history has 2 gaps: 5 lost events, 3 missing GC numbers. No-GC regions use up numbers too, and a log of this format does not hold which: some may be no collections."},
+		text:     []string{"The data has 2 gaps: 5 lost events, 3 missing GC numbers. No-GC regions use numbers, too, and logs of this format do not record which: some may not be collections."},
 	},
 	{
 		rule: "data-quality", name: "incomplete",
@@ -836,7 +836,7 @@ var ruleCases = []ruleCase{
 			times(2, func(int) { h.gc(0, milli, incomplete(gclog.FlawNoRestart)) })
 		},
 		severity: analysis.Warning, gcs: []uint32{1, 2, 3},
-		text:    []string{"The history has 3 incomplete collections."},
+		text:    []string{"The data has 3 incomplete collections."},
 		silence: "data-quality.incomplete=3", wake: "data-quality.incomplete=1",
 	},
 }
@@ -923,7 +923,7 @@ func TestCount(t *testing.T) {
 			h := newPast().gc(2, milli)
 			times(n+1, func(int) { h.background(milli, milli, milli) })
 			return h
-		}, "nothing reports whether allocations waited for background collections: level normal records that; the rest of the rule is fulfilled by none"},
+		}, "no event reports whether allocations waited for background collections (level normal records that); the other checks of the rule found nothing"},
 		{"too-many-gen2", func(n int) *past { return newPast().healthy(9).of(n, 2, milli) }, ""},
 		{"time-tuning", func(n int) *past { return newPast().healthy(9).of(n, 1, milli, dueByTime) }, "needs 1 collection, saw 0 of gen1 and gen2 that report why they were chosen"},
 		{"finalizer-backlog", func(n int) *past { return newPast().healthy(9).of(n, 0, milli, late) }, ""},
@@ -981,9 +981,9 @@ func TestSmallest(t *testing.T) {
 // of them it counts as blocking.
 func TestConditions(t *testing.T) {
 	memory := []string{"memory-load-gen2", "because of a high memory load (memory-load-gen2)"}
-	provisional := []string{"provisional-mode", "because full collections did not help (provisional-mode)"}
+	provisional := []string{"provisional-mode", "because full collections freed little (provisional-mode)"}
 	limit := []string{"hard-limit", "at a limit or out of memory (hard-limit)"}
-	fragmented := []string{"", "because gen2 was full of holes (gen2-fragmentation)"}
+	fragmented := []string{"", "because gen2 was fragmented (gen2-fragmentation)"}
 	want := map[clr.Condemned][]string{
 		clr.CondemnedHighMemory: memory, clr.CondemnedVeryHighMemory: memory,
 		clr.CondemnedFragmentedGen2HighMemory: memory, clr.CondemnedFragmentedGen2VeryHighMemory: memory,
@@ -1016,7 +1016,7 @@ func TestConditions(t *testing.T) {
 			w = []string{"", ""}
 		}
 		if w[1] == "" {
-			w = []string{w[0], "for another reason, or one that is not told"}
+			w = []string{w[0], "for another or an unknown reason"}
 		}
 		slices.Sort(found)
 		if got := strings.Join(found, " "); got != w[0] || cause != w[1]+"." {
@@ -1089,7 +1089,7 @@ func TestLeast(t *testing.T) {
 
 // TestUnbounded checks that nothing is found that depends on the observed time if that is unknown.
 func TestUnbounded(t *testing.T) {
-	const noBounds = "a log of this format does not tell when the observation began and ended"
+	const noBounds = "logs of this format do not record when the observation started and ended"
 	judge := func(c *ruleCase, history func(*past)) *analysis.Finding {
 		h := newPast()
 		history(h)
@@ -1144,7 +1144,7 @@ func TestNumbersOnly(t *testing.T) {
 		t.Error("three missing collections are no finding")
 	}
 	f.CollectionsOnly()
-	if x, why := of(f, "data-quality"); x != nil || !strings.Contains(why, "whether no-GC regions used them up") {
+	if x, why := of(f, "data-quality"); x != nil || !strings.Contains(why, "do not report the numbers that no-GC regions used") {
 		t.Errorf("of a log that does not hold no-GC regions there is %v, %q", x, why)
 	}
 }
@@ -1169,7 +1169,7 @@ func TestQuickGrowth(t *testing.T) {
 		{30 * time.Second, []uint64{400, 400, 600}, 0, "saw 3 over"},
 		{30 * time.Second, []uint64{400, 600, 600}, 0, "saw 3 over"},
 		{30 * time.Second, []uint64{400, 401, 600}, analysis.Warning, "1.5 times as much"},
-		{30 * time.Second, []uint64{0, 60, 120}, analysis.Warning, "rose from 0 B to 120 MB; that is little for a trend"},
+		{30 * time.Second, []uint64{0, 60, 120}, analysis.Warning, "rose from 0 B to 120 MB; this is too little data for a trend"},
 		{2500 * milli, []uint64{400, 500, 600}, analysis.Warning, "After 3 gen2 collections in 5 s"},
 		{2499 * milli, []uint64{400, 500, 600}, 0, "saw 3 over 5 s"},
 		{30 * time.Second, []uint64{400, 650, 380, 600}, 0, "saw 4 over"},
@@ -1201,7 +1201,7 @@ func TestLimitWithoutSizes(t *testing.T) {
 		t.Errorf("%+v %q", x, why)
 	}
 	h.gc(2, milli, unsized, condemned(clr.CondemnedBeforeOOM))
-	if x, why := of(h.findings(t), "hard-limit"); x == nil || x.Text != "1 collection was taken for the last attempt before an OutOfMemoryException by the GC." || x.Evidence[0].Name != "collections.before-oom" {
+	if x, why := of(h.findings(t), "hard-limit"); x == nil || x.Text != "1 collection was considered the last attempt before an OutOfMemoryException by the GC." || x.Evidence[0].Name != "collections.before-oom" {
 		t.Errorf("%+v %q", x, why)
 	}
 }

@@ -41,14 +41,14 @@ func (h *history) worst(parts []Window) []longest {
 
 // tooShort returns why a Summary has no stretch of a length.
 func tooShort(x *Summary, parts []Window, length int64) string {
-	what, is := "the history", x.Window.To-x.Window.From
+	what, is := "the observed time", x.Window.To-x.Window.From
 	if x.Unobserved > 0 {
-		what, is = "what was observed without a gap", 0
+		what, is = "the longest time observed without a gap", 0
 		for _, w := range parts {
 			is = max(is, w.To-w.From)
 		}
 	}
-	text := fmt.Sprintf("%s of %s is shorter than ", what, durationText(float64(is)))
+	text := fmt.Sprintf("%s, %s, is shorter than ", what, durationText(float64(is)))
 	if minutes := length / int64(time.Minute); minutes > 0 {
 		return text + fmt.Sprintf("%d min", minutes)
 	}

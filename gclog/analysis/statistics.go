@@ -109,7 +109,7 @@ type rollup struct {
 }
 
 // noCommitted is why the committed memory is unknown.
-const noCommitted = "no event reports it (CommittedUsage): GCs before .NET 8 send none, nor does the standalone GC of .NET 8 and 9"
+const noCommitted = "no event reports it (CommittedUsage): runtimes before .NET 8 and the standalone GC of .NET 8 and 9 do not send it"
 
 // NewStatistics returns empty Statistics.
 func NewStatistics(o StatisticsOptions) *Statistics {
@@ -117,8 +117,8 @@ func NewStatistics(o StatisticsOptions) *Statistics {
 	if o.Live {
 		s.live = &live{sliding: newSliding(liveSlot, shareLengths[:]...)}
 	}
-	s.last = unknown("no collection tells its size")
-	s.lastGen2 = unknown("no gen2 collection tells its size")
+	s.last = unknown("no collection reports the size of the heap")
+	s.lastGen2 = unknown("no gen2 collection reports the size of the heap")
 	s.committed = unknown(noCommitted)
 	s.memory.committed = s.committed
 	return s
@@ -286,7 +286,7 @@ func (s *Statistics) GC(d *gclog.GCDetails) {
 	gen2 := d.Generation >= gclog.Gen2
 	if gen2 {
 		s.gen2End, s.hasGen2 = max(at, ended(d)), true
-		s.lastGen2 = unknown("the newest gen2 collection does not tell its size")
+		s.lastGen2 = unknown("the latest gen2 collection does not report the size of the heap")
 	}
 	if peak := peak(d); peak > 0 {
 		s.heapMax.add(float64(peak))

@@ -208,8 +208,8 @@ func TestStory(t *testing.T) {
 		why[m.Name] = m.Why
 	}
 	for name, want := range map[string]string{
-		"pause.share.1m": "what was observed without a gap of 50 s is shorter than 1 min",
-		"gen2.since":     "since the newest gen2 collection that was seen, not all was observed",
+		"pause.share.1m": "the longest time observed without a gap, 50 s, is shorter than 1 min",
+		"gen2.since":     "the time since the latest recorded gen2 collection was not observed completely",
 	} {
 		if why[name] != want {
 			t.Errorf("%s: %q, want %q", name, why[name], want)
@@ -294,22 +294,22 @@ func TestUnknown(t *testing.T) {
 		why  map[string]string
 	}{
 		{"nothing", func(*analysis.Statistics) {}, map[string]string{
-			"duration":      "the session has no part in this window",
-			"pause.share":   "the session has no part in this window",
-			"gc.rate":       "the session has no part in this window",
+			"duration":      "no part of the session is in this window",
+			"pause.share":   "no part of the session is in this window",
+			"gc.rate":       "no part of the session is in this window",
 			"pause.p99":     "no pauses",
 			"pause.total":   "",
 			"gc.count":      "",
 			"gen1.per.gen0": "no gen0 collections",
-			"heap.last":     "no collection tells its size",
+			"heap.last":     "no collection reports the size of the heap",
 		}},
 		{"a second without collections", func(s *analysis.Statistics) { s.Begin(0); s.End(sec) }, map[string]string{
 			"duration":                "",
 			"pause.share":             "",
-			"pause.share.10s":         "the history of 1 s is shorter than 10 s",
-			"pause.share.5m":          "the history of 1 s is shorter than 5 min",
+			"pause.share.10s":         "the observed time, 1 s, is shorter than 10 s",
+			"pause.share.5m":          "the observed time, 1 s, is shorter than 5 min",
 			"mutator.1s":              "",
-			"mutator.10s":             "the history of 1 s is shorter than 10 s",
+			"mutator.10s":             "the observed time, 1 s, is shorter than 10 s",
 			"gc.rate":                 "",
 			"gen2.since":              "no gen2 collections",
 			"gen2.blocking.share":     "no gen2 collections",
@@ -325,18 +325,18 @@ func TestUnknown(t *testing.T) {
 			s.End(2 * sec)
 		}, map[string]string{
 			"pause.max":            "",
-			"gc.compacting":        "none of the collections tells whether it moved objects together",
-			"gen0.heap.after.max":  "none of the gen0 collections tells its size after",
-			"heap.max":             "no collection tells its size",
-			"alloc.rate":           "none of the collections tells what was allocated: that takes the histories of its heaps and of those before",
-			"promoted.total":       "none of the collections tells what was promoted",
-			"pinned.share":         "none of the collections tells how much of what survived was pinned",
-			"finalized.count":      "no collection tells of the finalizers that ran",
-			"pinned.seen.gcs":      "none of the collections tells pinned objects one by one: level full does, if there are any",
-			"pinned.plugs.gcs":     "none of the collections tells stretches that could not be moved: the private provider at Verbose does, if there are any",
-			"pinned.plugs.bytes":   "none of the collections tells how large the stretches are that could not be moved",
-			"pinned.user.share":    "none of the collections tells both pinned objects and stretches that could not be moved",
-			"heap.committed":       "no event reports it (CommittedUsage): GCs before .NET 8 send none, nor does the standalone GC of .NET 8 and 9",
+			"gc.compacting":        "none of the collections reports whether it compacted",
+			"gen0.heap.after.max":  "none of the gen0 collections reports the size of the heap after it",
+			"heap.max":             "no collection reports the size of the heap",
+			"alloc.rate":           "none of the collections reports the allocated bytes, which requires its heap histories and those of the previous collection",
+			"promoted.total":       "none of the collections reports the promoted bytes",
+			"pinned.share":         "none of the collections reports how much of the survivors was pinned",
+			"finalized.count":      "no collection reports the finalizers that ran",
+			"pinned.seen.gcs":      "none of the collections reports individual pinned objects; level full does, if there are any",
+			"pinned.plugs.gcs":     "none of the collections reports pieces of memory that could not be moved; the private provider at level Verbose does, if there are any",
+			"pinned.plugs.bytes":   "none of the collections reports the size of the memory that could not be moved",
+			"pinned.user.share":    "none of the collections reports both pinned objects and memory that could not be moved",
+			"heap.committed":       "no event reports it (CommittedUsage): runtimes before .NET 8 and the standalone GC of .NET 8 and 9 do not send it",
 			"background.pause.max": "no background pauses",
 		}},
 		{"a log without pauses", func(s *analysis.Statistics) {
@@ -346,16 +346,16 @@ func TestUnknown(t *testing.T) {
 			s.GC(d)
 			s.End(20 * sec)
 		}, map[string]string{
-			"pause.total":                "none of the collections tells a pause",
-			"pause.share":                "none of the collections tells a pause",
-			"pause.share.10s":            "none of the collections tells a pause",
-			"mutator.1s":                 "none of the collections tells a pause",
-			"gen0.pause.max":             "none of the gen0 collections tells a pause",
-			"gen0.collection.pause.mean": "none of the gen0 collections tells all of its pauses",
+			"pause.total":                "none of the collections reports a pause",
+			"pause.share":                "none of the collections reports a pause",
+			"pause.share.10s":            "none of the collections reports a pause",
+			"mutator.1s":                 "none of the collections reports a pause",
+			"gen0.pause.max":             "none of the gen0 collections reports a pause",
+			"gen0.collection.pause.mean": "none of the gen0 collections reports all of its pauses",
 		}},
 		{"losses of unknown size", func(s *analysis.Statistics) {
 			s.Gap(&gclog.Gap{Reason: gclog.GapLostEvents})
-		}, map[string]string{"events.lost": "events were lost, and the runtime does not say how many"}},
+		}, map[string]string{"events.lost": "events were lost, and the runtime does not report how many"}},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			got := reasons(x.emit)
@@ -378,7 +378,7 @@ func TestLiveStory(t *testing.T) {
 	for _, m := range x.Metrics() {
 		switch {
 		case strings.HasPrefix(m.Name, "mutator."):
-			if m.Why != "live statistics keep no pauses: a recording has them" {
+			if m.Why != "live statistics do not keep pauses; a recording does" {
 				t.Errorf("%s: %+v", m.Name, m.Number)
 			}
 		case m.Known() && math.Abs(m.Value-want[m.Name]) > 0.01*math.Abs(want[m.Name]):

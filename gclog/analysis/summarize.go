@@ -12,7 +12,7 @@ import (
 const minute = 60e9
 
 // noBounds is why values that depend on the observed time are unknown.
-const noBounds = "a log of this format does not tell when the observation began and ended"
+const noBounds = "logs of this format do not record when the observation started and ended"
 
 // Summary returns the statistics so far.
 func (s *Statistics) Summary() *Summary {
@@ -30,7 +30,7 @@ func (s *Statistics) Summary() *Summary {
 	case s.unbounded:
 		x.Duration = unknown(noBounds)
 	case length <= 0:
-		x.Duration = unknown("the session has no part in this window")
+		x.Duration = unknown("no part of the session is in this window")
 	case length <= x.Unobserved:
 		x.Duration = unknown("nothing of this window was observed")
 	}
@@ -58,12 +58,12 @@ func (s *Statistics) Summary() *Summary {
 	case s.hasGen2 && s.unbounded:
 		x.SinceLastGen2 = x.Duration
 	case s.hasGen2 && s.unseen.touch(s.gen2End, x.Window.To):
-		x.SinceLastGen2 = unknown("since the newest gen2 collection that was seen, not all was observed")
+		x.SinceLastGen2 = unknown("the time since the latest recorded gen2 collection was not observed completely")
 	case s.hasGen2:
 		x.SinceLastGen2 = known(float64(max(0, x.Window.To-s.gen2End))).in("ns")
 	}
-	x.Finalized = s.finalized.quantity("no collection tells of the finalizers that ran").Total
-	x.Heap.Max = s.heapMax.quantity("no collection tells its size").Max.in("bytes")
+	x.Finalized = s.finalized.quantity("no collection reports the finalizers that ran").Total
+	x.Heap.Max = s.heapMax.quantity("no collection reports the size of the heap").Max.in("bytes")
 	x.Heap.MaxCommitted = s.committedMax.quantity(s.committed.Why).Max.in("bytes")
 	x.Memory = s.memory.report()
 	s.allocation(x)
@@ -73,7 +73,7 @@ func (s *Statistics) Summary() *Summary {
 // allocation fills in the allocations in the Window and their rate.
 func (s *Statistics) allocation(x *Summary) {
 	bytes, time := s.allocated.inside(s.window)
-	x.AllocationRate = ratio(1e9*bytes, time, "no collection that tells what was allocated comes right behind another that was seen").in("bytes/s")
+	x.AllocationRate = ratio(1e9*bytes, time, "no collection that reports allocations directly follows another recorded one").in("bytes/s")
 	if x.CollectionsOnly && x.Missed > 0 && x.AllocationRate.Known() {
 		x.AllocationRate = x.missed()
 	}
@@ -130,34 +130,34 @@ func (r *rollup) report(c Class) Rollup {
 		if r.Count == 0 {
 			return "no " + c.collections()
 		}
-		return fmt.Sprintf("none of the %s tells %s", c.collections(), lacks)
+		return fmt.Sprintf("none of the %s reports %s", c.collections(), lacks)
 	}
 	x.Compacting = known(float64(r.compacting))
 	if r.blocking > 0 && r.compactingKnown == 0 {
-		x.Compacting = unknown(why("whether it moved objects together"))
+		x.Compacting = unknown(why("whether it compacted"))
 	}
 	x.Induced = known(float64(r.induced))
 	if r.Count > 0 && r.reasons == 0 {
 		x.Induced = unknown(why("why it was started"))
 	}
 	x.Pause = r.pause.quantity(why("all of its pauses")).in("ns")
-	x.Suspend = r.suspend.quantity(why("how long it took to stop the threads")).in("ns")
-	x.Peak = r.peak.quantity(why("its size before")).in("bytes")
-	x.After = r.after.quantity(why("its size after")).in("bytes")
-	x.Promoted = r.promoted.quantity(why("what was promoted")).in("bytes")
-	x.Allocated = r.allocated.quantity(why("what was allocated: that takes the histories of its heaps and of those before")).in("bytes")
-	x.AllocationRate = r.rate.quantity(why("what was allocated and in what time")).in("bytes/s")
-	x.PinnedObjects = r.pinned.quantity(why("how many pinned objects there were"))
-	x.PinnedShare = ratio(100*r.survivedPins, r.survived, why("how much of what survived was pinned")).in("%")
-	x.PinsSeen = r.pinsSeen.quantity(why("pinned objects one by one: level full does, if there are any")).in("bytes")
-	x.PinPlugs = r.pinPlugs.quantity(why("how large the stretches are that could not be moved")).in("bytes")
-	x.PlugsReported = unknown(why("stretches that could not be moved: the private provider at Verbose does, if there are any"))
+	x.Suspend = r.suspend.quantity(why("the time to suspend the threads")).in("ns")
+	x.Peak = r.peak.quantity(why("the size of the heap before it")).in("bytes")
+	x.After = r.after.quantity(why("the size of the heap after it")).in("bytes")
+	x.Promoted = r.promoted.quantity(why("the promoted bytes")).in("bytes")
+	x.Allocated = r.allocated.quantity(why("the allocated bytes, which requires its heap histories and those of the previous collection")).in("bytes")
+	x.AllocationRate = r.rate.quantity(why("the allocated bytes and in what time")).in("bytes/s")
+	x.PinnedObjects = r.pinned.quantity(why("the number of pinned objects"))
+	x.PinnedShare = ratio(100*r.survivedPins, r.survived, why("how much of the survivors was pinned")).in("%")
+	x.PinsSeen = r.pinsSeen.quantity(why("individual pinned objects; level full does, if there are any")).in("bytes")
+	x.PinPlugs = r.pinPlugs.quantity(why("the size of the memory that could not be moved")).in("bytes")
+	x.PlugsReported = unknown(why("pieces of memory that could not be moved; the private provider at level Verbose does, if there are any"))
 	if r.plugs > 0 {
 		x.PlugsReported = count(r.plugs)
 	}
-	x.UserPinned = ratio(100*r.userPinned, r.notMoved, why("both pinned objects and stretches that could not be moved")).in("%")
-	x.Finalization = r.finalization.quantity(why("how many objects wait to be finalized"))
-	x.FinalizationBytes = r.finalBytes.quantity(why("how large the objects are that wait to be finalized")).in("bytes")
+	x.UserPinned = ratio(100*r.userPinned, r.notMoved, why("both pinned objects and memory that could not be moved")).in("%")
+	x.Finalization = r.finalization.quantity(why("the number of objects retained for finalization"))
+	x.FinalizationBytes = r.finalBytes.quantity(why("the size of the objects retained for finalization")).in("bytes")
 	return x
 }
 
@@ -165,7 +165,7 @@ func (r *rollup) report(c Class) Rollup {
 func (x *Summary) noPauses(c Class) string {
 	switch {
 	case x.Classes[c].Count > 0:
-		return fmt.Sprintf("none of the %s tells a pause", c.collections())
+		return fmt.Sprintf("none of the %s reports a pause", c.collections())
 	case c == ClassNone && x.Sparse:
 		return notHeld
 	}
@@ -173,11 +173,11 @@ func (x *Summary) noPauses(c Class) string {
 }
 
 // noOtherPauses is why nothing is known about all pauses.
-const noOtherPauses = "a log of this format does not hold pauses without a collection"
+const noOtherPauses = "logs of this format do not contain pauses without a collection"
 
 // distributions fills in the distributions.
 func (s *Statistics) distributions(x *Summary) {
-	const noSuspend = "no pause tells how long it took to stop the threads"
+	const noSuspend = "no pause reports the time to suspend the threads"
 	noBetween := "fewer than two collections"
 	if x.Unobserved > 0 {
 		noBetween = "no two collections without a gap between them"
@@ -259,7 +259,7 @@ func (s *Statistics) shares(x *Summary, hidden int64) {
 		switch {
 		case !total.Known():
 		case i >= len(worst):
-			share.Percent = unknown("live statistics keep no pauses: a recording has them")
+			share.Percent = unknown("live statistics do not keep pauses; a recording does")
 		case worst[i].paused < 0:
 			share.Percent = unknown(tooShort(x, parts, share.Length))
 		default:

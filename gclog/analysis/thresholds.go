@@ -45,7 +45,7 @@ func (t *Thresholds) Set(name, value string) error {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		if last == "window" && v == 0 {
-			return fmt.Errorf("%s: %q is no length of a stretch: give one of more than 0, such as %s", name, value, threshold.Text(threshold.Default))
+			return fmt.Errorf("%s: %q is not a valid length: it must be greater than 0, such as %s", name, value, threshold.Text(threshold.Default))
 		}
 		t.set = maps.Clone(t.set)
 		if t.set == nil {
@@ -102,29 +102,29 @@ func ParseValue(s, unit string) (float64, error) {
 		if d, err := time.ParseDuration(strings.NewReplacer(" ", "", "min", "m").Replace(s)); err == nil && d >= 0 {
 			return float64(d), nil
 		}
-		return 0, fmt.Errorf("%q is no duration: give a number with a unit, such as 100ms, 1.5s or 10m", s)
+		return 0, fmt.Errorf("%q is not a duration: write a number with a unit, such as 100ms, 1.5s or 10m", s)
 	case "bytes":
 		if v, ok := parseSize(s); ok {
 			return v, nil
 		}
-		return 0, fmt.Errorf("%q is no size: give a number with B, KB, MB or GB, such as 50MB (KiB, MiB and GiB are 1024 times each other)", s)
+		return 0, fmt.Errorf("%q is not a size: write a number with B, KB, MB or GB, such as 50MB (KiB, MiB and GiB are 1024 times each other)", s)
 	case "bytes/s":
 		if v, ok := parseSize(strings.TrimSuffix(s, "/s")); ok {
 			return v, nil
 		}
-		return 0, fmt.Errorf("%q is no rate: give a size for each second, such as 500MB/s", s)
+		return 0, fmt.Errorf("%q is not a rate: write a size per second, such as 500MB/s", s)
 	case "%", "%/h":
 		if v, ok := parseUnit(strings.TrimSuffix(s, "/h"), "%"); ok {
 			return v, nil
 		}
-		return 0, fmt.Errorf("%q is no percentage: give a number with %%, such as 20%%", s)
+		return 0, fmt.Errorf("%q is not a percentage: write a number with %%, such as 20%%", s)
 	case "1/min":
 		if v, ok := parseUnit(s, "/min"); ok {
 			return v, nil
 		}
-		return 0, fmt.Errorf("%q is no rate: give a number for each minute, such as 5/min", s)
+		return 0, fmt.Errorf("%q is not a rate: write a number per minute, such as 5/min", s)
 	}
-	return 0, fmt.Errorf("%q is no number: give one such as 20 or 1.5", s)
+	return 0, fmt.Errorf("%q is not a number: write one such as 20 or 1.5", s)
 }
 
 func parseUnit(s, unit string) (float64, bool) {

@@ -67,7 +67,7 @@ func (t *Types) Allocated(n int) AllocatedTypes {
 	s := &t.allocated
 	x := AllocatedTypes{Samples: count(s.n), Sampled: known(s.total).in("bytes"), Types: []AllocatedType{}}
 	if s.n == 0 {
-		x.Samples = unknown("there are no allocation ticks: recordings of the level full have them, and logs do not")
+		x.Samples = unknown("there are no allocation ticks: only recordings at level full contain them")
 		x.Sampled = x.Samples
 	}
 	all := s.most()
@@ -199,7 +199,7 @@ func typesText(list []typeShare) string {
 	if len(words) == 0 {
 		return ""
 	}
-	return " Of what was sampled: " + strings.Join(words, ", ") + "."
+	return " Sampled allocations: " + strings.Join(words, ", ") + "."
 }
 
 // sampling returns the margin of a share of the total: the distance to the farther end of its

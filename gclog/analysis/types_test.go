@@ -40,7 +40,7 @@ func TestAllocatedTypes(t *testing.T) {
 			h.tick(1, "System.Byte[]", 500_000).tick(2, "System.String", 300_000).tick(3, "Shop.Order", 100_000)
 			h.tick(4, "Shop.Order", 90_000).tick(5, "Shop.Rare", 9_000).tick(0, "", 1_000) // without a name
 		})
-		if want := " Of what was sampled: 50 % System.Byte[], 30 % System.String, 19 % Shop.Order."; !strings.HasSuffix(x.Text, want) {
+		if want := " Sampled allocations: 50 % System.Byte[], 30 % System.String, 19 % Shop.Order."; !strings.HasSuffix(x.Text, want) {
 			t.Errorf("%s\nwant\n%s", x.Text, want)
 		}
 		shares := map[string]float64{}
@@ -65,7 +65,7 @@ func TestAllocatedTypes(t *testing.T) {
 			}
 			h.tick(uint64(len(name)), name, 100_000)
 		})
-		if want := " Of what was sampled: 100 % Late."; !strings.HasSuffix(x.Text, want) {
+		if want := " Sampled allocations: 100 % Late."; !strings.HasSuffix(x.Text, want) {
 			t.Errorf("%s\nwant\n%s", x.Text, want)
 		}
 	})
@@ -73,7 +73,7 @@ func TestAllocatedTypes(t *testing.T) {
 		x := churned(t, analysis.Always(), func(h *past) {
 			h.tick(1, "A\x1b[2J\n\u202e\u2028", 100_000).tick(2, strings.Repeat("x", 30_000), 100_000)
 		})
-		if want := " Of what was sampled: 50 % A?[2J???, 50 % " + strings.Repeat("x", 100) + "…."; !strings.HasSuffix(x.Text, want) {
+		if want := " Sampled allocations: 50 % A?[2J???, 50 % " + strings.Repeat("x", 100) + "…."; !strings.HasSuffix(x.Text, want) {
 			t.Errorf("%s\nwant\n%s", x.Text, want)
 		}
 	})
@@ -81,11 +81,11 @@ func TestAllocatedTypes(t *testing.T) {
 		x := churned(t, analysis.Always(), func(h *past) {
 			h.tick(1, "A", 1<<62).tick(2, "B", 1<<62).tick(3, "A", math.MaxUint64-1<<62).tick(4, "C", 0)
 		})
-		if want := " Of what was sampled: 80 % A, 20 % B."; !strings.HasSuffix(x.Text, want) {
+		if want := " Sampled allocations: 80 % A, 20 % B."; !strings.HasSuffix(x.Text, want) {
 			t.Errorf("%s\nwant\n%s", x.Text, want)
 		}
 		x = churned(t, analysis.Always(), func(h *past) { h.tick(1, "A", 1<<62).tick(2, "A", math.MaxUint64) })
-		if want := " Of what was sampled: 100 % A."; !strings.HasSuffix(x.Text, want) {
+		if want := " Sampled allocations: 100 % A."; !strings.HasSuffix(x.Text, want) {
 			t.Errorf("%s\nwant\n%s", x.Text, want)
 		}
 		for _, e := range x.Evidence {
@@ -105,7 +105,7 @@ func TestAllocatedTypes(t *testing.T) {
 			h.tick(1, "System.Byte[]", 100_000)
 			times(10, func(int) { id++; h.tick(1+id, fmt.Sprint("T", id), 10_000) })
 		})
-		if want := " Of what was sampled: 50 % System.Byte[]."; !strings.HasSuffix(x.Text, want) {
+		if want := " Sampled allocations: 50 % System.Byte[]."; !strings.HasSuffix(x.Text, want) {
 			t.Errorf("%s\nwant\n%s", x.Text, want)
 		}
 	})

@@ -19,7 +19,7 @@ func valueText(v float64, unit string) string {
 	case "%", "%/h":
 		return digits(v) + " " + unit
 	case "1/min":
-		return digits(v) + " a minute"
+		return digits(v) + " per minute"
 	}
 	return digits(v)
 }

@@ -82,3 +82,11 @@ func was(n uint64) string {
 	}
 	return " were"
 }
+
+// are returns the verb for a number of things.
+func are(n uint64) string {
+	if n == 1 {
+		return " is"
+	}
+	return " are"
+}
