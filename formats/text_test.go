@@ -184,6 +184,7 @@ func TestGapSentences(t *testing.T) {
 	}{
 		{gclog.Gap{Reason: gclog.GapLostEvents, LostEvents: 12, From: 3, To: 4}, "12 events are missing" + dropped},
 		{gclog.Gap{Reason: gclog.GapLostEvents, LostEvents: 0}, "0 events are missing" + dropped},
+		{gclog.Gap{Reason: gclog.GapLostEvents, LostEvents: 1}, "1 event is missing: the runtime dropped it because its buffer was full, or the stream is damaged"},
 		{gclog.Gap{Reason: gclog.GapQueueFull, Records: 1, From: 27, To: 27}, "the outputs were too slow: 1 record is missing, of collection 27"},
 		{gclog.Gap{Reason: gclog.GapQueueFull, Records: 3}, "the outputs were too slow: 3 records are missing"},
 		{gclog.Gap{Reason: gclog.GapUnwritten, Records: 12, From: 17, To: 28}, "the output could not be written: 12 records are missing, of collections from 17 to 28"},

@@ -12,8 +12,8 @@ import (
 func appendGap(b []byte, g *gclog.Gap) []byte {
 	switch {
 	case g.Reason == gclog.GapLostEvents:
-		b = appendCount(b, g.LostEvents, " event is missing", " events are missing")
-		return append(b, ": the runtime dropped them because its buffer was full, or the stream is damaged"...)
+		b = appendCount(b, g.LostEvents, " event is missing: the runtime dropped it", " events are missing: the runtime dropped them")
+		return append(b, " because its buffer was full, or the stream is damaged"...)
 	case g.Reason == gclog.GapQueueFull:
 		return appendDropped(append(b, "the outputs were too slow: "...), g)
 	case g.Reason == gclog.GapUnwritten:
