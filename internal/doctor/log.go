@@ -94,8 +94,8 @@ func (r *Report) logTotals(h logs.Head, list []*tally, sum *tally) {
 	}
 	switch {
 	case sum.missing > 0 && h.Sessions:
-		r.add(Warning, "missing-gcs", "the numbers of %d collections are missing", sum.missing)
+		r.add(Warning, "missing-gcs", "missing collection numbers: %d", sum.missing)
 	case sum.missing > 0:
-		r.add(Warning, "missing-gcs", "the numbers of %d collections are missing: this log format does not record whether no-GC regions used them", sum.missing)
+		r.add(Warning, "missing-gcs", "missing collection numbers: %d; this log format does not record whether no-GC regions used them", sum.missing)
 	}
 }

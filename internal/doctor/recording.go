@@ -263,6 +263,6 @@ func (r *Report) losses(trace *parse.Trace, v *inventory, sum *tally) {
 		r.add(Warning, "lost-events", "%d events were lost between %s and %s", v.lost, at(v.lostFrom), at(v.lostTo))
 	}
 	if sum.missing > 0 {
-		r.add(Warning, "missing-gcs", "the numbers of %d collections are missing", sum.missing)
+		r.add(Warning, "missing-gcs", "missing collection numbers: %d", sum.missing)
 	}
 }

@@ -140,7 +140,7 @@ func TestMissingNumbers(t *testing.T) {
 		)
 	}
 	v.End()
-	wants(t, examine(t, v.Bytes), "missing-gcs", "2 collections")
+	wants(t, examine(t, v.Bytes), "missing-gcs", "missing collection numbers: 2")
 }
 
 func TestLateEvents(t *testing.T) {
