@@ -110,7 +110,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 			select {
 			case <-written:
 			case <-time.After(writeTime + skipTime):
-				return &Result{Process: gclog.Process{ID: int64(o.Target.PID)}, Err: errors.New("the outputs accept no more data: what remained to be written is lost")}, nil
+				return &Result{Process: gclog.Process{ID: int64(o.Target.PID)}, Err: errors.New("the outputs no longer accept data: the remaining records are lost")}, nil
 			}
 		}
 		break
