@@ -28,7 +28,7 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 		if args[1] == xlog.HelpOption {
 			return []string{args[0], xlogHelpName}, nil
 		}
-		return nil, usagef("%s belongs behind a command: gclog attach PID %s", args[1], args[1])
+		return nil, usagef("%s belongs after a command: gclog attach PID %s", args[1], args[1])
 	}
 	at := slices.IndexFunc(args[1:], func(a string) bool { return !strings.HasPrefix(a, "-") }) + 1
 	if at == 0 {
@@ -63,7 +63,7 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 		case a == xlog.HelpOption:
 			return []string{args[0], xlogHelpName}, nil
 		case xlog.IsOption(a) && !takesValue[xlogFlag]:
-			return nil, usagef("%s has no -Xlog: attach, run and convert have", cmd.Name)
+			return nil, usagef("%s does not accept -Xlog; attach, run and convert do", cmd.Name)
 		case xlog.IsOption(a):
 			flags = append(flags, "--"+xlogFlag, a)
 		case strings.HasPrefix(a, "-XX:"):
@@ -77,7 +77,7 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 				continue
 			}
 			if len(tail) == 0 || tail[0] == "--" {
-				return nil, usagef("%s needs a value (gclog %s --help shows what there is)", a, cmd.Name)
+				return nil, usagef("%s needs a value (see gclog %s --help)", a, cmd.Name)
 			}
 			flags = append(flags, tail[0])
 			tail = tail[1:]

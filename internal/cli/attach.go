@@ -28,24 +28,24 @@ func (p *program) attachCommand() *cli.Command {
 		Name:      "attach",
 		Usage:     "write the GC log of a running process",
 		ArgsUsage: "[PID|NAME]",
-		Description: `Without PID and NAME: the only .NET process that there is.
+		Description: `Without PID or NAME, gclog attaches to the only .NET process.
 
-On a terminal there is a line for each collection, with the columns that fit; a file or a
-pipe gets all of them. The colour of a line is that of its longest pause: yellow from 50 ms
-on, red from 200 ms on. Bold red lines say that something is missing or does not end.
-NO_COLOR=1 turns colours off.
+A terminal shows a line for each collection, with the columns that fit; a file or a pipe
+gets all columns. The colour of a line shows its longest pause: yellow from 50 ms, red from
+200 ms. Bold red lines report that something is missing or does not end. NO_COLOR=1 turns
+colours off.
 
 Examples:
    gclog attach 4711                           lines on the terminal
-   gclog attach 4711 -o gc.log                 a rotating log, as Java's tools read it
-   gclog attach MyApp -o gc.json --follow      JSON lines, also of MyApp's next process
-   gclog attach 4711 -o gc.log -o gc.csv       two files of one session
+   gclog attach 4711 -o gc.log                 a rotating log for Java's tools
+   gclog attach MyApp -o gc.json --follow      JSON lines, also for MyApp's next process
+   gclog attach 4711 -o gc.log -o gc.csv       two files from one session
    gclog attach 4711 -Xlog:gc*:file=gc-%p.log:time,uptime,level,tags
    gclog attach 4711 --duration 5m --format csv > gc.csv
    gclog attach -- dotnet app.dll              the same as gclog run -- dotnet app.dll`,
 		Flags: join(targetFlags(), outputFlags(), rotationFlags(defaultFileCount), sessionFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "duration", Category: endingOptions, Usage: "stop after `TIME`: 90s, 5m, 00:00:05:00"},
-			&cli.Int64Flag{Name: "count", Category: endingOptions, Usage: "stop after `N` collections", DefaultText: "without end"},
+			&cli.Int64Flag{Name: "count", Category: endingOptions, Usage: "stop after `N` collections", DefaultText: "unlimited"},
 			&cli.BoolFlag{Name: "follow", Category: endingOptions, Usage: "when the process ends, wait for the next one with this name or service"},
 			&cli.StringFlag{Name: "record", Category: recordingOptions, Usage: "also write the raw stream to `FILE` (.nettrace)"},
 		}),
@@ -119,7 +119,7 @@ func (p *program) watchOptions(c *cli.Context, outputs []output.Spec, record str
 		}
 		for _, o := range outputs {
 			if output.SamePath(o.Path, w.record) {
-				return nil, usagef("the log and the recording are both to be %s", w.record)
+				return nil, usagef("the log and the recording cannot both be written to %s", w.record)
 			}
 		}
 	}
@@ -198,7 +198,7 @@ func (w *watch) follow(ctx context.Context, ch choice) error {
 	for ctx.Err() == nil {
 		if w.over() {
 			if ended.IsZero() {
-				return noProcessf("%w called %q came within %s", errNone, ch.name, w.duration)
+				return noProcessf("%w called %q started within %s", errNone, ch.name, w.duration)
 			}
 			return nil
 		}
@@ -211,7 +211,7 @@ func (w *watch) follow(ctx context.Context, ch choice) error {
 		case errors.Is(err, errNone):
 			text := "waiting for the next process called " + ch.name
 			if len(others) > 0 {
-				text += "; not the next: " + strings.Join(others, ", ") + ", running since before the last one ended"
+				text += "; ignored: " + strings.Join(others, ", ") + ", running since before the last one ended"
 			}
 			wait(text)
 			continue
@@ -329,7 +329,7 @@ func (p *program) identify(ctx context.Context, t *session.Target) (gclog.Proces
 // session.
 func (p *program) sayEnding(t *session.Target) func() {
 	return func() {
-		p.ui.sayf("waiting for process %d to end the session%s; Ctrl-C again ends gclog at once", t.PID, whyStopped(t))
+		p.ui.sayf("waiting for process %d to end the session%s; Ctrl-C again ends gclog immediately", t.PID, whyStopped(t))
 	}
 }
 
@@ -349,7 +349,7 @@ func (p *program) awaitStartup(ctx context.Context, t *session.Target, duration 
 		limited, cancel = context.WithTimeout(ctx, duration)
 	}
 	defer cancel()
-	err := t.AwaitStartup(limited, func(err error) { p.ui.sayf("%v: gclog begins then", err) })
+	err := t.AwaitStartup(limited, func(err error) { p.ui.sayf("%v; gclog starts after that", err) })
 	if err != nil && limited.Err() != nil && ctx.Err() == nil {
 		return t.CheckStartup(ctx)
 	}
@@ -477,17 +477,17 @@ func (w *watch) sayEnded(r *attach.Result) {
 		w.p.ui.say(s)
 	case formats.EndKilled:
 		if e.Signal != 0 {
-			w.p.ui.sayf("process %d was ended by signal %d (%v)", r.Process.ID, e.Signal, syscall.Signal(e.Signal))
+			w.p.ui.sayf("process %d was terminated by signal %d (%v)", r.Process.ID, e.Signal, syscall.Signal(e.Signal))
 		} else {
-			w.p.ui.sayf("process %d was killed, or crashed", r.Process.ID)
+			w.p.ui.sayf("process %d was killed or crashed", r.Process.ID)
 		}
 	case formats.EndOOMKilled:
-		w.p.ui.sayf("process %d was killed by the kernel, because there was no memory left in its control group", r.Process.ID)
+		w.p.ui.sayf("process %d was killed by the kernel because its control group ran out of memory", r.Process.ID)
 	case formats.EndUnseen:
 		w.p.ui.sayf("process %d ended", r.Process.ID)
 	}
 	if len(w.outputs) > 0 && w.progress.GCs.Load() == 0 && r.Err == nil {
-		w.p.ui.sayf("no collection of process %d began meanwhile", r.Process.ID)
+		w.p.ui.sayf("no collection of process %d started meanwhile", r.Process.ID)
 	}
 }
 

@@ -14,15 +14,15 @@ import (
 func (p *program) checkCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "check",
-		Usage:     "fail if a recording, a log or a running process breaks a limit: for tests and CI",
+		Usage:     "fail if a recording, a log or a running process exceeds a limit: for tests and CI",
 		ArgsUsage: "FILE...|PID|NAME",
-		Description: `Ends with 6 if a condition of --fail-if is true, or cannot be judged because its metric
-is not known here. Where there was nothing of what it is about, such as no blocking gen2
-collection, it is not true; neither where a percentile is not known for want of values (p99
-takes 100), but even the largest one is within the limit. There is a line for each
-condition. A recording that is damaged ends with 2, whatever its conditions say.
+		Description: `The exit code is 6 if a condition of --fail-if is true, or cannot be evaluated because its
+metric is unknown. A condition is false if there was nothing that it applies to, such as no
+blocking gen2 collection, or if there are too few values for a percentile (p99 needs 100)
+but even the largest one is within the limit. Each condition gets a line. For a damaged
+recording the exit code is 2, whatever the conditions say.
 
-Conditions are METRIC, one of > >= < <= == != and a value with its unit (ns, us, ms, s;
+A condition is a METRIC, one of > >= < <= == != and a value with its unit (ns, us, ms, s;
 KB, MB, GB, or K, M, G as factors of 1024; %), in quotes. Metrics are pause.p99, pause.max, pause.share, gc.count,
 gen2.blocking.count, heap.after.max, alloc.rate, findings.errors, findings.warnings
 and many more: docs/analysis.md lists them, gclog summary -o json prints them.
@@ -38,7 +38,7 @@ Examples:
 		Flags: join(historyFlags(), []cli.Flag{
 			&cli.StringSliceFlag{Name: failIfFlag, Usage: "fail if `CONDITION` is true, such as 'pause.p99>50ms'; may be repeated"},
 			thresholdFlag(),
-			&cli.StringFlag{Name: "junit", Usage: "also write the results to `FILE` in JUnit's XML, which CI systems show"},
+			&cli.StringFlag{Name: "junit", Usage: "also write the results to `FILE` in JUnit XML, which CI systems display"},
 			textOrJSONFlag(),
 		}),
 		Action: p.check,
@@ -114,7 +114,7 @@ func failure(verdicts []verdict) error {
 		case verdictFailed:
 			lines = append(lines, fmt.Errorf("failed: %s: %s", v.text, v.explain()))
 		case verdictError:
-			lines = append(lines, fmt.Errorf("cannot be judged: %s: %s", v.text, v.explain()))
+			lines = append(lines, fmt.Errorf("cannot be evaluated: %s: %s", v.text, v.explain()))
 		}
 	}
 	if len(lines) == 0 {

@@ -28,8 +28,8 @@ const commandFlag = "command"
 func processFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "process-id", Aliases: []string{"p"}, Category: processOptions, Usage: "the running process with this `PID`"},
-		&cli.StringFlag{Name: "name", Aliases: []string{"n"}, Category: processOptions, Usage: "the running process with this `NAME`: that of its program, assembly or service; * matches anything"},
-		&cli.BoolFlag{Name: "newest", Category: processOptions, Usage: "if several processes match, the one that was started last"},
+		&cli.StringFlag{Name: "name", Aliases: []string{"n"}, Category: processOptions, Usage: "the running process with this `NAME` (of its program, assembly or service); * matches anything"},
+		&cli.BoolFlag{Name: "newest", Category: processOptions, Usage: "if several processes match, the one started last"},
 	}
 }
 
@@ -107,16 +107,16 @@ func choose(c *cli.Context, args []string) (ch choice, err error) {
 	case c.IsSet("process-id") || !c.IsSet("name") && isNumber(given[0]):
 		ch.pid, err = strconv.Atoi(given[0])
 		if err != nil || ch.pid <= 0 {
-			return ch, usagef("%q is no process id", given[0])
+			return ch, usagef("%q is not a process id", given[0])
 		}
 		if ch.newest {
-			return ch, usagef("--newest chooses among processes of one name: %d is one process", ch.pid)
+			return ch, usagef("--newest chooses among processes with the same name; %d is a single process", ch.pid)
 		}
 		return ch, nil
 	}
 	ch.name = given[0]
 	if _, err := path.Match(ch.name, ""); err != nil {
-		return ch, usagef("%q is no pattern for a name: %w", ch.name, err)
+		return ch, usagef("%q is not a valid name pattern: %w", ch.name, err)
 	}
 	return ch, nil
 }
@@ -170,14 +170,14 @@ func (p *program) only(ctx context.Context, ch choice) (*session.Listed, error) 
 			fits = reachable
 		}
 		newest := slices.MaxFunc(fits, startOrder)
-		p.ui.sayf("process %d (%s) is the newest of %d", newest.PID, oneLine(attach.Names(&newest.Process)[0]), len(fits))
+		p.ui.sayf("process %d (%s) is the most recently started of %d", newest.PID, oneLine(attach.Names(&newest.Process)[0]), len(fits))
 		return &newest, nil
 	}
 	how := "gclog " + ch.command + " PID"
 	if ch.name != "" {
 		how += ", a longer name"
 	}
-	return nil, usagef("%w to choose from, say which one with %s or --newest:\n%s", errAmbiguous, how, strings.TrimRight(listText(fits), "\n"))
+	return nil, usagef("%w found: choose one with %s or --newest:\n%s", errAmbiguous, how, strings.TrimRight(listText(fits), "\n"))
 }
 
 // startOrder compares processes by start time.
@@ -188,7 +188,7 @@ func startOrder(a, b session.Listed) int {
 // none returns the error that no process matches, with those that may have been meant.
 func (ch choice) none(list []session.Listed) error {
 	if ch.name == "" {
-		return noProcessf("%w with a .NET runtime was found (gclog ps says more)", errNone)
+		return noProcessf("%w with a .NET runtime was found (see gclog ps)", errNone)
 	}
 	file := ""
 	if ch.orFile {
@@ -197,9 +197,9 @@ func (ch choice) none(list []session.Listed) error {
 			file = ch.name + " is a directory, and "
 		}
 	}
-	more := "gclog ps lists those that have"
+	more := "gclog ps lists those that do"
 	if slices.ContainsFunc(list, isOfOther) {
-		more += "; of other users' processes the names of services are only seen by root"
+		more += "; only root sees the service names of other users' processes"
 	}
 	return noProcessf("%s%w called %q has a .NET runtime%s (%s)", file, errNone, ch.name, ch.near(list), more)
 }
@@ -242,7 +242,7 @@ func (ch choice) near(list []session.Listed) string {
 // sayOfProcess prints how to choose a process that has the name of a file.
 func (p *program) sayOfProcess(c *cli.Context, files []string) {
 	if name := files[0]; len(files) == 1 && name == filepath.Base(name) && name != "-" {
-		p.ui.sayf("%s is a file here: gclog %s -n %s is for the process of that name", name, c.Command.Name, name)
+		p.ui.sayf("%s is a file here; to choose the process of that name, use gclog %s -n %s", name, c.Command.Name, name)
 	}
 }
 

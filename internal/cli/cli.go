@@ -76,11 +76,11 @@ func (p *program) app() *cli.App {
 		Name:  "gclog",
 		Usage: "garbage collection logs of running .NET processes",
 		Description: `gclog attaches to a running .NET process (Core 3.1 to 10, NativeAOT) and writes a
-log of its garbage collections: as text that GCViewer and other tools for Java
+log of its garbage collections: as text that GCViewer and other Java tools
 read, or as JSON lines. The process needs no change and no restart.
 
 Examples:
-   gclog ps                      which .NET processes are there
+   gclog ps                      list the .NET processes
    gclog attach 4711             watch process 4711
    gclog attach MyApp -o gc.log  write a rotating log
    gclog run -- dotnet app.dll   from the first collection on`,
@@ -141,7 +141,7 @@ func usageFailed(c *cli.Context, err error, _ bool) error {
 		}
 	}
 	what = strings.Replace(what, " for flag -", " for --", 1)
-	return usagef("%s (%s --help shows what there is)", what, name)
+	return usagef("%s (see %s --help)", what, name)
 }
 
 func noSuchCommand(list []*cli.Command, of, name string) error {

@@ -16,9 +16,9 @@ import (
 func (p *program) completionCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "completion",
-		Usage:     "print the completion script of a shell",
+		Usage:     "print the completion script for a shell",
 		ArgsUsage: "bash|zsh|fish|powershell",
-		Description: `Commands, flags, and the pids and names of .NET processes are completed.
+		Description: `Completes commands, flags, and the pids and names of .NET processes.
 
 Examples:
    source <(gclog completion bash)

@@ -27,7 +27,7 @@ var conditionPattern = regexp.MustCompile(`^\s*([^\s<>=!]+)\s*(>=|<=|==|!=|>|<)\
 func parseCondition(s string, metrics []checkMetric) (c condition, err error) {
 	parts := conditionPattern.FindStringSubmatch(s)
 	if parts == nil {
-		return c, usagef("--fail-if %q is no condition: write 'METRIC>VALUE' in quotes (else the shell takes the > for itself), such as 'pause.p99>50ms'; there are > >= < <= == !=", s)
+		return c, usagef("--fail-if %q is not a condition: write 'METRIC>VALUE' in quotes (otherwise the shell interprets the >), such as 'pause.p99>50ms'; the operators are > >= < <= == !=", s)
 	}
 	i := slices.IndexFunc(metrics, func(m checkMetric) bool { return m.Name == parts[1] })
 	if i < 0 {
@@ -47,7 +47,7 @@ func meant(name string, known []string) string {
 	if rest, ok := strings.CutPrefix(name, "gen2."); ok {
 		blocking, background := analysis.ClassGen2.String()+"."+rest, analysis.ClassBackground.String()+"."+rest
 		if slices.Contains(known, blocking) && slices.Contains(known, background) {
-			return ": gen2 collections are blocking or not, take " + blocking + " or " + background
+			return ": gen2 collections are either blocking or background, use " + blocking + " or " + background
 		}
 	}
 	return spelling.DidYouMean(name, known)
@@ -162,9 +162,9 @@ func (v *verdict) explain() string {
 	case v.actual.Empty:
 		return fmt.Sprintf("there is no %s: %s", name, v.actual.Why)
 	case !v.actual.Known() && v.actual.AtMost > 0:
-		return fmt.Sprintf("%s is not known, but at most %s: %s", name, v.atMost(), v.actual.Why)
+		return fmt.Sprintf("%s is unknown, but at most %s: %s", name, v.atMost(), v.actual.Why)
 	case !v.actual.Known():
-		return fmt.Sprintf("%s is not known: %s", name, v.actual.Why)
+		return fmt.Sprintf("%s is unknown: %s", name, v.actual.Why)
 	}
 	text := fmt.Sprintf("%s is %s", name, v.actual.Text())
 	if v.alike() {
@@ -183,7 +183,7 @@ type checkMetric struct {
 }
 
 // unheard is why every metric is unknown of a recording that may not contain the GC's events.
-const unheard = "nothing shows that the GC was recorded: its events were not, or no collection happened (gclog doctor says more)"
+const unheard = "nothing shows that GC events were recorded: they were not, or no collection happened (see gclog doctor)"
 
 // checkable returns the metrics of a history.
 func (a *assessment) checkable(h *history.History, s *analysis.Summary) []checkMetric {
@@ -225,9 +225,9 @@ func findingMetrics(list []analysis.Finding, unjudged []analysis.NotEvaluated, i
 	note, none := "", ""
 	switch n := len(unjudged); {
 	case n > 0 && n >= len(rules)-1 && !idle: // all but data-quality, which needs no data
-		none = "none of the rules could be judged (gclog summary -v says why)"
+		none = "none of the rules could be evaluated (gclog summary -v shows why)"
 	case n > 0:
-		note = fmt.Sprintf("%d of %d rules could not be judged (gclog summary -v says why)", n, len(rules))
+		note = fmt.Sprintf("%d of %d rules could not be evaluated (gclog summary -v shows why)", n, len(rules))
 	}
 	sum := func(name, help string, s analysis.Severity) checkMetric {
 		n := analysis.Number{Value: severities[s]}

@@ -11,12 +11,12 @@ import (
 func (p *program) configCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "config",
-		Usage:     "show or check the configuration of the daemon",
+		Usage:     "show or check the daemon's configuration",
 		ArgsUsage: "show|validate|schema",
-		Description: `show prints the configuration that the daemon would have: the file, over it the
-variables of the environment (GCLOG_SESSION__LEVEL is session.level), and below it
-the defaults. validate says everything that is wrong with it. schema prints the JSON
-Schema for editors. docs/configuration.md has every key.
+		Description: `show prints the configuration that the daemon would use: environment variables
+(GCLOG_SESSION__LEVEL is session.level) override the file, which overrides the
+defaults. validate reports all problems in it. schema prints the JSON Schema for
+editors. docs/configuration.md describes every key.
 
 Examples:
    gclog config show --origin
@@ -48,7 +48,7 @@ func (p *program) configuration(c *cli.Context) error {
 		return p.configValidate(c)
 	case "schema":
 		if c.IsSet(configFlag) {
-			return usagef("config schema reads no file: it is the same for all")
+			return usagef("config schema reads no file: the schema is always the same")
 		}
 		_, err := p.out.Write(config.Schema())
 		return err
@@ -89,7 +89,7 @@ func (p *program) configValidate(c *cli.Context) error {
 	}
 	name := l.File
 	if name == "" {
-		name = "there is no file; the configuration without one"
+		name = "the default configuration (there is no file)"
 	}
 	for _, w := range l.Warnings {
 		p.ui.say("warning: " + w)

@@ -19,10 +19,11 @@ func (p *program) convertCommand() *cli.Command {
 		Name:      "convert",
 		Usage:     "convert recordings (.nettrace) or logs to logs of any format, also from .gz and .zst",
 		ArgsUsage: "FILE...",
-		Description: `- is standard input. Several recordings of one process, and the files of a rotated
-log, are one log. What holds several processes needs --pid, %p in the name of the
-output, or a format that can hold them: json, csv. Logs can be unified (with DotNet:
-lines), json or csv; what they do not hold is unknown in what is made of them.
+		Description: `- is standard input. Several recordings of one process, or the files of a rotated log,
+are treated as one log. An input with several processes requires --pid, %p in the name
+of the output, or a format that supports several processes: json, csv. Logs can be
+unified (with DotNet: lines), json or csv; what they do not contain is unknown in the
+output.
 
 Examples:
    gclog convert app.nettrace                    lines on the terminal
@@ -31,7 +32,7 @@ Examples:
    gclog convert machine.nettrace -o gc-%p.log   one log for each process
    gclog convert gc*.json -o gc.log              a log of another format`,
 		Flags: join(outputFlags(), rotationFlags(0), []cli.Flag{
-			&cli.Int64Flag{Name: "pid", Category: processOptions, Usage: "only the process with this `PID`"},
+			&cli.Int64Flag{Name: "pid", Category: processOptions, Usage: "convert only the process with this `PID`"},
 		}),
 		Action: p.convert,
 	}
@@ -78,7 +79,7 @@ func (p *program) convert(c *cli.Context) error {
 	pid := c.Int64("pid")
 	v.in, err = p.openInputs(names, history.Options{PID: pid, Single: pid != 0 || !v.several()})
 	if several, ok := errors.AsType[*history.ProcessError](err); ok && pid == 0 {
-		return usagef("it holds %d processes with a .NET runtime (%s): choose one with --pid, write one file for each with %%p in the name, or take the format json or csv",
+		return usagef("it contains %d processes with a .NET runtime (%s): choose one with --pid, write one file for each with %%p in the name, or use the format json or csv",
 			len(several.Processes), several.PIDs())
 	}
 	if err != nil {
@@ -106,7 +107,7 @@ func (p *program) convert(c *cli.Context) error {
 	if v.gcs.Load() == 0 {
 		p.ui.say(v.in.NothingText())
 	} else if !written {
-		p.ui.sayf("nothing was written: %s has nothing of what is selected", strings.Join(names, ", "))
+		p.ui.sayf("nothing was written: %s contains nothing of the selection", strings.Join(names, ", "))
 	}
 	return nil
 }
@@ -123,7 +124,7 @@ func (v *conversion) checkOutputs(input string, process *gclog.Process) error {
 			return usagef("%s is the input and cannot be the output too", input)
 		}
 		if s.Rotate.Count > 0 && !output.IsStream(path) && output.Resolved(formats.ArchivedFrom(input)) == output.Resolved(path) {
-			return usagef("%s would count as an old file of %s and be deleted: write to another place", input, path)
+			return usagef("%s would count as an old file of %s and be deleted: choose another output", input, path)
 		}
 	}
 	return nil

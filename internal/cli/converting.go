@@ -27,7 +27,7 @@ type converting struct {
 func (o *converting) each(at int64, f func(*formats.Writer)) {
 	o.newest = max(o.newest, at)
 	if o.ended {
-		o.v.fail(usagef("it holds several processes with the number %d at the same time: take the format json or csv", o.process.ID))
+		o.v.fail(usagef("it contains several processes with the pid %d at the same time: use the format json or csv", o.process.ID))
 	}
 	if o.set == nil && o.v.failed == nil {
 		o.open()
@@ -55,7 +55,7 @@ func (o *converting) open() {
 	v := o.v
 	if first := v.first; first != nil && !v.several() {
 		if first.ID != o.process.ID {
-			v.fail(usagef("it holds several processes (%d, %d): choose one with --pid, write one file for each with %%p in the name, or take the format json or csv", first.ID, o.process.ID))
+			v.fail(usagef("it contains several processes (%d, %d): choose one with --pid, write one file for each with %%p in the name, or use the format json or csv", first.ID, o.process.ID))
 			return
 		}
 		v.endLogs()
@@ -63,7 +63,7 @@ func (o *converting) open() {
 			v.fail(err)
 			return
 		}
-		v.p.ui.sayf("process %d was started anew at %s: what came before is in a file of its own", first.ID, o.process.Sync.UTC().Format(time.RFC3339))
+		v.p.ui.sayf("process %d was restarted at %s: everything before that is in a separate file", first.ID, o.process.Sync.UTC().Format(time.RFC3339))
 	}
 	if v.in.IsLog() {
 		v.first = o.process

@@ -22,10 +22,10 @@ func (p *program) ctlCommand() *cli.Command {
 		Name:      "ctl",
 		Usage:     "control the daemon on this host: reload, rotate, status",
 		ArgsUsage: "reload|rotate|status",
-		Description: `reload reads the configuration again, and says what is wrong with it; rotate makes all
-files begin anew; status lists the processes that the daemon knows, and why one is not
-logged, on standard error. Only root and the user of the daemon may: it is asked over its
-control socket.
+		Description: `reload makes the daemon read its configuration again, and reports problems in it; rotate
+starts new files for all outputs; status lists the processes that the daemon knows, and on
+standard error why some are not logged. Only root and the daemon's user may use these
+commands, which go through the daemon's control socket.
 
 Examples:
    gclog ctl status
@@ -57,7 +57,7 @@ func controlSocket(c *cli.Context) (string, error) {
 	}
 	path := control.Path(loaded.Control.Socket)
 	if path == "" {
-		return "", usagef("the configuration has no control.socket: there is nothing to ask")
+		return "", usagef("the configuration has no control.socket: the daemon cannot be reached")
 	}
 	return path, nil
 }
@@ -91,7 +91,7 @@ func (p *program) ctl(c *cli.Context) error {
 	}
 	answer, err := control.Ask(c.Context, path, method, request)
 	if refused, ok := errors.AsType[*control.RefusedError](err); ok && what == "reload" {
-		err = fmt.Errorf("the configuration stays as it was: %w", refused)
+		err = fmt.Errorf("the daemon keeps its current configuration: %w", refused)
 	}
 	switch {
 	case err != nil:
@@ -101,7 +101,7 @@ func (p *program) ctl(c *cli.Context) error {
 	}
 	var all daemon.Processes
 	if err := json.Unmarshal(answer, &all); err != nil {
-		return &codedError{exitSession, fmt.Errorf("the daemon's answer is no status: %w", err)}
+		return &codedError{exitSession, fmt.Errorf("the daemon's answer is not a status: %w", err)}
 	}
 	if how == "json" {
 		return p.printIndented(all)
@@ -143,7 +143,7 @@ func (p *program) printStatus(all *daemon.Processes) error {
 		p.ui.sayf("inspecting %d processes timed out; they are not logged: the daemon's own log has details", all.StuckLooks)
 	}
 	if all.Defects > 0 {
-		p.ui.say(strconv.Itoa(all.Defects) + " defects of gclog have shown since its start: its own log has them, please report it")
+		p.ui.say("defects of gclog since the daemon's start: " + strconv.Itoa(all.Defects) + "; the daemon's own log has details, please report them")
 	}
 	return nil
 }

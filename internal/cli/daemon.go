@@ -25,10 +25,10 @@ func (p *program) daemonCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "daemon",
 		Usage: "log every .NET process of this host while it runs",
-		Description: `Without a configuration: every process that gclog may attach to (of this user; for root
-of everybody), as JSON lines into ./gclog-logs/. SIGHUP reads the configuration again,
-SIGUSR1 makes all files begin anew, SIGUSR2 tells the state of all sessions, SIGTERM ends
-all sessions and the daemon.
+		Description: `Without a configuration, it logs every process that gclog may attach to (those of this
+user; for root, those of all users) as JSON lines in ./gclog-logs/. SIGHUP reloads the
+configuration, SIGUSR1 starts new files for all outputs, SIGUSR2 logs the state of all
+sessions, SIGTERM ends all sessions and the daemon.
 
 Examples:
    gclog daemon --once                       what it would log, and why not the rest
@@ -40,8 +40,8 @@ Examples:
 		Flags: []cli.Flag{
 			configFileFlag(),
 			&cli.StringSliceFlag{Name: "listen", Usage: "also listen on a diagnostic port at `PATH`; may be repeated"},
-			&cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE` instead of the outputs of the configuration; placeholders as in attach; may be repeated"},
-			&cli.BoolFlag{Name: "once", Usage: "list the processes that would be logged, and why the others would not, then exit"},
+			&cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE` instead of the configured outputs; placeholders as in attach; may be repeated"},
+			&cli.BoolFlag{Name: "once", Usage: "list the processes that would be logged and why the others would not, then exit"},
 		},
 		Action: p.daemon,
 	}

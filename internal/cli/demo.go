@@ -21,15 +21,15 @@ import (
 func (p *program) demoCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "demo",
-		Usage: "attach to a recorded .NET process, to see gclog at work without .NET",
-		Description: `A process of gclog's own replays five seconds of a real .NET 9 with server GC over a
-diagnostics socket, and gclog attaches to it as it would to any other.
+		Usage: "attach to a recorded .NET process, to see gclog in action without .NET",
+		Description: `A process started by gclog replays five seconds of a real .NET 9 process with server GC
+over a diagnostics socket, and gclog attaches to it as to any other process.
 
 Examples:
    gclog demo
-   gclog demo --speed 0      at once`,
+   gclog demo --speed 0      without waiting`,
 		Flags: []cli.Flag{
-			&cli.Float64Flag{Name: "speed", Value: 1, Usage: "`TIMES` as fast as it was recorded, 0: at once"},
+			&cli.Float64Flag{Name: "speed", Value: 1, Usage: "replay `TIMES` as fast as it was recorded; 0: without waiting"},
 			&cli.BoolFlag{Name: "serve", Hidden: true, Usage: "be the recorded process"},
 		},
 		Action: p.demo,
@@ -82,7 +82,7 @@ func (p *program) demo(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	p.ui.sayf("%d collections; the log for GCViewer and its like is %s", w.progress.GCs.Load(), log)
+	p.ui.sayf("%d collections; the log for GCViewer and similar tools is %s", w.progress.GCs.Load(), log)
 	return resultError(result)
 }
 
@@ -122,7 +122,7 @@ func (p *program) startDemo(dir string, speed float64) (end func(), pid int, err
 	}
 	if _, err := bufio.NewReader(ready).ReadString('\n'); err != nil {
 		end()
-		return nil, 0, fmt.Errorf("it did not begin: %w", err)
+		return nil, 0, fmt.Errorf("it did not start: %w", err)
 	}
 	return end, cmd.Process.Pid, nil
 }

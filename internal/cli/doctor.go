@@ -17,13 +17,13 @@ func (p *program) doctorCommand() *cli.Command {
 		Name:      "doctor",
 		Usage:     "find out why gclog cannot attach to a process or read a file",
 		ArgsUsage: "[PID|NAME|FILE]",
-		Description: `Of a process it says whether it can be attached to, else why not and what to do;
-of a recording or a log whether it can be read, and what is missing in it; without
-an argument what gclog may do on this machine, whether its daemon is configured and
-ready, and of each .NET process whether it can be attached to.
+		Description: `For a process it reports whether gclog can attach to it, and if not, why and what to
+do; for a recording or a log, whether it can be read and what is missing in it; without
+an argument, what gclog may do on this machine, whether its daemon is configured and
+ready, and for each .NET process whether gclog can attach to it.
 
-A process is asked no more than gclog ps and the begin of gclog attach do: who it
-is, and, from .NET 9 on, a session that ends at once.
+A process gets the same requests as from gclog ps and from the start of gclog attach:
+who it is, and, from .NET 9 on, a session that ends immediately.
 
 Examples:
    gclog doctor                 this machine

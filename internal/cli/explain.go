@@ -16,14 +16,14 @@ import (
 func (p *program) explainCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "explain",
-		Usage:     "explain a collection: why it happened, what its pause was spent on, what it achieved",
+		Usage:     "explain a collection: why it happened, where its pause went, what it achieved",
 		ArgsUsage: "FILE...|PID|NAME [NUMBER]",
-		Description: `NUMBER is that of the collection: the logs and all commands show it. Without one it
-is the collection with the longest pause.
+		Description: `NUMBER is the number of the collection, which the logs and all commands show. Without
+it, gclog explains the collection with the longest pause.
 
-Files are recordings (.nettrace) or logs of gclog, also .gz and .zst; a number alone, or
-the name of no file, is a running process, which is watched for half a minute. A log holds less than a
-recording: what is missing is listed at the end, with the reason.
+Files are recordings (.nettrace) or logs of gclog, also .gz and .zst; a single number,
+or a name that is not a file, is a running process, which is observed for 30 seconds. A
+log contains less than a recording: what is missing is listed at the end, with the reason.
 
 Examples:
    gclog explain app.nettrace 146
@@ -77,7 +77,7 @@ func explainArguments(args []string, byFlag bool) (names []string, number uint32
 	last := args[len(args)-1]
 	n, err := strconv.ParseUint(last, 10, 32)
 	if err != nil {
-		return nil, 0, false, usagef("%s is no number of a collection: they go up to %d", last, uint32(1<<32-1))
+		return nil, 0, false, usagef("%s is not a collection number: they go up to %d", last, uint32(1<<32-1))
 	}
 	return args[:len(args)-1], uint32(n), true, nil
 }
@@ -130,13 +130,13 @@ func (o *explainable) chosen(h *history.History) (*gclog.GCDetails, error) {
 	case len(o.found) == 1:
 		return o.found[0], nil
 	case len(o.found) > 1:
-		return nil, usagef("%s holds several collections with the number %d, because the process was started anew: choose one with --since and --until:\n%s", h.Source(), o.number, o.foundText(h))
+		return nil, usagef("%s contains several collections with the number %d because the process was restarted: choose one with --since and --until:\n%s", h.Source(), o.number, o.foundText(h))
 	case len(o.numbers) == 0:
 		return nil, usagef("%s has no collection to explain%s", h.Source(), o.within())
 	case !o.wanted:
 		return nil, usagef("%s has no collection whose pause is known%s", h.Source(), o.within())
 	case o.Used(o.number):
-		return nil, usagef("number %d is no collection: a no-GC region (GC.TryStartNoGCRegion) used the number up; %s", o.number, o.rangeText())
+		return nil, usagef("number %d is not a collection: a no-GC region (GC.TryStartNoGCRegion) used the number; %s", o.number, o.rangeText())
 	}
 	return nil, usagef("there is no collection %d in %s%s: %s", o.number, h.Source(), o.within(), o.rangeText())
 }

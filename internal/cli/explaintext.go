@@ -19,16 +19,16 @@ func (p *program) printExplanation(d *gclog.GCDetails, e *analysis.Explanation) 
 	p.statements(e.What)
 	p.section("Why it happened", e.Trigger)
 	p.section(whyText(d), e.Generation)
-	p.section("What the program stood for", e.Pause)
+	p.section("Where the pause went", e.Pause)
 	p.printParts(d, e)
 	p.printRoots(e.Roots)
 	p.section("What it achieved", e.Result)
 	p.printSizes(e.Sizes)
-	p.section("How unusual it was", e.Comparison)
+	p.section("How it compares", e.Comparison)
 	if len(e.Unknown) == 0 {
 		return
 	}
-	fmt.Fprintf(p.out, "\n%s\n", p.heading("Not known (n/a)"))
+	fmt.Fprintf(p.out, "\n%s\n", p.heading("Unknown (n/a)"))
 	for _, u := range e.Unknown {
 		p.paragraph(oneLine(strings.Join(u.What, ", ") + ": " + u.Why))
 	}
@@ -81,7 +81,7 @@ func (p *program) printParts(d *gclog.GCDetails, e *analysis.Explanation) {
 	if len(e.Parts) > 0 {
 		t = newTable("", "ms", "of the pause")
 		addParts(t, e.Parts, "", d.Pause())
-		t.add("in all", partText(float64(d.Pause())), shareOf(float64(d.Pause()), d.Pause()))
+		t.add("total", partText(float64(d.Pause())), shareOf(float64(d.Pause()), d.Pause()))
 	}
 	if len(e.Phases) > 0 {
 		if len(e.Parts) > 0 {

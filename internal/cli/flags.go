@@ -45,8 +45,8 @@ func outputFlags() []cli.Flag {
 
 func rotationFlags(count int) []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "filecount", Value: strconv.Itoa(count), Category: rotationOptions, Usage: "keep `N` old files; 0: never start another file"},
-		&cli.StringFlag{Name: "filesize", Value: defaultFileSize, Category: rotationOptions, Usage: "start another file at `SIZE` (K, M, G)"},
+		&cli.StringFlag{Name: "filecount", Value: strconv.Itoa(count), Category: rotationOptions, Usage: "keep `N` old files; 0: never start a new file"},
+		&cli.StringFlag{Name: "filesize", Value: defaultFileSize, Category: rotationOptions, Usage: "start a new file at `SIZE` (K, M, G)"},
 		&cli.StringFlag{Name: "rotation-names", Value: "timestamp", Category: rotationOptions, Usage: "`KIND` of names for old files: timestamp (gc-2026-01-31T12-00-00.000.log) or index (gc.log.0)"},
 	}
 }
@@ -74,7 +74,7 @@ func (p *program) outputs(c *cli.Context, byDefault, variable string) ([]output.
 	case len(paths) == 0 && len(options) == 0:
 		paths = []string{byDefault}
 	case len(paths) == 0 && len(names) > 0:
-		return nil, usagef("--format is for -o: what -Xlog writes is unified, or what the extension of the file says")
+		return nil, usagef("--format applies to -o: -Xlog writes unified, or the format of the file's extension")
 	}
 	specs, err := p.plainOutputs(paths, names, rotate)
 	if err != nil {
@@ -147,7 +147,7 @@ func (p *program) checkOutput(path string) error {
 	dir := filepath.Dir(path)
 	info, err := os.Stat(dir)
 	if os.IsNotExist(err) {
-		return usagef("cannot write to %s: the directory %s does not exist; make it first (mkdir -p %s)", path, dir, dir)
+		return usagef("cannot write to %s: the directory %s does not exist; create it first (mkdir -p %s)", path, dir, dir)
 	}
 	if err != nil {
 		return usagef("cannot write to %s: %w", path, err)
@@ -208,7 +208,7 @@ func parseDuration(c *cli.Context, flag string) (time.Duration, error) {
 	if s == "" {
 		return 0, nil
 	}
-	wrong := usagef("--%s %q is no duration: write 90s, 5m or 00:00:05:00", flag, s)
+	wrong := usagef("--%s %q is not a duration: write 90s, 5m or 00:00:05:00", flag, s)
 	if parts := strings.Split(s, ":"); len(parts) > 1 {
 		units := []time.Duration{24 * time.Hour, time.Hour, time.Minute, time.Second}
 		if len(parts) > len(units) {

@@ -20,13 +20,13 @@ func (p *program) gcCommand() *cli.Command {
 		Name:      "gc",
 		Usage:     "induce a full blocking collection in a running process",
 		ArgsUsage: "PID|NAME",
-		Description: `The whole program stands until the collection has ended, however long that takes: the
-more objects are alive, the longer. Runtimes up to .NET 9 collect a second time when
-the request ends. What there was is told on standard error, with --wait its record on
-standard output. NativeAOT programs do not collect at the wish of others: exit code 4.
+		Description: `The whole program is paused until the collection ends: the more live objects there are,
+the longer that takes. Runtimes up to .NET 9 collect a second time when the request ends.
+The result is reported on standard error, and with --wait the record of the collection on
+standard output. NativeAOT programs do not collect on request: exit code 4.
 
 Examples:
-   gclog gc 4711                    returns when the collection has begun
+   gclog gc 4711                    returns when the collection has started
    gclog gc MyApp --wait            its line, as gclog attach would print it
    gclog gc 4711 --wait -o json     its record`,
 		Flags: join(processFlags(), []cli.Flag{
@@ -80,7 +80,7 @@ func (p *program) gc(c *cli.Context) error {
 	}
 	o.NativeAOT, o.Repeat = facts.Flavor == gclog.FlavorNativeAOT, attach.AnswersAfterCollecting(&facts)
 	stop := p.ui.watch(func(since time.Duration) string {
-		return fmt.Sprintf("[%s] process %d is asked for a collection", elapsed(since), target.PID)
+		return fmt.Sprintf("[%s] requesting a collection from process %d", elapsed(since), target.PID)
 	})
 	induced, err := attach.Induce(ctx, target, o)
 	stop()
@@ -89,13 +89,13 @@ func (p *program) gc(c *cli.Context) error {
 	}
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return &codedError{exitSession, fmt.Errorf("it was interrupted: process %d may have been asked, and then collects all the same", target.PID)}
+		return &codedError{exitSession, fmt.Errorf("interrupted: process %d may have received the request, and then collects all the same", target.PID)}
 	case err != nil:
 		return doctor.Explain(target, err)
 	}
 	defer p.sayAgain(induced.Again)
 	if !o.Wait {
-		p.ui.sayf("process %d was asked for a full blocking collection, and has begun it: GC %d", target.PID, induced.Number)
+		p.ui.sayf("process %d has started the requested full blocking collection: GC %d", target.PID, induced.Number)
 		return nil
 	}
 	attach.Complete(ctx, target, &facts)
@@ -109,21 +109,21 @@ func (p *program) sayAgain(again []*gclog.GCDetails) {
 	}
 	first, more, pause := again[0], "", "n/a"
 	if n := len(again) - 1; n > 0 {
-		more = fmt.Sprintf(" and %d more of its kind", n)
+		more = fmt.Sprintf(" and %d more such GCs", n)
 	}
 	if len(first.Pauses) > 0 {
 		pause = fmt.Sprintf("%.1f ms", float64(first.Pause())/1e6)
 	}
-	p.ui.sayf("GC %d%s came when the request ended (pause %s): runtimes up to .NET 9 collect once more then", first.Number, more, pause)
+	p.ui.sayf("GC %d%s followed when the request ended (pause %s): runtimes up to .NET 9 then collect once more", first.Number, more, pause)
 }
 
 // checkSequence returns an error if a runtime of this system ignores the number of a collection.
 func checkSequence(system string, number uint64) error {
 	switch {
 	case system != "windows":
-		return &codedError{exitUnsupported, errors.New("--sequence: only on Windows does the runtime heed the number, elsewhere it is always 0: leave it out, and the collection is recognised by its reason")}
+		return &codedError{exitUnsupported, errors.New("--sequence: the runtime uses the number only on Windows; elsewhere it is always 0. Without the flag, gclog recognizes the collection by its reason")}
 	case number == 0:
-		return usagef("--sequence 0: that is what every collection has, it must be at least 1")
+		return usagef("--sequence 0: every collection has this number; it must be at least 1")
 	}
 	return nil
 }

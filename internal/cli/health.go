@@ -10,8 +10,8 @@ func (p *program) healthCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "health",
 		Usage: "report whether the daemon on this host is ready",
-		Description: `Ends with 0 if it is, else with 1 and the reason: for the probe of a container, which
-needs neither a shell nor curl then. It asks over the control socket.
+		Description: `The exit code is 0 if it is ready; otherwise it is 1, and the reason is printed. As the
+probe of a container it needs neither a shell nor curl. It uses the control socket.
 
 Examples:
    gclog health

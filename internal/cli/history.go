@@ -82,7 +82,7 @@ func (p *program) historyOf(c *cli.Context, names []string, observe history.Obse
 	case files == nil:
 		return p.watchHistory(c, ch, asked, observe)
 	case c.IsSet("duration"):
-		return nil, usagef("--duration is for a running process: a part of a file is chosen with --since and --until")
+		return nil, usagef("--duration is for a running process: use --since and --until for a part of a file")
 	}
 	return p.readFiles(c, files, asked, observe)
 }
@@ -171,9 +171,9 @@ func processesText(list []*gclog.Process) string {
 // pidOfRunning returns the error that --pid does not choose a running process.
 func pidOfRunning(c *cli.Context, ch choice) error {
 	if ch.made() {
-		return usagef("--pid chooses a process in a file, and there is none")
+		return usagef("--pid chooses a process in a file, but no file was given")
 	}
-	return usagef("--pid chooses a process in a file: a running one is chosen with -p %d, or by its name", c.Int64("pid"))
+	return usagef("--pid chooses a process in a file; for a running one, use -p %d or its name", c.Int64("pid"))
 }
 
 // watchHistory watches a running process.
@@ -204,7 +204,7 @@ func (p *program) watchHistory(c *cli.Context, ch choice, asked history.Span, ob
 // unlessInterrupted replaces an error by one that says that gclog was asked to stop, if it was.
 func unlessInterrupted(ctx context.Context, err error) error {
 	if unlessStopped(ctx, err) == nil {
-		return &codedError{exitSession, errors.New("it was interrupted before the session had begun")}
+		return &codedError{exitSession, errors.New("interrupted before the session had started")}
 	}
 	return err
 }
@@ -231,7 +231,7 @@ func (w *watch) history(ctx context.Context, t *session.Target, asked history.Sp
 		return nil, inputError(err)
 	}
 	if w.progress.GCs.Load() == 0 {
-		w.p.ui.sayf("no collection of process %d began meanwhile", h.Process.ID)
+		w.p.ui.sayf("no collection of process %d started meanwhile", h.Process.ID)
 	}
 	return h, inputError(err)
 }

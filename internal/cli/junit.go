@@ -53,7 +53,7 @@ func (p *program) checkReport(path string, given bool, inputs []string) error {
 	case path == "":
 		return usagef("--junit needs the name of a file")
 	case output.IsStream(path):
-		return usagef("--junit %s: it must be a file: standard output has the lines of the conditions", path)
+		return usagef("--junit %s: it must be a file: standard output is used for the conditions", path)
 	}
 	for _, input := range inputs {
 		if output.SamePath(input, path) {
@@ -117,7 +117,7 @@ func junitReport(h *history.History, verdicts []verdict, damage error) *junitSui
 		switch v.result {
 		case verdictFailed:
 			suite.Failures++
-			x.Failure = &junitProblem{v.explain(), "limit", fmt.Sprintf("%s\nfails the check where %s", v.explain(), v.text)}
+			x.Failure = &junitProblem{v.explain(), "limit", fmt.Sprintf("%s\nthe check fails if %s", v.explain(), v.text)}
 		case verdictError:
 			suite.Errors++
 			x.Error = &junitProblem{v.explain(), "unknown", v.explain()}
@@ -131,7 +131,7 @@ func junitReport(h *history.History, verdicts []verdict, damage error) *junitSui
 		suite.Tests++
 		suite.Errors++
 		suite.Cases = append(suite.Cases, junitCase{
-			Name: "the input is whole", Class: "gclog.input", Time: "0",
+			Name: "the input is complete", Class: "gclog.input", Time: "0",
 			Error: &junitProblem{text, "damaged", text},
 		})
 	}

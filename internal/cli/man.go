@@ -15,14 +15,14 @@ func (p *program) manCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "man",
 		Usage: "print the manual page, or write all of them into a directory",
-		Description: `The pages are made of what --help shows: gclog(1), one for each command, such as
-gclog-attach(1), and gclog.yaml(5). Packages have them already.
+		Description: `The pages contain what --help shows: gclog(1), one page for each command, such as
+gclog-attach(1), and gclog.yaml(5). Packages already include them.
 
 Examples:
    gclog man | man -l -
    gclog man --dir ~/.local/share/man      then: man gclog-attach`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "dir", Usage: "write all pages into man1 and man5 below `DIR`, which are created"},
+			&cli.StringFlag{Name: "dir", Usage: "write all pages into man1 and man5 in `DIR`, creating them if necessary"},
 		},
 		Action: p.man,
 	}
@@ -111,23 +111,23 @@ type manEntry struct{ term, about string }
 
 // docs/manual.md contains the same list.
 var manExitCodes = []manEntry{
-	{"0", "done; also: the process ended, SIGINT, SIGTERM"},
-	{"1", "no session: another user's process, not .NET, no socket or a stale one, no answer; daemon: a port or address that cannot be had; health: not ready"},
-	{"2", "the data failed: not nettrace, damaged, disk full"},
-	{"3", "the call or the configuration is wrong: flag, format, a file or directory that is missing or may not be written, ambiguous choice"},
-	{"4", "this system, runtime or format cannot do it"},
+	{"0", "success; also: the process ended, SIGINT, SIGTERM"},
+	{"1", "no session: another user's process, not .NET, no socket or a stale one, no answer; daemon: a port or address that is not available; health: not ready"},
+	{"2", "data error: not nettrace, damaged, disk full"},
+	{"3", "usage or configuration error: flag, format, a file or directory that is missing or cannot be written, ambiguous choice"},
+	{"4", "not supported by this system, runtime or format"},
 	{"5", "a defect of gclog"},
-	{"6", "check: a condition is true, or cannot be judged"},
+	{"6", "check: a condition is true or cannot be evaluated"},
 	{"7", "no such process"},
-	{"126, 127, 128+n", "run: as shells have it"},
+	{"126, 127, 128+n", "run: as in a shell"},
 }
 
 var manVariables = []manEntry{
-	{config.FileVariable, "configuration of the daemon, where there is no -c"},
-	{"GCLOG_*", "a key of the configuration each: gclog.yaml(5)"},
-	{xlogVariable, "options of -Xlog for attach and run, where their command line asks for no output"},
+	{config.FileVariable, "configuration of the daemon, if there is no -c"},
+	{"GCLOG_*", "one key of the configuration each: gclog.yaml(5)"},
+	{xlogVariable, "-Xlog options for attach and run, if their command line specifies no output"},
 	{"NO_COLOR, CLICOLOR_FORCE", "no colours on a terminal; colours also elsewhere"},
-	{"TMPDIR", "where the sockets of .NET processes are looked for, besides the TMPDIR of each process; /tmp if it is not set"},
+	{"TMPDIR", "where gclog looks for the sockets of .NET processes, in addition to the TMPDIR of each process; /tmp if not set"},
 }
 
 var manFiles = []manEntry{

@@ -22,12 +22,12 @@ func (p *program) configPage() string {
 	r.section("SYNOPSIS")
 	r.b.WriteString(italic(config.DefaultFile) + "\n")
 	r.section("DESCRIPTION")
-	r.paragraph("A YAML file. The daemon reads the one that -c names, else that of the variable " + config.FileVariable + ", else " + config.DefaultFile +
-		" if it is there. It is read strictly: what is unknown, given twice or of the wrong kind is an error, with line and column, and nothing of the file counts then.")
-	r.paragraph("Flags come before variables of the environment, those before the file, and that before the defaults. SIGHUP has the file read again; one that is wrong changes nothing.")
-	r.paragraph("Durations are 200ms, 3s, 5m, 12h, 14d and sums of them. Sizes are bytes, or a number with K, M or G, each 1024 times the one before. In patterns * stands for anything and ? for one letter; upper and lower case are the same. Text that YAML takes for something else needs quotes.")
+	r.paragraph("A YAML file. The daemon reads the file given with -c, otherwise that of the variable " + config.FileVariable + ", otherwise " + config.DefaultFile +
+		" if it exists. Parsing is strict: an unknown key, a duplicate key or a value of the wrong type is an error with line and column, and the whole file is rejected.")
+	r.paragraph("Flags override environment variables, which override the file, which overrides the defaults. SIGHUP reloads the file; an invalid file changes nothing.")
+	r.paragraph("Durations are written as 200ms, 3s, 5m, 12h, 14d or sums of these. Sizes are bytes, or a number with K, M or G (powers of 1024). In patterns, * matches anything and ? one character; case is ignored. Text that YAML would read as another type needs quotes.")
 	r.section("KEYS")
-	r.paragraph("[] stands for the number of an element of a list, which is 0 in the names of variables here.")
+	r.paragraph("[] stands for the index of a list element, which is 0 in the variable names here.")
 	for _, k := range config.Keys() {
 		about := k.About + "."
 		if k.Default != "" {
@@ -39,7 +39,7 @@ func (p *program) configPage() string {
 		r.b.WriteString(".br\n" + italic(k.Variable) + "\n")
 	}
 	r.section("RULES")
-	r.paragraph("Elements of discovery.include, discovery.exclude and outputs[].only, and services[].match, have these keys. A rule fits if all that are given do; a list, if one of its rules does. In services the first rule that fits counts.")
+	r.paragraph("The elements of discovery.include, discovery.exclude and outputs[].only, and services[].match, have these keys. A rule matches if all of its keys match; a list matches if one of its rules does. In services, the first matching rule applies.")
 	for _, k := range config.MatchKeys() {
 		r.tagged(bold(k.Path), k.About+". Example: "+k.Example)
 	}

@@ -45,7 +45,7 @@ func TestMissed(t *testing.T) {
 			missed, said := missedIn(t, path)
 			want := ""
 			if missed > 0 {
-				want = fmt.Sprintf("the numbers of %d collections are missing", missed)
+				want = fmt.Sprintf("missing collection numbers: %d", missed)
 			}
 			if said != want {
 				t.Errorf("%s: check counts %d, doctor says %q", filepath.Base(path), missed, said)

@@ -48,7 +48,7 @@ func TestHoleInLog(t *testing.T) {
 		}
 		cutOut(t, log, "5|6|7")
 		got, _, _ := run("pauses", log, "--at", at)
-		if !strings.HasPrefix(got, "cannot say for that millisecond (00:30:38.700 to 00:30:38.701 UTC): numbers of collections are missing between 00:30:38.0") {
+		if !strings.HasPrefix(got, "unknown for that millisecond (00:30:38.700 to 00:30:38.701 UTC): collection numbers are missing between 00:30:38.0") {
 			t.Errorf("%s: %s", name, got)
 		}
 		got, _, _ = run("summary", log)

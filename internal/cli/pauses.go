@@ -20,17 +20,17 @@ import (
 func (p *program) pausesCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "pauses",
-		Usage:     "list the pauses, whether the program was paused at a time, and which requests were hit",
+		Usage:     "list the pauses, those at a given time, or those that hit requests",
 		ArgsUsage: "FILE...|PID|NAME",
-		Description: `Files are recordings (.nettrace) or logs of gclog, also .gz and .zst; a number, or the
-name of no file, is a running process, which is watched for half a minute.
+		Description: `Files are recordings (.nettrace) or logs of gclog, also .gz and .zst; a number, or a
+name that is not a file, is a running process, which is observed for 30 seconds.
 
---at answers in its first line how much of that time the program was paused, and lists
-the pauses around it: 14:03 is that whole minute, 14:03:22 that second.
+--at reports in its first line how much of that time the program was paused, and lists
+the pauses around it: 14:03 is the whole minute, 14:03:22 the whole second.
 
---join adds to each row of an access log, NDJSON or CSV, how long the program stood
-while that request was under way: gc_pause_ms, gc_count and gc_numbers. All else in
-the log stays as it is. What is not known is null in NDJSON, empty in CSV.
+--join adds to each row of an access log, NDJSON or CSV, how long the program was paused
+during that request: gc_pause_ms, gc_count and gc_numbers. The rest of the log remains
+unchanged. Unknown values are null in NDJSON and empty in CSV.
 
 Examples:
    gclog pauses app.nettrace                          one line for each pause
@@ -47,7 +47,7 @@ Examples:
 			&cli.StringFlag{Name: "join", Usage: "write the access log `FILE` to standard output with the pause of each request; - is standard input"},
 			&cli.StringFlag{Name: "time-field", Usage: "`FIELD` of the log with the time of the request; a dot selects a field of an object"},
 			&cli.StringFlag{Name: "duration-field", Usage: "`FIELD` of the log with the duration of the request"},
-			&cli.StringFlag{Name: timeIsFlag, Value: "end", Usage: "`WHEN` in a request its time was taken: end, as in most logs, or start"},
+			&cli.StringFlag{Name: timeIsFlag, Value: "end", Usage: "`WHEN` the time of a request was taken: at its end, as in most logs, or at its start (end, start)"},
 			&cli.StringFlag{Name: durationUnitFlag, Usage: "`UNIT` of durations without one: s, ms, us or ns", DefaultText: "ms"},
 			textOrJSONFlag(),
 		}),
@@ -61,14 +61,14 @@ func (p *program) pauses(c *cli.Context) error {
 		return err
 	}
 	if c.IsSet("at") && c.IsSet("join") {
-		return usagef("--at looks at one time, --join at a log of requests: choose one of them")
+		return usagef("--at is for one time, --join for a log of requests: choose one of them")
 	}
 	if c.IsSet("within") && !c.IsSet("at") {
-		return usagef("--within goes with --at; --since and --until choose a part of all pauses")
+		return usagef("--within requires --at; use --since and --until for a part of all pauses")
 	}
 	for _, name := range []string{"time-field", "duration-field", timeIsFlag, durationUnitFlag} {
 		if c.IsSet(name) && !c.IsSet("join") {
-			return usagef("--%s goes with --join", name)
+			return usagef("--%s requires --join", name)
 		}
 	}
 	switch {
@@ -76,7 +76,7 @@ func (p *program) pauses(c *cli.Context) error {
 		return p.pausesAt(c, how == "json")
 	case c.IsSet("join"):
 		if c.IsSet("output") {
-			return usagef("--output does not go with --join: the log keeps its format")
+			return usagef("--output cannot be used with --join: the log keeps its format")
 		}
 		return p.pausesJoin(c)
 	}
@@ -117,7 +117,7 @@ func (p *program) pausesList(c *cli.Context, asJSON bool) error {
 	list := t.Missing(nil, known.From, known.To)
 	for i, m := range list {
 		if i == mostMissing {
-			p.ui.sayf("and so in %d times more", len(list)-i)
+			p.ui.sayf("and in %d more such times", len(list)-i)
 			break
 		}
 		p.ui.say(missingText(h.Process, m))

@@ -41,7 +41,7 @@ func TestPauseWithoutEnd(t *testing.T) {
 		}
 		got, _, _ := run("pauses", log, "--at", x.at)
 		got, _, _ = strings.Cut(got, "\n")
-		if want := ": the begin or the end of a collection was not seen " + x.want; !strings.HasPrefix(got, "cannot say for that millisecond (") || !strings.HasSuffix(got, want) {
+		if want := ": the start or the end of a collection was not recorded " + x.want; !strings.HasPrefix(got, "unknown for that millisecond (") || !strings.HasSuffix(got, want) {
 			t.Errorf("without %s: %s, want %s", x.line, got, want)
 		}
 	}

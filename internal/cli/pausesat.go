@@ -88,7 +88,7 @@ func (p *program) pausesAt(c *cli.Context, asJSON bool) error {
 		return wrong
 	}
 	if at := &h.Span.At; at.IsClock() && h.End-h.Begin > int64(24*time.Hour) {
-		p.ui.sayf("%s is longer than a day: this is the first %s in it; with a date it is another", h.Source(), at.Text)
+		p.ui.sayf("%s is longer than a day: this is the first %s in it; add a date for another one", h.Source(), at.Text)
 	}
 	return errors.Join(p.write(func(w io.Writer) error {
 		if asJSON {
@@ -109,7 +109,7 @@ func (m *moment) look(within time.Duration) error {
 	beyond := (m.damaged || openEnded) && known.To == h.End && asked.To > h.End
 	if !to.After(begin) || from.After(end) && !beyond {
 		at := history.TimeText(from.In(h.Process.Sync.Location()))
-		return usagef("--at %s (%s) is outside of what was recorded: that is from %s to %s%s", h.Span.At.Text, at, history.TimeText(begin), history.TimeText(end), h.ZoneRule())
+		return usagef("--at %s (%s) is outside of the recorded time: that is from %s to %s%s", h.Span.At.Text, at, history.TimeText(begin), history.TimeText(end), h.ZoneRule())
 	}
 	clip := func(w analysis.Window) analysis.Window {
 		if from, to := known.Clip(w.From, w.To); from < to {
@@ -165,7 +165,7 @@ func (m *moment) say(beyond bool) (answer, text string) {
 	case len(stops) > 0:
 		return m.weigh(stops)
 	case beyond && m.damaged:
-		return "unknown", m.unknown("it is cut off or damaged, and could be read to %s only", clockText(p, m.h.End))
+		return "unknown", m.unknown("it is truncated or damaged, and could be read only up to %s", clockText(p, m.h.End))
 	case m.in.Gap:
 		what := m.line.Missing(nil, m.from, m.to)[0]
 		if beyond {
@@ -190,7 +190,7 @@ func (m *moment) say(beyond bool) (answer, text string) {
 
 // unknown returns why there is no answer.
 func (m *moment) unknown(format string, args ...any) string {
-	return "cannot say for " + m.what + " " + m.span() + ": " + fmt.Sprintf(format, args...)
+	return "unknown for " + m.what + " " + m.span() + ": " + fmt.Sprintf(format, args...)
 }
 
 // weigh returns how much of the time was paused.

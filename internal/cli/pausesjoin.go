@@ -29,7 +29,7 @@ func (p *program) pausesJoin(c *cli.Context) error {
 	name := c.String("join")
 	o := accesslog.Options{Time: c.String("time-field"), Duration: c.String("duration-field")}
 	if o.Time == "" || o.Duration == "" {
-		return usagef("--join needs --time-field and --duration-field: which fields of %s have the time of a request and how long it took", name)
+		return usagef("--join needs --time-field and --duration-field: the fields of %s with the time and the duration of a request", name)
 	}
 	switch is := c.String(timeIsFlag); is {
 	case "start", "end":
@@ -80,7 +80,7 @@ func (p *program) pausesJoin(c *cli.Context) error {
 		p.ui.say(name + ": " + s)
 	}
 	if report.Apart() {
-		return errors.Join(usagef("%s: no request was within what is known of the process: look at the time zone, and at --time-is", name), damage)
+		return errors.Join(usagef("%s: no request was within the observed time of the process: check the time zone and --time-is", name), damage)
 	}
 	return damage
 }

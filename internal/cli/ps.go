@@ -20,13 +20,13 @@ import (
 func (p *program) psCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "ps",
-		Usage: "list the .NET processes, and why gclog cannot attach to some",
-		Description: `Processes of other users are shown as far as they can be recognised. Why one
-cannot be attached to is told on standard error, and in JSON as its problem.
+		Usage: "list the .NET processes, and why gclog cannot attach to some of them",
+		Description: `Processes of other users are shown as far as gclog can recognize them. Why gclog cannot
+attach to a process is reported on standard error, and in JSON as its problem.
 
 Examples:
    gclog ps
-   gclog ps -o wide             with command lines and containers, nothing cut
+   gclog ps -o wide             with command lines and containers, not truncated
    gclog ps -o json | jq -r '.[].pid'`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "table", Usage: "`table`, wide or json"},
@@ -73,7 +73,7 @@ func (p *program) ps(c *cli.Context) error {
 		return p.printIndented(rows)
 	}
 	if len(rows) == 0 {
-		p.ui.say("no process with a .NET runtime was found; those of other users are only seen by root")
+		p.ui.say("no process with a .NET runtime was found; only root sees those of other users")
 		return nil
 	}
 	width, _ := screen.Size(p.stdout)

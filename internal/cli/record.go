@@ -25,15 +25,15 @@ func (p *program) recordCommand() *cli.Command {
 		Name:      "record",
 		Usage:     "record the raw events of a running process (.nettrace)",
 		ArgsUsage: "[PID|NAME]",
-		Description: `The file can be given to gclog convert at any time, and to PerfView and
-dotnet-trace. Without PID and NAME: the only .NET process that there is.
+		Description: `The file can be converted with gclog convert at any time, and opened with PerfView and
+dotnet-trace. Without PID or NAME, gclog records the only .NET process.
 
 Examples:
    gclog record 4711                          until Ctrl-C, into MyApp_20260131_120000.nettrace
    gclog record 4711 -o a.nettrace --duration 1m
    gclog record 4711 --level full             with allocations and pinned objects
    gclog record -- dotnet app.dll             from the first event on
-   gclog record 4711 -o - | gclog convert -   records and converts at once`,
+   gclog record 4711 -o - | gclog convert -   record and convert at the same time`,
 		Flags: join(targetFlags(), sessionFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: outputOptions, Usage: "write to `FILE`, - is standard output"},
 			&cli.StringFlag{Name: "duration", Category: endingOptions, Usage: "stop after `TIME`: 90s, 5m, 00:00:05:00"},
@@ -122,7 +122,7 @@ func (p *program) recordOne(ctx context.Context, t *session.Target, cfg session.
 	case err != nil:
 		return unlessStopped(ctx, doctor.Explain(t, err))
 	case w != p.stdout:
-		p.ui.sayf("%s recorded to %s (gclog convert %s makes a log of it)", formats.SizeText(n.Load()), name, name)
+		p.ui.sayf("%s recorded to %s (gclog convert %s converts it to a log)", formats.SizeText(n.Load()), name, name)
 	}
 	return nil
 }
@@ -134,7 +134,7 @@ func (p *program) recordTree(c *cli.Context) error {
 	case "":
 		path = recordingName(filepath.Base(c.Args().First()), time.Now())
 	case output.Stdout:
-		return usagef("standard output is that of the command: write the recording to a file with -o")
+		return usagef("standard output belongs to the command: write the recording to a file with -o")
 	}
 	w, err := p.watchOptions(c, nil, path)
 	if err != nil {

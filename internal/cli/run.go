@@ -23,11 +23,11 @@ import (
 func (p *program) runCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "run",
-		Usage:     "run a program and log the GC of it and of all that it starts, from the first collection on",
+		Usage:     "run a program and log the GC of it and of all processes it starts, from the first collection on",
 		ArgsUsage: "-- COMMAND [ARGUMENTS]",
 		Description: `The program keeps its standard input, output and error; gclog passes signals on to it
-and ends with its exit code. The first .NET process gets the file that was asked
-for, each further one a file of its own with the pid in the name.
+and ends with its exit code. The first .NET process is logged to the given file,
+each further one to a file of its own with the pid in the name.
 
 Examples:
    gclog run -- dotnet app.dll                    into gc-PID.log
@@ -35,9 +35,9 @@ Examples:
    gclog run -o gc.json --level full -- dotnet test
    gclog run -Xlog:gc*,safepoint:file=gc.log -- dotnet app.dll`,
 		Flags: join(outputFlags(), rotationFlags(defaultFileCount), sessionFlags(), []cli.Flag{
-			&cli.BoolFlag{Name: "suspend", Category: recordingOptions, Usage: "hold each .NET process at startup until its session is open: no event is missed, but it waits forever if gclog is killed meanwhile"},
+			&cli.BoolFlag{Name: "suspend", Category: recordingOptions, Usage: "suspend each .NET process at startup until its session is open: no event is missed, but the process waits forever if gclog is killed meanwhile"},
 			&cli.StringFlag{Name: "record", Category: recordingOptions, Usage: "also write the raw stream to `FILE` (.nettrace)"},
-			&cli.Int64Flag{Name: "count", Category: endingOptions, Usage: "stop logging a process after `N` collections", DefaultText: "without end"},
+			&cli.Int64Flag{Name: "count", Category: endingOptions, Usage: "stop logging a process after `N` collections", DefaultText: "unlimited"},
 			&cli.StringFlag{Name: "duration", Category: endingOptions, Usage: "stop logging after `TIME`; the program keeps running"},
 		}),
 		Action: p.run,
@@ -81,7 +81,7 @@ func (p *program) run(c *cli.Context) error {
 	}
 	for _, o := range w.outputs {
 		if o.Path == output.Stdout {
-			return usagef("standard output is that of the command: write the log to a file with -o or -Xlog:gc*:file=gc.log, or with -Xlog:gc*:stderr to standard error")
+			return usagef("standard output belongs to the command: write the log to a file with -o or -Xlog:gc*:file=gc.log, or with -Xlog:gc*:stderr to standard error")
 		}
 	}
 	return p.runTree(c, w)
@@ -93,13 +93,13 @@ func (p *program) runTree(c *cli.Context, w *watch) error {
 	case c.String("process-id") != "", c.String("name") != "":
 		return usagef("choose a process, or a command to run, not both")
 	case c.Bool("follow"):
-		return usagef("--follow has no meaning with a command: all that it starts is logged")
+		return usagef("--follow cannot be used with a command: all processes that it starts are logged")
 	}
 	command := c.Args().Slice()
 	t := &tree{w: w, ui: p.ui, suspend: c.Bool("suspend"), exited: make(chan struct{}), known: map[int]bool{}}
 	dir, err := portDir()
 	if err != nil {
-		return usagef("no room for the diagnostic port, set TMPDIR: %w", err)
+		return usagef("the diagnostic port cannot be created, set TMPDIR: %w", err)
 	}
 	defer os.RemoveAll(dir)
 	t.path = filepath.Join(dir, "port")
@@ -125,7 +125,7 @@ func (p *program) runTree(c *cli.Context, w *watch) error {
 	case t.failed != nil:
 		p.ui.error(t.failed)
 	case len(t.known) == 0 && p.ui.terminal: // otherwise standard error belongs to the command
-		p.ui.sayf("%s has started no process with a .NET runtime: there is no log", command[0])
+		p.ui.sayf("%s did not start a process with a .NET runtime: there is no log", command[0])
 	}
 	return nil
 }
@@ -210,7 +210,7 @@ func (t *tree) waitForFamily(caught <-chan os.Signal) {
 	for n := family.Count(); n > 0; n = family.Count() {
 		if !announced {
 			announced = true
-			t.ui.sayf("the command has ended and left %d processes behind; as long as they run they can start others that wait for gclog: a signal ends it all the same", n)
+			t.ui.sayf("the command has ended, but processes that it started are still running (%d) and may start others that wait for gclog; a signal ends gclog all the same", n)
 		}
 		select {
 		case <-time.After(lookEvery):
@@ -322,7 +322,7 @@ func (t *tree) log(ctx context.Context, target *session.Target, byPort bool) {
 	if byPort && len(others) > 0 {
 		early = false
 		if target.AwaitStartup(ctx, func(error) {
-			t.ui.sayf("process %d is waiting for %s to resume it: gclog begins then", target.PID, strings.Join(others, " and "))
+			t.ui.sayf("process %d is waiting for %s to resume it; gclog starts after that", target.PID, strings.Join(others, " and "))
 		}) != nil {
 			return // it has exited, or the command has
 		}
@@ -367,7 +367,7 @@ func (w *watch) furtherProcess(pid int) {
 	var outputs []output.Spec
 	for _, o := range w.outputs {
 		if isDevice(o.Path) && !o.Format.ManyProcesses() {
-			w.p.ui.sayf("%s is for one process in this format: process %d has no log there", o.Path, pid)
+			w.p.ui.sayf("%s can contain only one process in this format: process %d is not logged there", o.Path, pid)
 			continue
 		}
 		o.Path = withPID(o.Path, pid)
@@ -375,7 +375,7 @@ func (w *watch) furtherProcess(pid int) {
 	}
 	w.outputs = outputs
 	if isDevice(w.record) {
-		w.p.ui.sayf("%s is for one recording: process %d is not recorded", w.record, pid)
+		w.p.ui.sayf("%s can contain only one recording: process %d is not recorded", w.record, pid)
 		w.record = ""
 	} else if w.record != "" {
 		w.record = withPID(w.record, pid)

@@ -23,9 +23,9 @@ func (p *program) settingsCommand() *cli.Command {
 		Name:      "settings",
 		Usage:     "show the GC settings of a process, where they come from, and which are ignored",
 		ArgsUsage: "PID|NAME|FILE...",
-		Description: `Of a process it shows the variables and the runtimeconfig.json that it was started
-with, what its runtime makes of them, and what it ignores, with the reason. Other
-variables are never shown. Of a recording or a log it shows what the runtime told.
+		Description: `For a process it shows the GC variables and the runtimeconfig.json that it was started
+with, the settings in effect, and which ones the runtime ignores, with the reason. Other
+variables are never shown. For a recording or a log it shows what the runtime reported.
 
 Examples:
    gclog settings 4711
@@ -56,7 +56,7 @@ func (p *program) settings(c *cli.Context) error {
 	}
 	for _, flag := range []string{"since", "until"} {
 		if c.IsSet(flag) {
-			return usagef("--%s chooses a part of a file: the settings of a running process are those of now", flag)
+			return usagef("--%s chooses a part of a file; for a running process, the current settings are shown", flag)
 		}
 	}
 	if !ch.made() {
@@ -87,7 +87,7 @@ func settingsOf(ctx context.Context, t *session.Target) (*gclog.Process, *gcsett
 	}
 	configuration := attach.Configuration(ctx, t, &facts, old)
 	reported := facts
-	from := gcsettings.Sources{Flavour: "the runtime (RuntimeInformation)", Limits: "the runtime (GCSettingsRundown)", Library: "the files that it has mapped", Heaps: "its threads"}
+	from := gcsettings.Sources{Flavour: "the runtime (RuntimeInformation)", Limits: "the runtime (GCSettingsRundown)", Library: "its mapped files", Heaps: "its threads"}
 	threads, known := t.ServerGCThreads()
 	if !facts.HasLimits { // apart from its threads, only its configuration is known
 		from.Flavour = "its threads"
@@ -103,23 +103,23 @@ func settingsOf(ctx context.Context, t *session.Target) (*gclog.Process, *gcsett
 	if configuration.Variables == nil {
 		unknown("variables", "the environment of the process cannot be read")
 	}
-	inForce := "what is in force"
+	inForce := "the settings in effect"
 	if len(report.InForce) > 0 {
-		inForce = "the rest of what is in force"
+		inForce = "the other settings in effect"
 	}
 	switch {
 	case configuration.NativeAOT:
-		unknown("properties", "a NativeAOT program has them built in, and tells nobody")
-		unknown(inForce, "NativeAOT does not tell the settings of its GC")
+		unknown("properties", "a NativeAOT program has them built in and does not report them")
+		unknown(inForce, "NativeAOT does not report the settings of its GC")
 	case configuration.Config == nil:
-		unknown("properties", "there is no runtimeconfig.json beside the program that can be read")
+		unknown("properties", "there is no readable runtimeconfig.json next to the program")
 	}
 	switch {
 	case facts.HasLimits, configuration.NativeAOT:
 	case attach.ReportsSettings(&facts):
-		unknown(inForce, "the runtime did not tell the settings of its GC: it refused a session, or was too slow")
+		unknown(inForce, "the runtime did not report the settings of its GC: it refused a session or was too slow")
 	default:
-		unknown(inForce, "runtimes before .NET 9 do not tell the settings of their GC")
+		unknown(inForce, "runtimes before .NET 9 do not report the settings of their GC")
 	}
 	return &facts, report, nil
 }
@@ -145,14 +145,14 @@ func (p *program) settingsOfFiles(c *cli.Context, names []string, how string) er
 		heaps.Latest = h.Process.HeapCount
 	}
 	report := gcsettings.Examine(h.Process, heaps, nil, gcsettings.Sources{Flavour: source, Limits: source, Heaps: source + ", its collections", Library: source})
-	report.Unknown = []gcsettings.Unknown{{What: "what is set", Why: "a file holds neither the environment of the process nor its runtimeconfig.json"}}
+	report.Unknown = []gcsettings.Unknown{{What: "the configured settings", Why: "a file contains neither the environment of the process nor its runtimeconfig.json"}}
 	if heaps.Latest == 0 && !whole {
-		report.Unknown = append(report.Unknown, gcsettings.Unknown{What: "number of heaps", Why: "no collection in that part of the time tells it"})
+		report.Unknown = append(report.Unknown, gcsettings.Unknown{What: "number of heaps", Why: "no collection in that part of the time reports it"})
 	}
 	if !h.Process.HasLimits {
-		why := "GCSettingsRundown is not in it: .NET 9 and up tell it to gclog attach, and at the end of gclog record"
+		why := "the event GCSettingsRundown is missing: .NET 9 and later send it to gclog attach, and at the end of gclog record"
 		if h.Format != "" && h.Format != "json" {
-			why = "the log does not hold them (format " + h.Format + ")"
+			why = "the log does not contain them (format " + h.Format + ")"
 		}
 		report.Unknown = append(report.Unknown, gcsettings.Unknown{What: "limits and budgets", Why: why})
 	}
@@ -214,7 +214,7 @@ func (p *program) printSettings(how string, process *gclog.Process, r *gcsetting
 		ignored = append(ignored, []string{x.Name, x.Text, x.From, x.Why})
 	}
 	printSection(p.out, width, "set", []string{"NAME", "VALUE", "FROM"}, set)
-	printSection(p.out, width, "in force (reported by the runtime)", []string{"NAME", "VALUE", "FROM"}, inForce)
+	printSection(p.out, width, "in effect (reported by the runtime)", []string{"NAME", "VALUE", "FROM"}, inForce)
 	printSection(p.out, width, "set but ignored", []string{"NAME", "VALUE", "FROM", "WHY"}, ignored)
 	printSection(p.out, width, "defaults", []string{"NAME", "VALUE"}, defaults)
 	for i, u := range r.Unknown {

@@ -12,20 +12,19 @@ func (p *program) summaryCommand() *cli.Command {
 		Usage:     "summarize recordings, logs or a running process: pauses, heap, findings",
 		ArgsUsage: "FILE...|PID|NAME",
 		Description: `Files are recordings (.nettrace) or logs in the formats unified, json and csv,
-also .gz and .zst; - is standard output of another program. A number, or the name of
-no file, is a running process, which is watched for half a minute.
+also .gz and .zst; - is standard input. A number, or a name that is not a file,
+is a running process, which is observed for 30 seconds.
 
 Findings come first, then the numbers. MMU is the minimum mutator utilization: the share
 of the worst 10 ms, 50 ms and so on that was left to the program; 0 % of 10 ms means that
-a pause filled them. A percentile that takes more values than there are (p99 takes 100)
-is left out.
+a pause filled them. Percentiles with too few values (p99 needs 100) are omitted.
 
 Examples:
    gclog summary app.nettrace
-   gclog summary app.nettrace -v                   what is not known too, and why
+   gclog summary app.nettrace -v                   also what is unknown, and why
    gclog summary gc*.log                           the files of a rotated log
    gclog summary 4711 --duration 2m
-   gclog summary MyApp --newest                    of several the one started last
+   gclog summary MyApp --newest                    of several, the one started last
    gclog summary app.nettrace --since 14:03:00 --until 14:05:00
    gclog summary app.nettrace --since -5m          the last 5 minutes
    gclog summary gc.json --threshold long-pause.over=100ms

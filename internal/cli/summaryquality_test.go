@@ -30,7 +30,7 @@ func TestSummaryQuality(t *testing.T) {
 			if q == nil {
 				continue
 			}
-			if q.code != exitData || q.Damage == "" || !q.found["data-quality"] || !strings.HasPrefix(q.missing, "what follows the damage") {
+			if q.code != exitData || q.Damage == "" || !q.found["data-quality"] || !strings.HasPrefix(q.missing, "everything after the damage") {
 				t.Errorf("cut at %d of %d: exit code %d, damage %q, findings %v, missing: %s", cut, len(stream), q.code, q.Damage, q.found, q.missing)
 			}
 			if whole != nil && q.count > whole.count {
@@ -90,7 +90,7 @@ func checkQuality(t *testing.T, stream []byte) *quality {
 		t.Errorf("exit code %d, and %d as text", code, textCode)
 	}
 	said = strings.Join(strings.Fields(text), " ")
-	counts := regexp.MustCompile(` complete ([0-9]+) of ([0-9]+) GCs?;? .*?missing (.*?)( not observed |$| Not known )`).FindStringSubmatch(said)
+	counts := regexp.MustCompile(` complete ([0-9]+) of ([0-9]+) GCs?;? .*?missing (.*?)( not observed |$| Unknown )`).FindStringSubmatch(said)
 	if counts == nil {
 		t.Fatalf("it says nothing of its data:\n%s", text)
 	}

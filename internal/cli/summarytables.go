@@ -35,7 +35,7 @@ var pauseColumns = []classColumn{
 
 var collectionColumns = []classColumn{
 	{"GCs", 0, func(r *analysis.Rollup) analysis.Number { return countOf(r.Count) }},
-	{"a minute", 2, func(r *analysis.Rollup) analysis.Number {
+	{"per minute", 2, func(r *analysis.Rollup) analysis.Number {
 		n := r.PerMinute
 		n.Unit = "" // it is in the title
 		return n

@@ -105,7 +105,7 @@ func (t *summaryText) head() {
 	fmt.Fprintln(t, oneLine(t.h.Source()))
 	who := strconv.FormatInt(p.ID, 10)
 	if p.ID == 0 {
-		who = "n/a (nothing tells its number)"
+		who = "n/a (its pid is not recorded)"
 	}
 	for _, s := range []string{p.Name, p.CommandLine} {
 		if s != "" {
@@ -148,7 +148,7 @@ func runtimeText(p *gclog.Process) string {
 		known = append(known, fmt.Sprintf("%d heaps", p.HeapCount))
 	}
 	if len(known) == 0 {
-		return "n/a (the events that tell it are not there)"
+		return "n/a (the events that report it are missing)"
 	}
 	return strings.Join(known, ", ")
 }
@@ -172,7 +172,7 @@ func (t *summaryText) pauses() {
 		t.line("MMU", "minimum mutator utilization: %s", strings.Join(least, ", "))
 	}
 	t.spread("suspension", "until all threads were suspended", &s.Suspend)
-	t.spread("between GCs", "from one to the next", &s.Between)
+	t.spread("between GCs", "from start to start", &s.Between)
 	for _, x := range s.WithoutGC {
 		t.line("without a GC", "%s: %s, longest %s", x.Kind, counted(x.Pauses.Count, "pause"), t.num("without a GC", x.Pauses.Max))
 	}
@@ -218,7 +218,7 @@ func (t *summaryText) collections() {
 	if n := s.Classes[analysis.ClassBackground].Count; n+all.Demoted > 0 {
 		demoted := ""
 		if all.Demoted > 0 {
-			demoted = fmt.Sprintf("; %d that began so ran blocking", all.Demoted)
+			demoted = fmt.Sprintf("; %d others were started as background but ran as blocking", all.Demoted)
 		}
 		t.line("background", "%d, with %s foreground %s while they ran and %s in their first pause%s", n, t.num("foreground", s.SparseCount(all.Foreground)), plural(all.Foreground, "GC"), t.num("in the first pause", s.SparseCount(all.InsideBGCStart)), demoted)
 	}
@@ -250,7 +250,7 @@ func (t *summaryText) heap() {
 	t.known("committed", h.Committed, "%s; at most %s", h.MaxCommitted.Text())
 	t.memory(&t.s.Memory)
 	t.known("allocated", t.s.AllocationRate, "%s: %s in %s between GCs", t.s.Allocated.Text(), t.s.AllocationTime.Text())
-	t.known("pinned", all.PinnedShare, "%s of what survived")
+	t.known("pinned", all.PinnedShare, "%s of the survivors")
 	t.pins(all)
 	retained := ""
 	if size := t.num("size of finalization", all.FinalizationBytes.Max); all.FinalizationBytes.Max.Known() {
@@ -265,7 +265,7 @@ func (t *summaryText) heap() {
 // its limit.
 func (t *summaryText) memory(m *analysis.Memory) {
 	rest := ""
-	if other := t.num("memory that is not the GC's", m.Other); m.Other.Known() {
+	if other := t.num("memory outside the GC heap", m.Other); m.Other.Known() {
 		rest = fmt.Sprintf(": %s committed by the GC, %s other", m.Committed.Text(), other)
 	}
 	t.known("RSS", m.Resident, "%s%s; at most %s", rest, m.MaxResident.Text())
@@ -288,7 +288,7 @@ func (t *summaryText) allocated(a *analysis.Types) {
 		return
 	}
 	t.title("Allocated types")
-	t.paragraph(2, fmt.Sprintf("Estimated from %s, which stand for %s. After ± is how far a share may be off, with 95 %% confidence.",
+	t.paragraph(2, fmt.Sprintf("Estimated from %s, which represent %s. ± is the 95 %% confidence interval of a share.",
 		counted(uint64(types.Samples.Value), "allocation tick"), types.Sampled.Text()))
 	fmt.Fprintln(t)
 	rest := 100.0
@@ -353,12 +353,12 @@ func (t *summaryText) data() {
 	}
 	t.line("complete", "%d of %s%s", all.Count-all.Incomplete, counted(all.Count, "GC"), before)
 	if t.h.Skipped > 0 {
-		t.line("left out", "%s, damaged or none of gclog's", counted(uint64(t.h.Skipped), "line"))
+		t.line("left out", "%s, damaged or not written by gclog", counted(uint64(t.h.Skipped), "line"))
 	}
 	t.line("missing", "%s", t.missing())
 	if s.Unobserved > 0 {
 		n := analysis.Number{Value: float64(s.Unobserved), Unit: "ns"}
-		t.line("not observed", "%s, in which no session was on or records are missing: shares and rates leave it out", n.Text())
+		t.line("not observed", "%s without a session or with missing records, which shares and rates exclude", n.Text())
 	}
 }
 
@@ -367,10 +367,10 @@ func (t *summaryText) missing() string {
 	s := t.s
 	var parts []string
 	if t.h.Cut() {
-		parts = append(parts, "what follows the damage")
+		parts = append(parts, "everything after the damage")
 	}
 	if t.h.Skipped > 0 {
-		parts = append(parts, "what was left out, if it was gclog's")
+		parts = append(parts, "the lines left out, if they were gclog's")
 	}
 	if s.Missed+s.LostEvents+s.Dropped > 0 || s.LostInexact || s.MissedInexact {
 		lost, missed := counted(s.LostEvents, "event"), counted(s.Missed, "GC")
@@ -390,7 +390,7 @@ func (t *summaryText) missing() string {
 	}
 	missing := strings.Join(parts, ", ")
 	if s.Sparse && s.Missed+s.LostEvents+s.Dropped == 0 {
-		missing += "; a log of this format need not tell it"
+		missing += "; logs of this format may omit it"
 	}
 	return missing
 }
@@ -420,7 +420,7 @@ func (t *summaryText) findings(f *analysis.Findings) {
 	}
 	rules, why := len(analysis.Rules()), ""
 	if len(unjudged) > 0 {
-		why = t.unless("; -v tells why the others were not")
+		why = t.unless("; -v shows why the others were not")
 	}
 	t.paragraph(2, fmt.Sprintf("Evaluated %d of %d rules%s.", rules-len(unjudged), rules, why))
 }
@@ -487,7 +487,7 @@ func (t *summaryText) reasons(unjudged []analysis.NotEvaluated) {
 		}
 		if n > 0 || format != "" {
 			fmt.Fprintln(t)
-			t.paragraph(0, fmt.Sprintf("Not known (n/a): %s; -v tells why.", counted(uint64(n), "value")))
+			t.paragraph(0, fmt.Sprintf("Unknown (n/a): %s; -v shows why.", counted(uint64(n), "value")))
 		}
 		return
 	}
@@ -500,7 +500,7 @@ func (t *summaryText) reasons(unjudged []analysis.NotEvaluated) {
 		t.lackings(rules)
 	}
 	if len(t.lacks) > 0 || format != "" {
-		t.title("Not known (n/a)")
+		t.title("Unknown (n/a)")
 		t.lackings(t.lacks)
 		t.paragraph(2, format)
 	}
@@ -508,6 +508,6 @@ func (t *summaryText) reasons(unjudged []analysis.NotEvaluated) {
 
 func (t *summaryText) lackings(list []lack) {
 	for _, l := range list {
-		t.paragraph(2, oneLine(l.why)+": "+strings.Join(l.names, ", "))
+		t.paragraph(2, strings.Join(l.names, ", ")+": "+oneLine(l.why))
 	}
 }

@@ -24,7 +24,7 @@ func (p *program) zoneOf(c *cli.Context) history.Zone {
 	}
 	where, err := loadZone(strings.TrimPrefix(tz, ":"))
 	if err != nil {
-		p.ui.sayf("warning: the time zone %s (TZ) is not known here: times are UTC", tz)
+		p.ui.sayf("warning: the time zone %s (TZ) is unknown on this machine: times are UTC", tz)
 		return history.Zone{}
 	}
 	return history.Zone{Local: where, From: "TZ"}

@@ -42,7 +42,7 @@ func TestZoneOf(t *testing.T) {
 	var said strings.Builder
 	t.Setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3")
 	p := &program{ui: newUI(&said), stdout: io.Discard}
-	if err := p.app().Run([]string{"gclog", "pauses", trace("net10-datas-bgc")}); err != nil || strings.Count(said.String(), "is not known here") != 1 {
+	if err := p.app().Run([]string{"gclog", "pauses", trace("net10-datas-bgc")}); err != nil || strings.Count(said.String(), "is unknown on this machine") != 1 {
 		t.Errorf("%v, %s", err, said.String())
 	}
 }
