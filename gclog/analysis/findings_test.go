@@ -700,7 +700,7 @@ func document() string {
 	}
 	for _, r := range rules {
 		fmt.Fprintf(&b, "\n<a id=%q></a>\n## %d. %s\n\n`%s`, %s, basis: %s\n\n%s\n\n**What to do.** %s\n\n", r.ID, r.Number, r.Title, r.ID, r.Severity, r.Basis, cell(r.Explanation), cell(r.Advice))
-		fmt.Fprintf(&b, "*Looks at:* %s. *Needs:* %s. *Of a process that is watched:* %s.\n", cell(r.Evidence), r.Sample, r.LiveSpan)
+		fmt.Fprintf(&b, "*Evaluates:* %s. *Needs:* %s. *In a live session:* %s.\n", cell(r.Evidence), r.Sample, r.LiveSpan)
 		if len(r.Thresholds) == 0 {
 			b.WriteString("It has no thresholds.\n")
 			continue

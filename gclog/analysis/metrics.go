@@ -236,7 +236,7 @@ var classMetrics = slices.Concat([]metric[Rollup]{
 	{"promoted.mean", "bytes", "bytes promoted by one collection, mean", func(r *Rollup) Number { return r.Promoted.Mean }},
 	{"promoted.max", "bytes", "bytes promoted by one collection, maximum", func(r *Rollup) Number { return r.Promoted.Max }},
 	{"alloc.total", "bytes", "allocated before the collections that report it", func(r *Rollup) Number { return r.Allocated.Total }},
-	{"alloc.rate.max", "bytes/s", "highest allocation rate between two collections, excluding pauses", func(r *Rollup) Number { return r.AllocationRate.Max }},
+	{"alloc.rate.max", "bytes/s", "highest allocation rate between two collections, while the program ran", func(r *Rollup) Number { return r.AllocationRate.Max }},
 	{"pinned.mean", "", "pinned objects found by one collection, mean", func(r *Rollup) Number { return r.PinnedObjects.Mean }},
 	{"pinned.max", "", "pinned objects found by one collection, maximum", func(r *Rollup) Number { return r.PinnedObjects.Max }},
 	{"pinned.share", "%", "share of the surviving bytes that were pinned", func(r *Rollup) Number { return r.PinnedShare }},

@@ -925,7 +925,7 @@ func TestCount(t *testing.T) {
 			return h
 		}, "no event reports whether allocations waited for background collections (level normal records that); the other checks of the rule found nothing"},
 		{"too-many-gen2", func(n int) *past { return newPast().healthy(9).of(n, 2, milli) }, ""},
-		{"time-tuning", func(n int) *past { return newPast().healthy(9).of(n, 1, milli, dueByTime) }, "needs 1 collection, saw 0 of gen1 and gen2 that report why they were chosen"},
+		{"time-tuning", func(n int) *past { return newPast().healthy(9).of(n, 1, milli, dueByTime) }, "needs 1 gen1 or gen2 collection, saw 0 that report why their generation was chosen"},
 		{"finalizer-backlog", func(n int) *past { return newPast().healthy(9).of(n, 0, milli, late) }, ""},
 	} {
 		for n := range 4 {
