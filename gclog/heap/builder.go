@@ -397,6 +397,8 @@ func (b *Builder) Graph() (*Graph, error) {
 		g.first = make([]uint32, len(g.address)+1)
 	}
 	g.resolveRoots(w)
+	g.regions = w.after
+	sortRanges(g.regions)
 	if l := w.layout(); l != nil {
 		g.ages = make([]Generation, len(g.address))
 		for o, at := range g.address {

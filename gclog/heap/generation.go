@@ -43,10 +43,14 @@ type layout struct {
 func (w *walk) layout() *layout {
 	if w.sorted == nil && len(w.before) > 0 {
 		w.sorted = &layout{ranges: w.before, moved: w.moved}
-		slices.SortFunc(w.before, func(a, b generationRange) int { return cmp.Compare(a.start, b.start) })
+		sortRanges(w.before)
 		slices.SortFunc(w.moved, func(a, b clr.MovedRange) int { return cmp.Compare(a.New, b.New) })
 	}
 	return w.sorted
+}
+
+func sortRanges(list []generationRange) {
+	slices.SortFunc(list, func(a, b generationRange) int { return cmp.Compare(a.start, b.start) })
 }
 
 // before returns the generation before the collection of the object that is at an address after it.

@@ -28,7 +28,8 @@ type Graph struct {
 	first    []uint32 // index of the first reference; one more entry than objects
 	target   []Object // of the references
 	large    map[Object]uint64
-	ages     []Generation // before the collection; nil: unknown
+	ages     []Generation      // before the collection; nil: unknown
+	regions  []generationRange // after the collection, by address; nil: unknown
 	index    addressIndex
 	unknowns int // types without a name
 }

@@ -1,0 +1,468 @@
+package heap
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"unicode/utf16"
+)
+
+// WriteDump writes the Graph as a .gcdump file, which PerfView and Visual Studio open. Those ignore
+// the part of the file with what only ReadDump knows of: generations before the collection, the
+// identity of types, roots, static fields, and what is missing. The same Graph and DumpInfo make
+// the same bytes. Nothing is written if the file would exceed what the format can hold.
+func (g *Graph) WriteDump(w io.Writer, info *DumpInfo) error {
+	return newDumpLayout(g, info.Modules).write(w, info, g.private())
+}
+
+// A dumpLayout is the contents of a file: pseudo nodes, with a root at the first, and after them the
+// objects of a Graph. Types are those of the Graph, and after them those of the pseudo nodes.
+type dumpLayout struct {
+	g      *Graph
+	types  []nodeType
+	typ    []uint32 // index in types by index in Graph.Types
+	pseudo []pseudoNode
+
+	total      int64
+	blob       int64
+	recordsEnd int64 // of the objects in the blob
+}
+
+// A pseudoNode is a root of the graph, or a group of them.
+type pseudoNode struct {
+	typ      uint32
+	children []uint32 // pseudo nodes
+	objects  []Object
+}
+
+func newDumpLayout(g *Graph, modules map[uint64]string) *dumpLayout {
+	l := &dumpLayout{g: g, types: []nodeType{{name: undefined}}, typ: make([]uint32, len(g.Types))}
+	for i, t := range g.Types {
+		l.typ[i] = uint32(len(l.types))
+		l.types = append(l.types, nodeType{name: dumpName(&t), size: -1, module: moduleName(t.Module, modules)})
+	}
+	l.addRoots()
+	return l
+}
+
+// dumpName returns the name of a type in a file.
+func dumpName(t *Type) string {
+	if t.Name == "" {
+		return fmt.Sprintf(unknownFormat, t.ID)
+	}
+	return t.Name
+}
+
+// moduleName returns the path of a module, or what dotnet-gcdump writes instead of one.
+func moduleName(id uint64, modules map[uint64]string) string {
+	if path := modules[id]; path != "" || id == 0 {
+		return path
+	}
+	return fmt.Sprintf(moduleFormat, id)
+}
+
+// What dotnet-gcdump writes for types without a name, and for modules without a path.
+const (
+	unknownFormat = "UNKNOWN 0x%x"
+	moduleFormat  = "Module(0x%x)"
+)
+
+// addRoots makes the tree of the roots as dotnet-gcdump makes it. Weak roots are not in it.
+func (l *dumpLayout) addRoots() {
+	g := l.g
+	root := l.addPseudo(rootNode)
+	statics := l.addChild(root, staticsNode)
+	known := map[string]uint32{}
+	for _, s := range g.Statics {
+		name := staticPrefix + g.Types[s.Type].String() + "." + s.Field + "]"
+		node, ok := known[name]
+		if !ok {
+			node = l.addChild(statics, name)
+			known[name] = node
+		}
+		l.pseudo[node].objects = append(l.pseudo[node].objects, s.Object)
+	}
+	categories := map[string]uint32{localsNode: l.addChild(root, localsNode)}
+	others := l.addChild(root, othersNode)
+	held := map[string]bool{dependents: len(g.Dependents) > 0}
+	for _, r := range g.Roots {
+		if r.Strong() {
+			held[r.category()] = true
+		}
+	}
+	for _, c := range rootCategories {
+		if held[c.name] && c.name != localsNode {
+			categories[c.name] = l.addChild(others, c.name)
+		}
+	}
+	for _, r := range g.Roots {
+		if r.Strong() {
+			node := &l.pseudo[categories[r.category()]]
+			node.objects = append(node.objects, r.Object)
+		}
+	}
+	for _, d := range g.Dependents {
+		node := &l.pseudo[categories[dependents]]
+		node.objects = append(node.objects, d.Value)
+	}
+	l.addChild(root, comNode)
+}
+
+func (l *dumpLayout) addPseudo(name string) uint32 {
+	l.types = append(l.types, nodeType{name: name})
+	l.pseudo = append(l.pseudo, pseudoNode{typ: uint32(len(l.types) - 1)})
+	return uint32(len(l.pseudo) - 1)
+}
+
+func (l *dumpLayout) addChild(parent uint32, name string) uint32 {
+	node := l.addPseudo(name)
+	l.pseudo[parent].children = append(l.pseudo[parent].children, node)
+	return node
+}
+
+// measure determines the sizes of types, which are those of their first objects, and that of the
+// blob with the records of the nodes.
+func (l *dumpLayout) measure() {
+	l.blob = undefinedRecord
+	for o := range Object(l.g.Len()) {
+		if t := &l.types[l.typ[l.g.typ[o]]]; t.size < 0 {
+			t.size = l.size(o)
+		}
+		l.total += int64(l.size(o))
+		l.blob += int64(l.recordLen(o))
+	}
+	l.recordsEnd = l.blob
+	for i := range l.pseudo {
+		l.blob += int64(len(l.appendPseudo(nil, uint32(i))))
+	}
+}
+
+// fits reports an error if the file would be too large: the format has 31 bits for the length of the
+// blob, and 32 for offsets in the file.
+func (l *dumpLayout) fits(private int64) error {
+	size := l.blob + private + minNodeLen*int64(len(l.pseudo)+l.g.Len())
+	for i := range l.types {
+		size += minTypeLen + int64(len(l.types[i].name)+len(l.types[i].module))
+	}
+	if l.blob > math.MaxInt32 || private > math.MaxInt32 || size > math.MaxUint32-maxProperties {
+		return fmt.Errorf("the heap is too large for the .gcdump format: %d objects with %d references need a file of %d bytes, %d of them for references",
+			l.g.Len(), len(l.g.target), size, l.blob)
+	}
+	return nil
+}
+
+// maxProperties is more than the rest of a file needs.
+const maxProperties = 64 << 20
+
+// undefinedRecord is the length of the record of all nodes that are not described.
+const undefinedRecord = 2
+
+func (l *dumpLayout) size(o Object) int32 { return int32(min(l.g.Size(o), maxNodeSize)) }
+
+// node returns the index of an object's node.
+func (l *dumpLayout) node(o Object) int32 { return int32(len(l.pseudo)) + int32(o) }
+
+// described reports whether an object has a record.
+func (l *dumpLayout) described(o Object) bool { return l.typ[l.g.typ[o]] != 0 }
+
+// recordLen returns the length of what appendRecord appends.
+func (l *dumpLayout) recordLen(o Object) int {
+	if !l.described(o) {
+		return 0
+	}
+	typ, size := l.typ[l.g.typ[o]], l.size(o)
+	n := cintLen(int32(typ << 1))
+	if l.types[typ].size != size {
+		n += cintLen(size)
+	}
+	targets := l.g.References(o)
+	n += cintLen(int32(len(targets)))
+	for _, t := range targets {
+		n += cintLen(int32(t) - int32(o))
+	}
+	return n
+}
+
+// appendRecord appends the record of an object: type, size if it is not that of the type, and the
+// references, relative to its own index.
+func (l *dumpLayout) appendRecord(b []byte, o Object) []byte {
+	if !l.described(o) {
+		return b
+	}
+	typ, size := l.typ[l.g.typ[o]], l.size(o)
+	if l.types[typ].size == size {
+		b = appendCint(b, int32(typ<<1))
+	} else {
+		b = appendCint(b, int32(typ<<1|1))
+		b = appendCint(b, size)
+	}
+	targets := l.g.References(o)
+	b = appendCint(b, int32(len(targets)))
+	for _, t := range targets {
+		b = appendCint(b, int32(t)-int32(o))
+	}
+	return b
+}
+
+func (l *dumpLayout) appendPseudo(b []byte, i uint32) []byte {
+	n := &l.pseudo[i]
+	b = appendCint(b, int32(n.typ<<1))
+	b = appendCint(b, int32(len(n.children)+len(n.objects)))
+	for _, child := range n.children {
+		b = appendCint(b, int32(child)-int32(i))
+	}
+	for _, o := range n.objects {
+		b = appendCint(b, l.node(o)-int32(i))
+	}
+	return b
+}
+
+// appendCint appends a number as in the blob: two's complement in as few groups of 7 bits as
+// possible, the most significant one first.
+func appendCint(b []byte, v int32) []byte {
+	for shift := 7 * (cintLen(v) - 1); shift > 0; shift -= 7 {
+		b = append(b, byte(v>>shift)|0x80)
+	}
+	return append(b, byte(v)&0x7f)
+}
+
+func cintLen(v int32) int {
+	n := 1
+	for n < 5 && v>>(7*n-1) != v>>31 { // one bit is the sign
+		n++
+	}
+	return n
+}
+
+// A dumpWriter writes the elements of the container. The bufio.Writer keeps the first error.
+type dumpWriter struct {
+	*bufio.Writer
+	off     int64
+	classes map[string]int64 // where the classes are
+}
+
+func (w *dumpWriter) raw(b []byte) {
+	n, _ := w.Write(b)
+	w.off += int64(n)
+}
+
+func (w *dumpWriter) u8(v uint8) { w.raw(append(w.AvailableBuffer(), v)) }
+func (w *dumpWriter) i32(v int32) {
+	w.raw(binary.LittleEndian.AppendUint32(w.AvailableBuffer(), uint32(v)))
+}
+func (w *dumpWriter) i64(v int64) {
+	w.raw(binary.LittleEndian.AppendUint64(w.AvailableBuffer(), uint64(v)))
+}
+func (w *dumpWriter) f32(v float32) { w.i32(int32(math.Float32bits(v))) }
+
+// label writes an offset in the file.
+func (w *dumpWriter) label(at int64) { w.i32(int32(uint32(at))) }
+
+// text writes a string: the number of its UTF-16 code units, and each of them like a character in
+// UTF-8. "" becomes null.
+func (w *dumpWriter) text(s string) {
+	if s == "" {
+		w.i32(-1)
+		return
+	}
+	units := utf16.Encode([]rune(s))
+	w.i32(int32(len(units)))
+	b := make([]byte, 0, len(s))
+	for _, u := range units {
+		switch {
+		case u < 0x80:
+			b = append(b, byte(u))
+		case u < 0x800:
+			b = append(b, 0xc0|byte(u>>6), 0x80|byte(u&0x3f))
+		default:
+			b = append(b, 0xe0|byte(u>>12), 0x80|byte(u>>6&0x3f), 0x80|byte(u&0x3f))
+		}
+	}
+	w.raw(b)
+}
+
+// begin writes the head of an object. The name of a class is only written once.
+func (w *dumpWriter) begin(c class) {
+	w.u8(tagObject)
+	if at, ok := w.classes[c.name]; ok {
+		w.u8(tagLabel)
+		w.label(at)
+		return
+	}
+	w.classes[c.name] = w.off
+	w.u8(tagObject)
+	w.u8(tagNull)
+	w.i32(c.version)
+	w.i32(c.minReader)
+	w.text(c.name)
+	w.u8(tagEnd)
+}
+
+// write writes the file. Nothing of it is private if private is nil.
+func (l *dumpLayout) write(out io.Writer, info *DumpInfo, private []byte) error {
+	l.measure()
+	if err := l.fits(int64(len(private))); err != nil {
+		return err
+	}
+	w := &dumpWriter{Writer: bufio.NewWriterSize(out, 1<<18), classes: map[string]int64{}}
+	w.text(dumpMagic)
+	w.begin(classDump)
+	l.writeGraph(w)
+	w.u8(l.wide())
+	w.f32(cmp.Or(info.CountMultiplier, 1))
+	w.f32(cmp.Or(info.SizeMultiplier, 1))
+	w.u8(tagNull) // JSHeapInfo
+	l.writeSegments(w)
+	w.text(info.Log)
+	w.i64(ticksOf(info.Time))
+	w.text(info.Machine)
+	w.text(info.Process)
+	w.i32(int32(info.ProcessID))
+	w.i64(info.Commit)
+	w.i64(info.WorkingSet)
+	l.writeMultipliers(w, info.Multipliers)
+	w.u8(tagSkip)
+	w.i32(0)      // index of the label in the table at the end
+	w.u8(tagNull) // InteropInfo
+	end := w.off
+	w.u8(tagString)
+	w.text(cmp.Or(info.Tool, "gclog"))
+	if private != nil { // readers skip tagged values that they do not know
+		w.u8(tagString)
+		w.text(privateMagic)
+		w.u8(tagPrivate)
+		w.i32(int32(len(private)))
+		w.raw(private)
+	}
+	w.u8(tagEnd)
+	w.u8(tagEnd)
+	table := w.off
+	w.i32(1)
+	w.label(end)
+	w.label(table)
+	w.label(w.off - 4)
+	return w.Flush()
+}
+
+// wide reports whether pointers have 8 bytes.
+func (l *dumpLayout) wide() uint8 {
+	if l.g.PointerSize == 4 {
+		return 0
+	}
+	return 1
+}
+
+func (l *dumpLayout) writeGraph(w *dumpWriter) {
+	w.begin(classGraph)
+	w.i64(l.total)
+	w.i32(0) // the root
+	w.i32(int32(len(l.types)))
+	for i := range l.types {
+		w.text(l.types[i].name)
+		w.i32(l.types[i].size)
+		w.text(l.types[i].module)
+	}
+	objects := Object(l.g.Len())
+	w.i32(int32(len(l.pseudo)) + int32(objects))
+	var b []byte
+	at := l.recordsEnd
+	for i := range l.pseudo {
+		w.i32(int32(at))
+		b = l.appendPseudo(b[:0], uint32(i))
+		at += int64(len(b))
+	}
+	at = undefinedRecord
+	for o := range objects {
+		if n := l.recordLen(o); n > 0 {
+			w.i32(int32(at))
+			at += int64(n)
+		} else {
+			w.i32(0)
+		}
+	}
+	w.i32(int32(l.blob))
+	w.raw(make([]byte, undefinedRecord))
+	for o := range objects {
+		b = l.appendRecord(b[:0], o)
+		w.raw(b)
+	}
+	for i := range l.pseudo {
+		b = l.appendPseudo(b[:0], uint32(i))
+		w.raw(b)
+	}
+	w.i32(int32(len(l.pseudo)) + int32(objects))
+	for range l.pseudo {
+		w.i64(0)
+	}
+	for _, address := range l.g.address {
+		w.i64(int64(address))
+	}
+	w.u8(tagByte)
+	w.u8(l.wide())
+	w.u8(tagEnd)
+}
+
+// writeMultipliers writes those of a sampled heap, for all types in the file.
+func (l *dumpLayout) writeMultipliers(w *dumpWriter, byType []float32) {
+	if len(byType) != len(l.typ) || byType == nil {
+		w.i32(0)
+		return
+	}
+	all := slices.Repeat([]float32{1}, len(l.types))
+	for i, t := range l.typ {
+		all[t] = byType[i]
+	}
+	w.i32(int32(len(all)))
+	for _, v := range all {
+		w.f32(v)
+	}
+}
+
+// writeSegments writes the regions of the heap. PerfView searches the list from its start for each
+// object, so neighbours of the same generation become one unless there are objects between them.
+func (l *dumpLayout) writeSegments(w *dumpWriter) {
+	if len(l.g.regions) == 0 {
+		w.u8(tagNull)
+		return
+	}
+	var merged []generationRange
+	size := int64(0)
+	for _, r := range l.g.regions {
+		size += int64(r.end - r.start)
+		if n := len(merged); n > 0 && merged[n-1].generation == r.generation && !l.g.anyBetween(merged[n-1].end, r.start) {
+			merged[n-1].end = r.end
+		} else {
+			merged = append(merged, r)
+		}
+	}
+	w.begin(classHeap)
+	w.i64(size)
+	w.i32(int32(len(merged)))
+	for _, r := range merged {
+		w.begin(classSegment)
+		w.i64(int64(r.start))
+		w.i64(int64(r.end))
+		for g := Gen0; g <= POH; g++ {
+			if g == r.generation {
+				w.i64(int64(r.end))
+			} else {
+				w.i64(0)
+			}
+		}
+		w.u8(tagEnd)
+	}
+	w.u8(tagEnd)
+}
+
+// anyBetween reports whether there is an object at or after an address and before another.
+func (g *Graph) anyBetween(from, to uint64) bool {
+	if from >= to {
+		return false
+	}
+	o := g.index.before(g.address, to-1)
+	return o != NoObject && g.address[o] >= from
+}
