@@ -118,7 +118,7 @@ func TestContents(t *testing.T) {
 			if got != test.want {
 				t.Errorf("%+v, want %+v", got, test.want)
 			}
-			if segments := len(d.regions); strings.HasPrefix(test.name, "app9") && segments != 6 {
+			if segments := len(d.regions); strings.HasPrefix(test.name, "app9") && segments != 5 { // and an empty one
 				t.Errorf("%d segments", segments)
 			}
 		})
@@ -280,7 +280,7 @@ func TestRoundTrip(t *testing.T) {
 		if !bytes.Equal(b, writeDump(t, g, &written)) {
 			t.Error("the second file differs from the first")
 		}
-		for _, r := range []io.Reader{bytes.NewReader(b), iotest.DataErrReader(io.LimitReader(bytes.NewReader(b), math.MaxInt64))} {
+		for _, r := range []io.Reader{bytes.NewReader(b), unsized(b)} {
 			got, gotInfo, err := ReadDump(r)
 			if err != nil {
 				t.Fatal(err)
@@ -403,6 +403,9 @@ func TestCint(t *testing.T) {
 	}
 }
 
+// unsized returns a reader of unknown length.
+func unsized(b []byte) io.Reader { return iotest.DataErrReader(bytes.NewReader(b)) }
+
 // TestTruncated: a file that ends early is an error that says so, at any byte.
 func TestTruncated(t *testing.T) {
 	g := graphOf(t, "testdata/small.nettrace.gz")
@@ -412,16 +415,18 @@ func TestTruncated(t *testing.T) {
 		step int
 	}{
 		{"golden", recordings.Read(t, "testdata/golden-tiny.gcdump"), 1},
-		{"small", recordings.Read(t, "testdata/small.gcdump"), 37},
-		{"written", writeDump(t, g, &DumpInfo{}), 61},
+		{"small", recordings.Read(t, "testdata/small.gcdump"), 61},
+		{"written", writeDump(t, g, &DumpInfo{}), 97},
 	} {
 		for n := 0; n < len(test.b); n += test.step {
-			for _, r := range []io.Reader{bytes.NewReader(test.b[:n]), iotest.DataErrReader(bytes.NewReader(test.b[:n]))} {
-				_, _, err := ReadDump(r)
-				var f *FormatError
-				if !errors.As(err, &f) || !errors.Is(err, io.ErrUnexpectedEOF) || f.Offset > int64(n) || f.Msg == "" {
-					t.Fatalf("%s, %d bytes: %v", test.name, n, err)
-				}
+			r := io.Reader(bytes.NewReader(test.b[:n]))
+			if n%2 == 0 {
+				r = unsized(test.b[:n])
+			}
+			_, _, err := ReadDump(r)
+			var f *FormatError
+			if !errors.As(err, &f) || !errors.Is(err, io.ErrUnexpectedEOF) || f.Offset > int64(n) || f.Msg == "" {
+				t.Fatalf("%s, %d bytes: %v", test.name, n, err)
 			}
 		}
 	}
