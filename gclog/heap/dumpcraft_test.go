@@ -422,46 +422,70 @@ func TestHostilePrivate(t *testing.T) {
 // read again.
 func FuzzReadDump(f *testing.F) {
 	f.Add(recordings.Read(f, "testdata/golden-tiny.gcdump"))
-	f.Add(recordings.Read(f, "testdata/small.gcdump")[:20_000])
-	l, info := goldenTiny()
-	l.g.Types = make([]Type, 3)
-	l.g.Roots, l.g.Statics, l.g.Dependents = []Root{{Object: 1}}, []Static{{Field: "f"}}, []Dependent{{0, 1}}
-	l.g.ages, l.g.regions = make([]Generation, 4), []generationRange{{1, 2, LOH}}
-	var b bytes.Buffer
-	if err := newDumpLayout(l.g, nil).write(&b, info, l.g.private()); err != nil {
-		f.Fatal(err)
+	f.Add(everything(f))
+	f.Fuzz(checkAny)
+}
+
+// TestCorrupt: a file with a wrong byte, wherever it is, is an error or has a Graph.
+func TestCorrupt(t *testing.T) {
+	valid := everything(t)
+	for i := range valid {
+		for _, wrong := range []byte{0, 0x7f, 0xff, valid[i] + 1} {
+			b := slices.Clone(valid)
+			b[i] = wrong
+			checkAny(t, b)
+		}
 	}
-	f.Add(b.Bytes())
-	f.Fuzz(func(t *testing.T, b []byte) {
-		g, info, err := ReadDump(bytes.NewReader(b))
-		_, _, unsizedErr := ReadDump(unsized(b))
-		if (err == nil) != (unsizedErr == nil) {
-			t.Fatalf("%v; with unknown length %v", err, unsizedErr)
+}
+
+// everything returns a small file that has every kind of contents.
+func everything(t testing.TB) []byte {
+	l, info := goldenTiny()
+	g := l.g
+	g.Types = []Type{{Name: "A", Parameters: []uint64{1, 300}}, {Name: "B", Module: 7}, {ID: 8}}
+	g.Roots, g.Statics, g.Dependents = []Root{{Object: 1}, {Kind: rootHandle, Flags: RootPinned, ID: 900}}, []Static{{Field: "f"}}, []Dependent{{0, 1}}
+	g.ages, g.regions = make([]Generation, 4), []generationRange{{0x100, 0x200, LOH}, {0x300, 0x400, Gen0}}
+	g.size[2], g.large = largeSize, map[Object]uint64{2: 1 << 40}
+	g.index = newAddressIndex(g.address)
+	info.Multipliers, info.Log = []float32{1, 2, 3}, "log"
+	var b bytes.Buffer
+	if err := newDumpLayout(g, map[uint64]string{7: "b.dll"}).write(&b, info, g.private()); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// checkAny checks what must be true of any input.
+func checkAny(t *testing.T, b []byte) {
+	g, info, err := ReadDump(bytes.NewReader(b))
+	_, _, unsizedErr := ReadDump(unsized(b))
+	if (err == nil) != (unsizedErr == nil) {
+		t.Fatalf("%v; with unknown length %v", err, unsizedErr)
+	}
+	if err != nil {
+		if err.Error() == "" {
+			t.Error("an error without words")
 		}
-		if err != nil {
-			if err.Error() == "" {
-				t.Error("an error without words")
-			}
-			return
-		}
-		if g.Len()+g.NumReferences() > len(b) {
-			t.Fatalf("%d objects and %d references of %d bytes", g.Len(), g.NumReferences(), len(b))
-		}
-		for o := range Object(g.Len()) {
-			g.Size(o)
-			g.Generation(o)
-			_ = g.Types[g.Type(o)].String()
-		}
-		var again bytes.Buffer
-		if err := g.WriteDump(&again, info); err != nil {
-			t.Fatal(err)
-		}
-		got, _, err := ReadDump(&again)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got.Len() != g.Len() || !slices.Equal(got.target, g.target) || !slices.Equal(got.Roots, g.Roots) {
-			t.Error("what was written is not what was read")
-		}
-	})
+		return
+	}
+	if g.Len()+g.NumReferences() > len(b) {
+		t.Fatalf("%d objects and %d references of %d bytes", g.Len(), g.NumReferences(), len(b))
+	}
+	for o := range Object(g.Len()) {
+		g.Size(o)
+		g.Generation(o)
+		_ = g.Types[g.Type(o)].String()
+	}
+	g.Dominators()
+	var again bytes.Buffer
+	if err := g.WriteDump(&again, info); err != nil {
+		t.Fatal(err)
+	}
+	got, _, err := ReadDump(&again)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Len() != g.Len() || !slices.Equal(got.target, g.target) || !slices.Equal(got.Roots, g.Roots) {
+		t.Error("what was written is not what was read")
+	}
 }
