@@ -503,7 +503,9 @@ func TestForeign(t *testing.T) {
 	if _, _, err := ReadDump(strings.NewReader(version("GCHeapDump", 12, 8))); err != nil {
 		t.Errorf("a later version for readers of this one: %v", err)
 	}
-	if _, _, err := ReadDump(strings.NewReader(golden + "x")); err == nil {
-		t.Error("a file with more bytes was accepted")
+	for _, end := range []string{golden + "x", golden[:len(golden)-4] + "\x01\x02\x00\x00", golden[:len(golden)-8] + "\xc9" + golden[len(golden)-7:]} {
+		if _, _, err := ReadDump(strings.NewReader(end)); err == nil {
+			t.Errorf("a file that ends in % x was accepted", end[len(end)-9:])
+		}
 	}
 }

@@ -80,7 +80,7 @@ var (
 		{name: "UNKNOWN 0x1234", size: 8}, {name: "[CCW 0x10 for type A]", size: 200},
 	}
 	craftNodes = []craftNode{
-		{1, []int32{1, 3, 4}, 0}, {2, []int32{2, 4}, 0}, {3, []int32{5}, 0}, {4, []int32{6}, 0}, {9, []int32{7}, 0},
+		{1, []int32{1, 3, 4}, 0}, {2, []int32{2, 4}, 0}, {3, []int32{5, 5}, 0}, {4, []int32{6}, 0}, {9, []int32{7}, 0},
 		{5, []int32{6, 7, 8, 5}, 0x1000}, {6, nil, 0x2000}, {7, nil, 0x8000}, {8, []int32{0, 6}, 0x9000},
 	}
 )
@@ -198,10 +198,33 @@ func TestPerfView(t *testing.T) {
 	}
 }
 
+// TestSegments: neighbouring regions of a generation are one segment, unless there is an object
+// between them, which is frozen.
+func TestSegments(t *testing.T) {
+	l, info := goldenTiny()
+	l.g.index = newAddressIndex(l.g.address)
+	const base = 0x7f0000000000
+	l.g.regions = []generationRange{
+		{base + 0x100, base + 0x200, Gen2}, {base + 0x300, base + 0x400, Gen2}, {base + 0x500, base + 0x600, Gen1},
+		{base + 0x700, base + 0x800, Gen1}, {base + 0x1100, base + 0x1200, Gen1}, {base + 0x1200, base + 0x1300, POH},
+	}
+	var b bytes.Buffer
+	if err := l.write(&b, info, nil); err != nil {
+		t.Fatal(err)
+	}
+	_, d := summarize(t, b.Bytes())
+	want := []generationRange{
+		{base + 0x100, base + 0x400, Gen2}, {base + 0x500, base + 0x800, Gen1}, {base + 0x1100, base + 0x1200, Gen1}, {base + 0x1200, base + 0x1300, POH},
+	}
+	if !slices.Equal(d.regions, want) {
+		t.Errorf("%v, want %v", d.regions, want)
+	}
+}
+
 // TestDeferredTypes: types of NativeAOT are numbers in a module, which is described once.
 func TestDeferredTypes(t *testing.T) {
-	types := []nodeType{{name: undefined}, {size: 24}, {size: 32}, {name: "Named", size: 8, module: "n.dll"}}
-	nodes := []craftNode{{1, []int32{1, 2}, 0x10}, {2, nil, 0x20}, {3, nil, 0x30}}
+	types := []nodeType{{name: undefined}, {size: 24}, {size: 32}, {name: "[RCW 0x1]", size: -1, module: "n.dll"}, {name: "Same", size: 8}, {name: "Same", size: 8}}
+	nodes := []craftNode{{1, []int32{1, 2}, 0x10}, {2, nil, 0x20}, {3, nil, 0x30}, {4, nil, 0x40}, {5, nil, 0x50}}
 	g, info := readDump(t, craft(classDump, func(w *dumpWriter) {
 		craftGraph(w, class{"Graphs.MemoryGraph", 1, 1}, types, nodes, func(w *dumpWriter) {
 			w.i32(0)
@@ -236,8 +259,11 @@ func TestDeferredTypes(t *testing.T) {
 	for _, x := range g.Types {
 		got = append(got, x.Name+" "+info.Modules[x.Module])
 	}
-	if want := []string{"Type(0x111) /app/native", "Type(0x222)[] /app/native", "Named n.dll"}; !slices.Equal(got, want) || g.Types[1].Token != 0x222 {
+	if want := []string{"Type(0x111) /app/native", "Type(0x222)[] /app/native", "[RCW 0x1] n.dll", "Same ", "Same "}; !slices.Equal(got, want) || g.Types[1].Token != 0x222 {
 		t.Errorf("%q, want %q", got, want)
+	}
+	if g.Size(2) != maxNodeSize {
+		t.Errorf("a size that does not fit is %d", g.Size(2))
 	}
 	if want := []Root{{Object: 0, Kind: rootOther}}; !reflect.DeepEqual(g.Roots, want) {
 		t.Errorf("roots %v: the root is an object", g.Roots)
