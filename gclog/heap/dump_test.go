@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"math"
+	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -34,8 +35,11 @@ func goldenTiny() (*dumpLayout, *DumpInfo) {
 	return &dumpLayout{
 		g: g, typ: []uint32{1, 2, 0},
 		types: []nodeType{
-			{name: "UNDEFINED"}, {name: "My.Type", size: -1, module: "/path/x.dll"}, {name: "Longé中Name", size: -1},
-			{name: "[.NET Roots]"}, {name: "[static vars]"},
+			{name: "UNDEFINED"},
+			{name: "My.Type", size: -1, module: "/path/x.dll"},
+			{name: "Longé中Name", size: -1},
+			{name: "[.NET Roots]"},
+			{name: "[static vars]"},
 		},
 		pseudo: []pseudoNode{{typ: 3, children: []uint32{1}}, {typ: 4, objects: []Object{0}}},
 	}, &DumpInfo{Tool: "dotnet-gcdump"}
@@ -386,11 +390,31 @@ func TestCint(t *testing.T) {
 		v    int32
 		want string
 	}{
-		{0, "00"}, {63, "3f"}, {64, "8040"}, {65, "8041"}, {-1, "7f"}, {-2, "7e"}, {-63, "41"}, {-64, "40"}, {-65, "ff3f"},
-		{32, "20"}, {300, "822c"}, {8191, "bf7f"}, {8192, "80c000"}, {-8192, "c000"}, {-8193, "ffbf7f"},
-		{1<<20 - 1, "bfff7f"}, {1 << 20, "80c08000"}, {-1 << 20, "c08000"}, {-1<<20 - 1, "ffbfff7f"},
-		{1<<27 - 1, "bfffff7f"}, {1 << 27, "80c0808000"}, {-1 << 27, "c0808000"}, {-1<<27 - 1, "ffbfffff7f"},
-		{math.MaxInt32, "87ffffff7f"}, {math.MinInt32, "f880808000"},
+		{0, "00"},
+		{63, "3f"},
+		{64, "8040"},
+		{65, "8041"},
+		{-1, "7f"},
+		{-2, "7e"},
+		{-63, "41"},
+		{-64, "40"},
+		{-65, "ff3f"},
+		{32, "20"},
+		{300, "822c"},
+		{8191, "bf7f"},
+		{8192, "80c000"},
+		{-8192, "c000"},
+		{-8193, "ffbf7f"},
+		{1<<20 - 1, "bfff7f"},
+		{1 << 20, "80c08000"},
+		{-1 << 20, "c08000"},
+		{-1<<20 - 1, "ffbfff7f"},
+		{1<<27 - 1, "bfffff7f"},
+		{1 << 27, "80c0808000"},
+		{-1 << 27, "c0808000"},
+		{-1<<27 - 1, "ffbfffff7f"},
+		{math.MaxInt32, "87ffffff7f"},
+		{math.MinInt32, "f880808000"},
 	} {
 		b := appendCint(nil, test.v)
 		if got := fmt.Sprintf("%x", b); got != test.want || len(b) != cintLen(test.v) {
@@ -416,7 +440,7 @@ func TestTruncated(t *testing.T) {
 	}{
 		{"golden", recordings.Read(t, "testdata/golden-tiny.gcdump"), 1},
 		{"small", recordings.Read(t, "testdata/small.gcdump"), 61},
-		{"written", writeDump(t, g, &DumpInfo{}), 97},
+		{"written", writeDump(t, g, &DumpInfo{}), 193},
 	} {
 		for n := 0; n < len(test.b); n += test.step {
 			r := io.Reader(bytes.NewReader(test.b[:n]))
@@ -509,3 +533,44 @@ func TestForeign(t *testing.T) {
 		}
 	}
 }
+
+// TestInputs reads from a file, from the rest of one, and from what fails.
+func TestInputs(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x")
+	golden := recordings.Read(t, "testdata/golden-tiny.gcdump")
+	if err := os.WriteFile(path, append([]byte("before"), golden...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.Seek(6, io.SeekStart); err != nil {
+		t.Fatal(err)
+	}
+	if n := sizeOf(f); n != int64(len(golden)) {
+		t.Errorf("%d bytes, want %d", n, len(golden))
+	}
+	if g, _, err := ReadDump(f); err != nil || g.Len() != 3 {
+		t.Error(g, err)
+	}
+	broken := errors.New("broken")
+	for _, n := range []int{0, 10, 200, 600} {
+		_, _, err := ReadDump(io.MultiReader(bytes.NewReader(golden[:n]), iotest.ErrReader(broken)))
+		if !errors.Is(err, broken) {
+			t.Errorf("after %d bytes: %v", n, err)
+		}
+	}
+	l, info := goldenTiny()
+	if err := l.write(brokenWriter{broken}, info, nil); !errors.Is(err, broken) {
+		t.Errorf("writing: %v", err)
+	}
+	if err := l.fits(1 << 31); err == nil || !strings.Contains(err.Error(), "too large") {
+		t.Errorf("4 objects with 2 GB: %v", err)
+	}
+}
+
+type brokenWriter struct{ err error }
+
+func (w brokenWriter) Write([]byte) (int, error) { return 0, w.err }

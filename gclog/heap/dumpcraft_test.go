@@ -75,13 +75,27 @@ func craftGraph(w *dumpWriter, c class, types []nodeType, nodes []craftNode, def
 
 var (
 	craftTypes = []nodeType{
-		{name: undefined}, {name: "[.NET Roots]"}, {name: "[other roots]"}, {name: "[FinalizerQueue]"}, {name: "[static var App.Main.cache]"},
-		{name: "A", size: 12, module: "a.dll"}, {name: "A[] (Bytes > 10K)", size: 20_000, module: "a.dll"}, {name: "A[]", size: 16, module: "a.dll"},
-		{name: "UNKNOWN 0x1234", size: 8}, {name: "[CCW 0x10 for type A]", size: 200},
+		{name: undefined},
+		{name: "[.NET Roots]"},
+		{name: "[other roots]"},
+		{name: "[FinalizerQueue]"},
+		{name: "[static var App.Main.cache]"},
+		{name: "A", size: 12, module: "a.dll"},
+		{name: "A[] (Bytes > 10K)", size: 20_000, module: "a.dll"},
+		{name: "A[]", size: 16, module: "a.dll"},
+		{name: "UNKNOWN 0x1234", size: 8},
+		{name: "[CCW 0x10 for type A]", size: 200},
 	}
 	craftNodes = []craftNode{
-		{1, []int32{1, 3, 4}, 0}, {2, []int32{2, 4}, 0}, {3, []int32{5, 5}, 0}, {4, []int32{6}, 0}, {9, []int32{7}, 0},
-		{5, []int32{6, 7, 8, 5}, 0x1000}, {6, nil, 0x2000}, {7, nil, 0x8000}, {8, []int32{0, 6}, 0x9000},
+		{1, []int32{1, 3, 4}, 0},
+		{2, []int32{2, 4}, 0},
+		{3, []int32{5, 5}, 0},
+		{4, []int32{6}, 0},
+		{9, []int32{7}, 0},
+		{5, []int32{6, 7, 8, 5}, 0x1000},
+		{6, nil, 0x2000},
+		{7, nil, 0x8000},
+		{8, []int32{0, 6}, 0x9000},
 	}
 )
 
@@ -205,8 +219,12 @@ func TestSegments(t *testing.T) {
 	l.g.index = newAddressIndex(l.g.address)
 	const base = 0x7f0000000000
 	l.g.regions = []generationRange{
-		{base + 0x100, base + 0x200, Gen2}, {base + 0x300, base + 0x400, Gen2}, {base + 0x500, base + 0x600, Gen1},
-		{base + 0x700, base + 0x800, Gen1}, {base + 0x1100, base + 0x1200, Gen1}, {base + 0x1200, base + 0x1300, POH},
+		{base + 0x100, base + 0x200, Gen2},
+		{base + 0x300, base + 0x400, Gen2},
+		{base + 0x500, base + 0x600, Gen1},
+		{base + 0x700, base + 0x800, Gen1},
+		{base + 0x1100, base + 0x1200, Gen1},
+		{base + 0x1200, base + 0x1300, POH},
 	}
 	var b bytes.Buffer
 	if err := l.write(&b, info, nil); err != nil {

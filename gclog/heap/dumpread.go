@@ -59,18 +59,20 @@ func sizeOf(r io.Reader) int64 {
 func (r *dumpReader) offset() int64 { return r.off - int64(len(r.buf)-r.pos) }
 
 func (r *dumpReader) fail(format string, args ...any) {
-	if r.err == nil {
-		r.err = &FormatError{Offset: r.offset(), Msg: fmt.Sprintf(format, args...)}
-	}
-	r.buf, r.pos = r.buf[:0], 0
+	r.failed(&FormatError{Offset: r.offset(), Msg: fmt.Sprintf(format, args...)})
 }
 
 // cut is for a file that ends too early.
 func (r *dumpReader) cut(format string, args ...any) {
+	r.failed(&FormatError{Offset: r.offset(), Msg: fmt.Sprintf(format, args...), Err: io.ErrUnexpectedEOF})
+}
+
+// failed ends the reading, except for what is in progress: it finds zeros.
+func (r *dumpReader) failed(err error) {
 	if r.err == nil {
-		r.fail(format, args...)
-		r.err.(*FormatError).Err = io.ErrUnexpectedEOF
+		r.err = err
 	}
+	r.buf, r.pos = r.buf[:0], 0
 }
 
 // need makes n bytes available, or fails. It is for up to 8 bytes.
@@ -88,20 +90,30 @@ func (r *dumpReader) fill(n int) bool {
 	r.buf = r.buf[:copy(r.buf, r.buf[r.pos:])]
 	r.pos = 0
 	for len(r.buf) < n {
-		k, err := io.ReadAtLeast(r.src, r.buf[len(r.buf):cap(r.buf)], 1)
-		r.buf = r.buf[:len(r.buf)+k]
-		r.off += int64(k)
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			r.pos = len(r.buf) // the offset of the error is the end of the file
-			r.cut("the file ends in %s", r.part)
-			return false
-		} else if err != nil {
-			r.err = fmt.Errorf("reading the .gcdump file at byte %d: %w", r.off, err)
-			r.buf = r.buf[:0]
+		if err := r.more(); err != nil {
+			r.interrupted(err)
 			return false
 		}
 	}
 	return true
+}
+
+// more reads at least a byte into the buffer.
+func (r *dumpReader) more() error {
+	n, err := io.ReadAtLeast(r.src, r.buf[len(r.buf):cap(r.buf)], 1)
+	r.buf = r.buf[:len(r.buf)+n]
+	r.off += int64(n)
+	return err
+}
+
+// interrupted is for an input that ends, or cannot be read, before the file is complete.
+func (r *dumpReader) interrupted(err error) {
+	r.pos = len(r.buf) // the offset of the error is that of the end
+	if errors.Is(err, io.EOF) {
+		r.cut("the file ends in %s", r.part)
+	} else {
+		r.failed(fmt.Errorf("reading the .gcdump file at byte %d: %w", r.off, err))
+	}
 }
 
 func (r *dumpReader) u8() uint8 {
@@ -379,25 +391,16 @@ func ReadDump(r io.Reader) (*Graph, *DumpInfo, error) {
 func (r *dumpReader) start() error {
 	head := make([]byte, 0, 4+len(dumpMagic))
 	head = append(binary.LittleEndian.AppendUint32(head, uint32(len(dumpMagic))), dumpMagic...)
-	r.fill(1)
-	if r.err != nil {
-		return r.err
-	}
-	for len(r.buf) < 128 { // enough to tell what else it is
-		n, err := io.ReadAtLeast(r.src, r.buf[len(r.buf):cap(r.buf)], 1)
-		r.buf = r.buf[:len(r.buf)+n]
-		r.off += int64(n)
-		if err != nil {
-			break // reading on has the same result
-		}
+	var err error
+	for len(r.buf) < 128 && err == nil { // enough to tell what else it is
+		err = r.more()
 	}
 	switch {
-	case bytes.HasPrefix(r.buf, head):
+	case bytes.HasPrefix(r.buf, head): // with an error, reading on has the same result
 		r.pos = len(head)
 		return nil
 	case bytes.HasPrefix(head, r.buf):
-		r.pos = len(r.buf)
-		r.cut("the file ends in %s", r.part)
+		r.interrupted(err)
 		return r.err
 	}
 	return kindOf(r.buf)

@@ -254,6 +254,7 @@ func (w *dumpWriter) u8(v uint8) { w.raw(append(w.AvailableBuffer(), v)) }
 func (w *dumpWriter) i32(v int32) {
 	w.raw(binary.LittleEndian.AppendUint32(w.AvailableBuffer(), uint32(v)))
 }
+
 func (w *dumpWriter) i64(v int64) {
 	w.raw(binary.LittleEndian.AppendUint64(w.AvailableBuffer(), uint64(v)))
 }
