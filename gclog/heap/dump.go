@@ -36,6 +36,12 @@ type DumpInfo struct {
 	Undefined int
 }
 
+// IsDump reports whether r starts as a .gcdump file does. It reads nothing from r.
+func IsDump(r interface{ Peek(int) ([]byte, error) }) bool {
+	head, _ := r.Peek(4 + len(dumpMagic))
+	return len(head) > 4 && string(head[4:]) == dumpMagic
+}
+
 // A FormatError reports that a .gcdump file violates the format, and where.
 //
 // errors.Is(err, io.ErrUnexpectedEOF) distinguishes a file that is merely truncated from one with
@@ -146,13 +152,6 @@ type rootCategory struct {
 	flags RootFlags
 }
 
-const (
-	rootStack clr.RootKind = iota
-	rootFinalizer
-	rootHandle
-	rootOther
-)
-
 // The names of the pseudo nodes.
 const (
 	rootNode    = "[.NET Roots]"
@@ -170,28 +169,28 @@ const (
 // rootCategories lists those of dotnet-gcdump, in its order, and then those of PerfView. A dependent
 // handle holds an object as long as another is alive, which a file does not name.
 var rootCategories = []rootCategory{
-	{localsNode, rootStack, 0},
-	{"[finalizer Handles]", rootFinalizer, 0},
-	{"[strong Handles]", rootHandle, 0},
-	{"[pinning Handles]", rootHandle, RootPinned},
-	{comNode, rootHandle, RootRefCounted},
-	{otherHandle, rootOther, 0},
-	{dependents, rootOther, 0},
+	{localsNode, RootStack, 0},
+	{"[finalizer Handles]", RootFinalizer, 0},
+	{"[strong Handles]", RootHandle, 0},
+	{"[pinning Handles]", RootHandle, RootPinned},
+	{comNode, RootHandle, RootRefCounted},
+	{otherHandle, RootOther, 0},
+	{dependents, RootOther, 0},
 
-	{"[FinalizerQueue]", rootFinalizer, 0},
-	{"[StrongHandle]", rootHandle, 0},
-	{"[PinnedHandle]", rootHandle, RootPinned},
-	{"[AsyncPinnedHandle]", rootHandle, RootPinned},
-	{"[RefCountedHandle]", rootHandle, RootRefCounted},
+	{"[FinalizerQueue]", RootFinalizer, 0},
+	{"[StrongHandle]", RootHandle, 0},
+	{"[PinnedHandle]", RootHandle, RootPinned},
+	{"[AsyncPinnedHandle]", RootHandle, RootPinned},
+	{"[RefCountedHandle]", RootHandle, RootRefCounted},
 }
 
 // category returns the name of the category of a root below othersNode or localsNode.
 func (r *Root) category() string {
-	if r.Kind == rootStack {
+	if r.Kind == RootStack {
 		return localsNode
 	}
 	for _, c := range rootCategories {
-		if c.kind == r.Kind && (c.kind != rootHandle || c.flags == r.Flags) {
+		if c.kind == r.Kind && (c.kind != RootHandle || c.flags == r.Flags) {
 			return c.name
 		}
 	}

@@ -143,7 +143,7 @@ func TestReadGolden(t *testing.T) {
 	if g.Size(0) != 24 || g.Size(1) != 32 || g.Size(2) != 2_000_000_000 || len(g.References(2)) != 300 {
 		t.Errorf("sizes %v", g.size)
 	}
-	if want := []Root{{Object: 0, Kind: rootOther}}; !reflect.DeepEqual(g.Roots, want) {
+	if want := []Root{{Object: 0, Kind: RootOther}}; !reflect.DeepEqual(g.Roots, want) {
 		t.Errorf("roots %v, want %v", g.Roots, want)
 	}
 	if path := info.Modules[g.Types[0].Module]; path != "/path/x.dll" {

@@ -129,7 +129,7 @@ func TestPerfView(t *testing.T) {
 		if got, want := g.References(0), []Object{1, 2, 3, 0}; !slices.Equal(got, want) || len(g.References(3)) != 1 {
 			t.Errorf("%s: references %v, want %v", name, got, want)
 		}
-		roots := []Root{{0, rootFinalizer, 0, 0}, {2, rootOther, 0, 0}}
+		roots := []Root{{0, RootFinalizer, 0, 0}, {2, RootOther, 0, 0}}
 		if !reflect.DeepEqual(g.Roots, roots) {
 			t.Errorf("%s: roots %v, want %v", name, g.Roots, roots)
 		}
@@ -283,7 +283,7 @@ func TestDeferredTypes(t *testing.T) {
 	if g.Size(2) != maxNodeSize {
 		t.Errorf("a size that does not fit is %d", g.Size(2))
 	}
-	if want := []Root{{Object: 0, Kind: rootOther}}; !reflect.DeepEqual(g.Roots, want) {
+	if want := []Root{{Object: 0, Kind: RootOther}}; !reflect.DeepEqual(g.Roots, want) {
 		t.Errorf("roots %v: the root is an object", g.Roots)
 	}
 }
@@ -487,7 +487,7 @@ func everything(t testing.TB) []byte {
 	l, info := goldenTiny()
 	g := l.g
 	g.Types = []Type{{Name: "A", Parameters: []uint64{1, 300}}, {Name: "B", Module: 7}, {ID: 8}}
-	g.Roots, g.Statics, g.Dependents = []Root{{Object: 1}, {Kind: rootHandle, Flags: RootPinned, ID: 900}}, []Static{{Field: "f"}}, []Dependent{{0, 1}}
+	g.Roots, g.Statics, g.Dependents = []Root{{Object: 1}, {Kind: RootHandle, Flags: RootPinned, ID: 900}}, []Static{{Field: "f"}}, []Dependent{{0, 1}}
 	g.ages, g.regions = make([]Generation, 4), []generationRange{{0x100, 0x200, LOH}, {0x300, 0x400, Gen0}}
 	g.size[2], g.large = largeSize, map[Object]uint64{2: 1 << 40}
 	g.index = newAddressIndex(g.address)

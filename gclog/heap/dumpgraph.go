@@ -445,7 +445,7 @@ func (d *dumpFile) roots(g *Graph, pseudos map[uint32]pseudo, object []Object) {
 		node     uint32
 		category rootCategory
 	}
-	todo := []step{{d.nodes.root, rootCategory{kind: rootOther}}}
+	todo := []step{{d.nodes.root, rootCategory{kind: RootOther}}}
 	seen := map[uint32]bool{}
 	known := map[Root]bool{}
 	for len(todo) > 0 {
@@ -477,7 +477,7 @@ func (d *dumpFile) roots(g *Graph, pseudos map[uint32]pseudo, object []Object) {
 		}
 	}
 	if o := object[d.nodes.root]; o != NoObject {
-		g.Roots = append(g.Roots, Root{Object: o, Kind: rootOther})
+		g.Roots = append(g.Roots, Root{Object: o, Kind: RootOther})
 	}
 }
 

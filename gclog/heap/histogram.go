@@ -63,6 +63,22 @@ func (c *TypeCount) Merge(other *TypeCount) {
 	}
 }
 
+// Scale multiplies the counts of each type by a number: those of a sample become estimates for the
+// whole heap (DumpInfo.Multipliers).
+func (h *Histogram) Scale(by []float32) {
+	for i := range min(len(by), len(h.Counts)) {
+		scale := func(n *uint64) { *n = uint64(float64(*n)*float64(by[i]) + 0.5) }
+		c := &h.Counts[i]
+		for _, n := range []*uint64{&c.Objects, &c.Bytes, &c.RawBytes, &c.References} {
+			scale(n)
+		}
+		for g := range c.Generations {
+			scale(&c.Generations[g].Objects)
+			scale(&c.Generations[g].Bytes)
+		}
+	}
+}
+
 // Total returns the count of all types.
 func (h *Histogram) Total() (all TypeCount) {
 	for i := range h.Counts {

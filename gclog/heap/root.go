@@ -17,6 +17,7 @@ const (
 	RootStack     = clr.RootKind(0)
 	RootFinalizer = clr.RootKind(1) // the queue of objects that wait for their finalizer
 	RootHandle    = clr.RootKind(2)
+	RootOther     = clr.RootKind(3)
 )
 
 // RootFlags are the properties of a root.

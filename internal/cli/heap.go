@@ -22,15 +22,17 @@ func (p *program) heapCommand() *cli.Command {
 		Usage:     "analyze heap snapshots: what is alive, what keeps it alive, what grows",
 		ArgsUsage: "COMMAND",
 		Description: `A heap snapshot lists every object that a full collection left alive, with its
-references. FILE is a .nettrace recording with a heap walk, also .gz and .zst; - is
-standard input. docs/heap.md has an example of each command.
+references. FILE is a .gcdump file, of gclog, dotnet-gcdump, dotnet-monitor or PerfView,
+or a .nettrace recording with a heap walk, also .gz and .zst; - is standard input.
+docs/heap.md has an example of each command.
 
 Examples:
    gclog heap stat app.nettrace                    the types with the most bytes
    gclog heap diff monday.nettrace friday.nettrace what grew
    gclog heap retained app.nettrace                what holds the most memory
-   gclog heap roots app.nettrace MyApp.Session     why these objects are alive`,
-		Subcommands: []*cli.Command{p.heapStatCommand(), p.heapDiffCommand(), p.heapRetainedCommand(), p.heapRootsCommand()},
+   gclog heap roots app.gcdump MyApp.Session       why these objects are alive
+   gclog heap convert app.nettrace -o app.gcdump   for PerfView and Visual Studio`,
+		Subcommands: []*cli.Command{p.heapStatCommand(), p.heapDiffCommand(), p.heapRetainedCommand(), p.heapRootsCommand(), p.heapConvertCommand()},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
 				return noSuchCommand(c.Command.Subcommands, "gclog heap", c.Args().First())
@@ -126,19 +128,29 @@ func (p *program) openHeap(name string) (content io.Reader, closed func(), err e
 	return content, closed, nil
 }
 
-// readHeap reads a snapshot with one of the functions of package heap. A snapshot that is incomplete
-// is returned with an error that says so.
-func readHeap[T any](p *program, name string, read func(io.Reader) (*T, error), walk func(*T) *heap.Walk) (*T, error) {
+// readHeap reads a snapshot: a recording with one function, a .gcdump file with another. A snapshot
+// that is incomplete is returned with an error that says so.
+func readHeap[T any](p *program, name string, recording, dump func(io.Reader) (*T, error), walk func(*T) *heap.Walk) (*T, error) {
 	content, closed, err := p.openHeap(name)
 	if err != nil {
 		return nil, err
 	}
 	defer closed()
-	x, err := read(bufio.NewReaderSize(content, 1<<20))
-	damage := (*parse.FormatError)(nil)
+	r := bufio.NewReaderSize(content, 256<<10)
+	if heap.IsDump(r) {
+		x, err := dump(r)
+		if err != nil {
+			return nil, dataf("%s: %w", name, err)
+		}
+		return x, incomplete(name, walk(x))
+	}
+	x, err := recording(r)
+	damage, kind := (*parse.FormatError)(nil), (*parse.KindError)(nil)
 	switch {
 	case errors.Is(err, heap.ErrNoWalk):
 		return nil, dataf("%s contains no heap walk: it needs the keywords 0x1980001 of Microsoft-Windows-DotNETRuntime (dotnet-gcdump's) and a .NET that is not NativeAOT", name)
+	case errors.As(err, &kind):
+		return nil, dataf("%s is neither a recording (.nettrace) nor a heap snapshot (.gcdump): %w", name, err)
 	case x == nil:
 		return nil, dataf("%s: %w", name, err)
 	case err != nil && !(errors.As(err, &damage) && walk(x).Complete()): // what follows a complete walk is not needed
@@ -160,12 +172,31 @@ func incomplete(name string, w *heap.Walk) error {
 	return dataf("%s is incomplete: events of the heap walk are missing, so the counts are minimums, and references are unknown", name)
 }
 
-func (p *program) readGraph(name string) (*heap.Graph, error) {
-	return readHeap(p, name, heap.Read, func(g *heap.Graph) *heap.Walk { return &g.Walk })
+func (p *program) readGraph(name string) (*heap.Graph, *heap.DumpInfo, error) {
+	info := &heap.DumpInfo{}
+	g, err := readHeap(p, name, heap.Read, func(r io.Reader) (g *heap.Graph, err error) {
+		g, info, err = heap.ReadDump(r)
+		if err == nil && info.Multipliers != nil {
+			p.ui.sayf("%s is a sample of the heap: the numbers are those of the sample", name)
+		}
+		return g, err
+	}, func(g *heap.Graph) *heap.Walk { return &g.Walk })
+	return g, info, err
 }
 
 func (p *program) readHistogram(name string) (*heap.Histogram, error) {
-	return readHeap(p, name, heap.ReadHistogram, func(h *heap.Histogram) *heap.Walk { return &h.Walk })
+	return readHeap(p, name, heap.ReadHistogram, func(r io.Reader) (*heap.Histogram, error) {
+		g, info, err := heap.ReadDump(r)
+		if err != nil {
+			return nil, err
+		}
+		h := g.Histogram()
+		if info.Multipliers != nil {
+			p.ui.sayf("%s is a sample of the heap: the numbers are estimates", name)
+			h.Scale(info.Multipliers)
+		}
+		return h, nil
+	}, func(h *heap.Histogram) *heap.Walk { return &h.Walk })
 }
 
 // writeCSV writes rows with a head.

@@ -54,7 +54,7 @@ func (p *program) heapRetained(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	g, err := p.readGraph(name)
+	g, _, err := p.readGraph(name)
 	if err != nil {
 		return err // without references there is nothing to say
 	}

@@ -40,7 +40,7 @@ func (p *program) heapRoots(c *cli.Context) error {
 	if c.Args().Len() != 2 {
 		return usagef("heap roots needs a file, and a type or an address (gclog heap roots --help shows what there is)")
 	}
-	g, err := p.readGraph(c.Args().First())
+	g, _, err := p.readGraph(c.Args().First())
 	if err != nil {
 		return err
 	}
