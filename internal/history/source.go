@@ -206,7 +206,7 @@ func (s *Source) names() (list []string) {
 func (s *Source) NothingText() string {
 	more := ""
 	if s.Files[0].handle != nil {
-		more = " (gclog doctor " + s.Files[0].Name + " says more)"
+		more = " (see gclog doctor " + s.Files[0].Name + ")"
 	}
 	return fmt.Sprintf("no collection in %s: none happened, or GC events were not recorded%s", strings.Join(s.names(), ", "), more)
 }
