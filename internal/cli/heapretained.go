@@ -60,15 +60,11 @@ func (p *program) heapRetained(c *cli.Context) error {
 	}
 	d := g.Dominators()
 	groups := slices.DeleteFunc(retainedGroups(g, d), func(x retainedGroup) bool { return !l.keeps(x.name, x.retained) })
-	objects := slices.DeleteFunc(retainedObjects(g, d), func(x retainedObject) bool {
-		return !l.keeps(g.Types[g.Type(x.object)].String(), d.Retained(x.object))
-	})
+	const mostObjects = 100 // in JSON
+	objects := retainedObjects(g, d, &l, cmp.Or(l.top, mostObjects))
 	switch l.format {
 	case "json":
-		if l.top == 0 {
-			objects = objects[:min(len(objects), 100)]
-		}
-		return p.printJSON(newRetainedJSON(g, d, cut(&l, groups), cut(&l, objects)))
+		return p.printJSON(newRetainedJSON(g, d, cut(&l, groups), objects))
 	case "csv":
 		var rows [][]string
 		for _, x := range cut(&l, groups) {
@@ -77,7 +73,7 @@ func (p *program) heapRetained(c *cli.Context) error {
 		return p.writeCSV([]string{"type", "objects", "bytes", "retained_bytes"}, rows)
 	}
 	return p.write(func(w io.Writer) error {
-		writeRetained(w, screen.TextWidth(p.out), g, d, cut(&l, groups), cut(&l, objects))
+		writeRetained(w, screen.TextWidth(p.out), g, d, cut(&l, groups), objects)
 		return nil
 	})
 }
@@ -97,28 +93,33 @@ func retainedGroups(g *heap.Graph, d *heap.Dominators) []retainedGroup {
 	return list
 }
 
-// retainedObjects returns the objects by what they retain, without those of a chain except its
-// first.
-func retainedObjects(g *heap.Graph, d *heap.Dominators) []retainedObject {
-	first := make(map[heap.Object]heap.Object) // of the chain, by its objects
-	length := map[heap.Object]int{}
+// retainedObjects returns the n objects that retain most, without those of a chain except its first.
+func retainedObjects(g *heap.Graph, d *heap.Dominators, l *heapList, n int) []retainedObject {
+	head := make([]heap.Object, g.Len()) // of the chain that an object is in; itself: it is the first
+	chains := map[heap.Object]int{}      // objects in them without the first
 	var list []retainedObject
 	for o := range d.All {
-		if above := d.Dominator(o); above != heap.NoObject && g.Type(above) == g.Type(o) && 2*d.Retained(o) >= d.Retained(above) {
-			head := above
-			if f, ok := first[above]; ok {
-				head = f
-			}
-			first[o] = head
-			length[head]++
+		head[o] = o
+		retained := d.Retained(o)
+		if above := d.Dominator(o); above != heap.NoObject && g.Type(above) == g.Type(o) && 2*retained >= d.Retained(above) {
+			head[o] = head[above]
+			chains[head[o]]++
 			continue
 		}
-		list = append(list, retainedObject{object: o})
+		if len(list) == n && retained <= d.Retained(list[n-1].object) || !l.keeps(g.Types[g.Type(o)].String(), retained) {
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(list, retained, func(x retainedObject, retained uint64) int {
+			if d.Retained(x.object) >= retained {
+				return -1
+			}
+			return 1
+		})
+		list = slices.Insert(list[:min(len(list), n-1)], at, retainedObject{object: o})
 	}
 	for i := range list {
-		list[i].collapsed = length[list[i].object]
+		list[i].collapsed = chains[list[i].object]
 	}
-	slices.SortStableFunc(list, func(a, b retainedObject) int { return cmp.Compare(d.Retained(b.object), d.Retained(a.object)) })
 	return list
 }
 
