@@ -307,6 +307,9 @@ func zshScript(app *cli.App) string {
 			b.WriteString(" \\\n      '*:input:_gclog_inputs'")
 		case words != "":
 			fmt.Fprintf(&b, " \\\n      '1:what:(%s)'", words)
+			if len(c.Subcommands) > 0 {
+				b.WriteString(" \\\n      '*:file:_files'")
+			}
 		default:
 			b.WriteString(" \\\n      '*:file:_files'")
 		}
@@ -357,7 +360,11 @@ func fishScript(app *cli.App) string {
 		case completesInputs(c.Name):
 			fmt.Fprintf(&b, "complete -c gclog -n %s -a %s\n", seen, fishProcesses)
 		case words != "":
-			fmt.Fprintf(&b, "complete -c gclog -n %s -f -a %s\n", seen, fishQuote(words))
+			only := "-f "
+			if len(c.Subcommands) > 0 {
+				only = "" // files follow
+			}
+			fmt.Fprintf(&b, "complete -c gclog -n %s %s-a %s\n", seen, only, fishQuote(words))
 		}
 	}
 	return b.String()
