@@ -17,7 +17,7 @@ MUTATE ?=
 # How long make soak runs.
 DURATION ?= 2h
 # The packages with fuzz targets.
-FUZZ      = ./parse ./parse/clr ./gclog ./formats ./formats/logs ./session ./internal/config ./internal/accesslog
+FUZZ      = ./parse ./parse/clr ./gclog ./gclog/heap ./formats ./formats/logs ./session ./internal/config ./internal/accesslog
 
 OUT      ?= bin/gclog
 

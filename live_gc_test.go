@@ -91,7 +91,7 @@ func liveInduce(t *testing.T, r *gcload.Runtime, flavour string) {
 	if reported := strings.Contains(stderr, "when the request ended"); reported != (each == 2) {
 		t.Errorf("it says %q", stderr)
 	}
-	if _, stderr := gclog(0); !strings.Contains(stderr, "has begun it: GC ") {
+	if _, stderr := gclog(0); !strings.Contains(stderr, "full blocking collection: GC ") {
 		t.Errorf("it says %q", stderr)
 	}
 	if n := gen2("second") - begin; n != 2*each {

@@ -39,6 +39,7 @@ var subjects = []subject{
 	{"parse/clr", []string{"parse/clr"}, 95},
 	{"gclog", []string{"gclog"}, 95},
 	{"gclog/analysis", []string{"gclog/analysis"}, 90},
+	{"gclog/heap", []string{"gclog/heap"}, 90},
 	{"formats", []string{"formats", "formats/logs"}, 90},
 	{"session", []string{"session"}, 90},
 	{"internal/attach", []string{"internal/attach", "internal/daemon", systemTests}, 90},
