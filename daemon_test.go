@@ -35,6 +35,7 @@ func startDaemon(t *testing.T, dir, config string) *daemonRun {
 	defer said.Close()
 	d.cmd = exec.Command("gclog", "daemon", "-c", d.config)
 	d.cmd.Dir, d.cmd.Stderr = dir, said
+	d.cmd.Env = append(os.Environ(), "GCLOG_CONTROL__SOCKET=") // root has only one: that of another test
 	if err := d.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

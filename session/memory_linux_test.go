@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"syscall"
@@ -77,6 +78,7 @@ func TestMemoryOfProcess(t *testing.T) {
 	target := new(session.Host).Inspect(os.Getpid())
 	r := target.OpenMemory()
 	defer r.Close()
+	debug.FreeOSMemory() // what earlier tests left is not returned meanwhile
 	before, _, _ := r.Read()
 	const size = 64 << 20
 	b, err := unix.Mmap(-1, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_POPULATE)
