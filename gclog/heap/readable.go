@@ -2,10 +2,9 @@ package heap
 
 import "strings"
 
-// Readable returns the name of a type as a C# programmer would write it, given its exact name:
-// Dictionary<string, Row>.Entry[] without namespaces shortened, but with keywords for the types that
-// have one, and in words what the compiler generated: the state machine of an async method, closures
-// and anonymous types. A name that it does not understand is returned as it is.
+// Readable returns an exact name (Type.Exact) as a C# programmer would write it: with the keywords of
+// C#, a dot before nested classes, and words for what the compiler generates, such as "async
+// Shop.Cart.Load()" for the state of an async method. It returns other texts as they are.
 func Readable(exact string) string {
 	p := exactParser{rest: exact}
 	t := p.typ()
@@ -23,8 +22,9 @@ type exactType struct {
 
 // An exactSegment is the name of a class; the first of a path has the namespace.
 type exactSegment struct {
-	name      string
-	arguments []exactType
+	name string
+	list string     // the generic arguments, as they are written
+	last *exactType // of the arguments
 }
 
 // An exactParser is an exact name that is being parsed.
@@ -58,13 +58,20 @@ func (p *exactParser) segment() (s exactSegment) {
 		return s
 	}
 	s.name, p.rest = p.rest[:n], p.rest[n:]
-	if p.next("<") {
-		s.arguments = append(s.arguments, p.typ())
-		for !p.bad && p.next(", ") {
-			s.arguments = append(s.arguments, p.typ())
-		}
-		p.bad = p.bad || !p.next(">")
+	if !p.next("<") {
+		return s
 	}
+	var list []string
+	for len(list) == 0 || p.next(", ") {
+		t := p.typ()
+		if p.bad {
+			return s
+		}
+		list = append(list, t.String())
+		s.last = &t
+	}
+	s.list = "<" + strings.Join(list, ", ") + ">"
+	p.bad = !p.next(">")
 	return s
 }
 
@@ -140,17 +147,16 @@ func (t exactType) element() string {
 	if method, ok := t.stateMachine(); ok {
 		return method + " state machine"
 	}
-	arguments := last.list()
 	switch name, rest := compilerName(last.name); {
 	case name != "" && rest == "":
 	case strings.HasPrefix(rest, "f__AnonymousType"):
-		return "anonymous type " + strings.TrimPrefix(rest, "f__AnonymousType") + arguments
+		return "anonymous type " + strings.TrimPrefix(rest, "f__AnonymousType") + last.list
 	case rest == "c" && outer != "":
-		return "lambdas of " + outer + arguments
+		return "lambdas of " + outer + last.list
 	case rest == "O" && outer != "":
-		return "delegates of " + outer + arguments
+		return "delegates of " + outer + last.list
 	case strings.HasPrefix(rest, "c__DisplayClass") && outer != "":
-		return "closure in " + outer + arguments
+		return "closure in " + outer + last.list
 	}
 	return join(t.path)
 }
@@ -167,29 +173,17 @@ func join(path []exactSegment) string {
 			s.WriteByte('.')
 		}
 		name, _ := splitArity(path[i].name)
-		s.WriteString(name + path[i].list())
+		s.WriteString(name + path[i].list)
 	}
 	return s.String()
 }
 
-// list returns the generic arguments of a segment.
-func (s *exactSegment) list() string {
-	if len(s.arguments) == 0 {
-		return ""
-	}
-	list := make([]string, len(s.arguments))
-	for i, a := range s.arguments {
-		list[i] = a.String()
-	}
-	return "<" + strings.Join(list, ", ") + ">"
-}
-
 // boxed returns the async method whose state machine is in a box on the heap, which is its task.
 func (s *exactSegment) boxed() (string, bool) {
-	if !strings.HasSuffix(s.name, "StateMachineBox") && !strings.HasSuffix(s.name, "StateMachineBox`1") || len(s.arguments) == 0 {
+	if !strings.HasSuffix(s.name, "StateMachineBox") && !strings.HasSuffix(s.name, "StateMachineBox`1") || s.last == nil {
 		return "", false
 	}
-	return s.arguments[len(s.arguments)-1].stateMachine()
+	return s.last.stateMachine()
 }
 
 // stateMachine returns the method of which a type is the state machine: Outer+<Method>d__5.
@@ -216,7 +210,7 @@ func (t exactType) stateMachine() (string, bool) {
 		}
 		outer = outer[:len(outer)-1]
 	}
-	return join(outer) + "." + method + last.list() + "()" + lambda, true
+	return join(outer) + "." + method + last.list + "()" + lambda, true
 }
 
 // compilerName splits <name>rest, as the compiler names what it makes. Both are empty for other

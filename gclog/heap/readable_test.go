@@ -49,6 +49,10 @@ func TestReadable(t *testing.T) {
 			t.Errorf("%s: %s, want %s", exact, got, want)
 		}
 	}
+	nested := strings.Repeat("A<", 100) + "B" + strings.Repeat(">", 100)
+	if heap.Readable(nested) != nested {
+		t.Error("nesting changed a name")
+	}
 	deep := strings.Repeat("A<", 1e6)
 	if heap.Readable(deep) != deep {
 		t.Error("deep nesting changed a name")
