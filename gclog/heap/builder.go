@@ -432,8 +432,26 @@ func (t *typeTable) index(id uint64) int {
 		i = len(t.types)
 		t.byID[id] = i
 		t.types = append(t.types, *known)
+		t.types[i].Definition = t.definition(known)
 	}
 	return i
+}
+
+// definition returns the token of a type, and for arrays that of their elements: arrays of arrays
+// too. The elements need not have objects.
+func (t *typeTable) definition(of *Type) uint32 {
+	const rows, depth = 0xffffff, 32
+	for range depth {
+		if of == nil || of.Token&rows != 0 || len(of.Parameters) != 1 {
+			break
+		}
+		if element := t.declared[of.Parameters[0]]; element == nil || element.Module != of.Module {
+			return of.Token
+		} else {
+			of = element
+		}
+	}
+	return of.Token
 }
 
 // resolveTypes finds the types of the objects and of the static fields.

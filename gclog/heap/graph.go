@@ -21,6 +21,7 @@ type Graph struct {
 	Statics     []Static    // static fields that refer to an object
 	Dependents  []Dependent // entries of ConditionalWeakTables, without those whose key or value is gone
 	Walk        Walk
+	Modules     map[uint64]string // paths of modules, as far as the stream has them
 
 	address  []uint64
 	size     []uint32 // bytes; largeSize: see large
@@ -47,10 +48,15 @@ type Type struct {
 	Element    uint8
 	Parameters []uint64 // ids of the generic arguments, or of an array's element
 	Name       string   // as in the stream: nested types lack the outer class; "": not in the stream
+	Definition uint32   // Token, but for an array that of its elements, as far as it is known
+	Exact      string   // as ClrMD writes it, once Graph.Resolve was called
 }
 
-// String returns the name of the type.
+// String returns the name of the type, the exact one if it is known.
 func (t *Type) String() string {
+	if t.Exact != "" {
+		return t.Exact
+	}
 	if t.Name == "" {
 		return fmt.Sprintf("unknown type 0x%x", t.ID)
 	}

@@ -12,11 +12,12 @@ type streamName struct {
 // maxNameDepth limits how deep generic arguments are nested.
 const maxNameDepth = 200
 
-// parseStreamName takes a name apart. A bracket opens generic arguments unless it belongs to an
-// array. The number behind a backtick does not help: it leaves out the parameters of outer classes.
-func parseStreamName(s string) (streamName, bool) {
+// parseStreamName takes a name apart that begins with a text, if that is known. A bracket opens
+// generic arguments unless it belongs to an array. The number behind a backtick does not help: it
+// leaves out the parameters of outer classes.
+func parseStreamName(s, text string) (streamName, bool) {
 	p := nameParser{rest: s}
-	n := p.name()
+	n := p.name(len(text))
 	return n, p.rest == "" && !p.bad
 }
 
@@ -27,16 +28,20 @@ type nameParser struct {
 	bad   bool
 }
 
-func (p *nameParser) name() (n streamName) {
+// name parses a name whose text has a length, 0 if that is unknown.
+func (p *nameParser) name(length int) (n streamName) {
 	if p.depth++; p.depth > maxNameDepth {
 		p.bad = true
 		return n
 	}
-	n.text = p.take(plainLength(p.rest))
+	if length == 0 {
+		length = plainLength(p.rest)
+	}
+	n.text = p.take(length)
 	if strings.HasPrefix(p.rest, "[") && !isArray(p.rest) {
 		for p.more() {
 			p.take(1)
-			n.arguments = append(n.arguments, p.name())
+			n.arguments = append(n.arguments, p.name(0))
 		}
 		if p.bad = p.bad || !strings.HasPrefix(p.rest, "]"); !p.bad {
 			p.take(1)
@@ -92,9 +97,10 @@ func suffixLength(s string) int {
 
 // exactName returns a name of the stream as ClrMD writes it, with the generic arguments where they
 // belong: System.Collections.Generic.Dictionary<System.String, System.Object>+Entry[]. The path is
-// that of the type's definition, outer classes first; nil if only the stream's name is known.
-func exactName(stream string, path []string) string {
-	n, ok := parseStreamName(stream)
+// that of the type's definition, outer classes first, and text its last part as it is in the stream;
+// without them only the stream's name is known.
+func exactName(stream, text string, path []string) string {
+	n, ok := parseStreamName(stream, text)
 	if !ok {
 		return stream
 	}

@@ -41,6 +41,9 @@ type Static struct {
 	Object Object
 	Type   int    // index in Types of the type of the value, which is not the class that declares it
 	Field  string // its name
+	// Declaring is the exact name of the class that declares it, once Graph.Resolve was called; "" if
+	// that is unknown.
+	Declaring string
 }
 
 // A Dependent is an entry of a ConditionalWeakTable: Value is alive because Key is

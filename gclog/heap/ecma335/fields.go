@@ -10,12 +10,13 @@ type Field struct {
 	Row   int    // in the table of fields: those of a type follow each other
 	Owner uint32 // token of the type that declares it
 	Name  string
-	// Kind is the element type of the field's type: 0x0e string, 0x11 value type, 0x12 class, 0x14
-	// array, 0x15 generic instance, 0x1c object, 0x1d vector.
+	// Kind is the element type of the field's type: 0x0e string, 0x11 value type, 0x12 class or
+	// interface, 0x14 array, 0x1c object, 0x1d vector.
 	Kind byte
-	// Type is the full name of its class or value type, without the arguments of a generic
-	// instance; "" for other kinds.
+	// Type is the full name of the class or value type, without generic arguments; "" for others.
 	Type string
+	// Class reports whether the type is known to be no interface.
+	Class bool
 }
 
 const (
@@ -122,26 +123,25 @@ func (a *Assembly) field(fields *table, row int) (f Field, err error) {
 	if f.Name, err = a.string(fields.cell(row, 1)); err != nil {
 		return f, err
 	}
-	f.Kind, f.Type, err = a.fieldType(fields.cell(row, 2))
-	return f, err
+	return f, a.fieldType(&f, fields.cell(row, 2))
 }
 
 // refers reports whether the field can refer to an object: numbers and pointers are stored
 // elsewhere.
 func (f *Field) refers() bool {
 	switch f.Kind {
-	case 0x0e, 0x11, 0x12, 0x14, 0x15, 0x1c, 0x1d:
+	case 0x0e, 0x11, 0x12, 0x14, 0x1c, 0x1d:
 		return true
 	}
 	return false
 }
 
 // fieldType reads the signature of a field: its beginning is enough.
-func (a *Assembly) fieldType(index uint32) (kind byte, name string, err error) {
+func (a *Assembly) fieldType(f *Field, index uint32) error {
 	heap := a.heaps['b']
 	b, err := heap.bytes(int64(index), min(64, max(heap.size-int64(index), 1)))
 	if err != nil {
-		return 0, "", err
+		return err
 	}
 	s := signature{b: b}
 	length := int(s.number())
@@ -150,24 +150,29 @@ func (a *Assembly) fieldType(index uint32) (kind byte, name string, err error) {
 	}
 	s.b = s.b[:length]
 	if s.byte() != 0x06 {
-		return 0, "", damage("the signature at %d is not a field's", index)
+		return damage("the signature at %d is not a field's", index)
 	}
-	kind = s.byte()
-	for kind == 0x1f || kind == 0x20 { // modifiers, as that of volatile fields
+	f.Kind = s.byte()
+	for f.Kind == 0x1f || f.Kind == 0x20 { // modifiers, as that of volatile fields
 		s.number()
-		kind = s.byte()
+		f.Kind = s.byte()
 	}
-	switch kind {
-	case 0x15:
-		s.byte()
-		fallthrough
-	case 0x11, 0x12:
-		name, err = a.typeName(decodeReference(s.number(), rowIndexes['T']))
+	if f.Kind == 0x15 { // generic instance
+		f.Kind = s.byte()
+	}
+	if f.Kind == 0x11 || f.Kind == 0x12 {
+		r := decodeReference(s.number(), rowIndexes['T'])
+		if f.Type, err = a.typeName(r); err != nil {
+			return err
+		}
+		if r.table == tableTypeDef && a.exists(r) {
+			f.Class = a.tables[tableTypeDef].cell(r.row, 0)&flagInterface == 0
+		}
 	}
 	if s.bad {
-		return 0, "", damage("the signature at %d ends early", index)
+		return damage("the signature at %d ends early", index)
 	}
-	return kind, name, err
+	return nil
 }
 
 // A signature is a blob that is being read.

@@ -13,8 +13,7 @@ type Type struct {
 	Name      string // with the number of its own type parameters: Entry, Dictionary`2
 }
 
-// Interface reports whether the type is an interface.
-func (t *Type) Interface() bool { return t.Flags&0x20 != 0 }
+const flagInterface = 0x20
 
 const tokenTypeDef = tableTypeDef << 24
 

@@ -1,0 +1,165 @@
+package heap
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/gclog/gclog/gclog/heap/ecma335"
+)
+
+// Resolve fills in Type.Exact of all types, and Static.Declaring where it is known. Outer classes
+// are not in the stream: they are read from the metadata of the assemblies. Which of them is which
+// module is decided by the definitions of all its types, never by one that fits best; the paths in
+// Modules only narrow the choice. It returns the number of types whose definition was found.
+func (g *Graph) Resolve(a *Assemblies) int {
+	r := a.resolve(g.Types, g.Modules)
+	r.declare(g)
+	return r.found
+}
+
+// Resolve fills in Exact of types, as Graph.Resolve does. The paths of modules may be nil.
+func (a *Assemblies) Resolve(types []Type, modules map[uint64]string) int {
+	return a.resolve(types, modules).found
+}
+
+// A resolver has found the definitions of types.
+type resolver struct {
+	assemblies *Assemblies
+	paths      []string // of all files
+	types      []Type
+	found      int
+	modules    map[uint64]*moduleTypes
+	defined    []definition // of each type
+}
+
+// A definition is what the metadata says about a type.
+type definition struct {
+	bases    []string // full names: its own and those of the classes it derives from
+	complete bool     // bases end with System.Object
+}
+
+// moduleTypes are the types of a module.
+type moduleTypes struct {
+	types []int
+	base  string // file name; "": unknown
+	id    string // of the build that fits
+	source
+	several bool // more than one fits
+}
+
+func (a *Assemblies) resolve(types []Type, modules map[uint64]string) *resolver {
+	r := &resolver{
+		assemblies: a, paths: slices.Clone(a.paths), types: types,
+		modules: map[uint64]*moduleTypes{}, defined: make([]definition, len(types)),
+	}
+	for i := range types {
+		t := &types[i]
+		t.Exact = exactName(t.Name, "", nil)
+		if t.Name == "" || t.Definition&0xffffff == 0 {
+			continue
+		}
+		m := r.modules[t.Module]
+		if m == nil {
+			m = &moduleTypes{}
+			if path := modules[t.Module]; path != "" {
+				m.base = baseName(path)
+				if !slices.Contains(r.paths, path) {
+					r.paths = append(r.paths, path)
+				}
+			}
+			r.modules[t.Module] = m
+		}
+		m.types = append(m.types, i)
+	}
+	a.each(r.paths, r.match)
+	for _, m := range r.modules {
+		if m.id != "" && !m.several {
+			_ = a.read(m.source, func(x *ecma335.Assembly) error { return r.define(m, x) })
+		}
+	}
+	return r
+}
+
+// match finds the modules that an assembly may be.
+func (r *resolver) match(s source, x *ecma335.Assembly) error {
+	id, err := x.ID()
+	if err != nil {
+		return err
+	}
+	for _, m := range r.modules {
+		if m.id == id || m.base != "" && !strings.EqualFold(m.base, s.base()) || !r.fits(m, x) {
+			continue
+		}
+		m.several = m.id != ""
+		m.id, m.source = id, s
+	}
+	return nil
+}
+
+// fits reports whether an assembly defines all types of a module. Nested types are not enough
+// unless the name of the file is known: every compiler calls some of them <>c.
+func (r *resolver) fits(m *moduleTypes, x *ecma335.Assembly) bool {
+	sure := m.base != ""
+	for _, i := range m.types {
+		t := &r.types[i]
+		path, err := x.Path(t.Definition)
+		if err != nil || !isInstance(t.Name, streamText(path)) {
+			return false
+		}
+		sure = sure || len(path) == 1
+	}
+	return sure
+}
+
+// streamText returns the name of a type in the stream, without arguments: its namespace is there,
+// its outer classes are not.
+func streamText(path []ecma335.Type) string {
+	return ecma335.FullName(path[len(path)-1:])
+}
+
+// isInstance reports whether a name of the stream is that of a type, or of instances or arrays of
+// it.
+func isInstance(stream, text string) bool {
+	rest, ok := strings.CutPrefix(stream, text)
+	return ok && (rest == "" || strings.IndexByte("[*&", rest[0]) >= 0)
+}
+
+// define fills in the names of a module's types.
+func (r *resolver) define(m *moduleTypes, x *ecma335.Assembly) error {
+	for _, i := range m.types {
+		t := &r.types[i]
+		path, err := x.Path(t.Definition)
+		if err != nil {
+			return err
+		}
+		names := make([]string, len(path))
+		for k := range path {
+			names[k] = ecma335.FullName(path[k : k+1])
+		}
+		t.Exact = exactName(t.Name, names[len(names)-1], names)
+		r.found++
+		if r.defined[i], err = bases(x, t.Definition, ecma335.FullName(path)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bases follows a type's base classes as far as its own assembly defines them.
+func bases(x *ecma335.Assembly, token uint32, name string) (d definition, err error) {
+	const most = 64
+	for len(d.bases) < most && name != "" {
+		d.bases = append(d.bases, name)
+		if name == "System.Object" {
+			d.complete = true
+			break
+		}
+		if token == 0 {
+			break
+		}
+		if name, token, err = x.Base(token); err != nil {
+			return d, err
+		}
+	}
+	return d, nil
+}
