@@ -70,7 +70,8 @@ type truth struct {
 		Reachable                  int
 		ReachableAligned           uint64
 	}
-	Types []struct {
+	Statics []struct{ Field, Kind, Target string }
+	Types   []struct {
 		Name, MT                        string
 		Count, Aligned, References      uint64
 		Unreachable, UnreachableAligned uint64

@@ -48,6 +48,7 @@ func TestExactNames(t *testing.T) {
 				names[g.Types[i].ID] = g.Types[i].String()
 				all[g.Types[i].String()] = true
 			}
+			compareStatics(t, g, &want)
 			equal := 0
 			for _, w := range want.Types {
 				id, err := strconv.ParseUint(w.MT, 16, 64)
@@ -70,4 +71,33 @@ func TestExactNames(t *testing.T) {
 			t.Logf("%d of %d names are equal; %d of %d definitions were found", equal, len(want.Types), found, len(g.Types))
 		})
 	}
+}
+
+// compareStatics holds the declaring classes of static fields against ClrMD. It leaves out those of
+// generic types and of threads, which are not in the stream, and boxed values, which ClrMD leaves
+// out.
+func compareStatics(t *testing.T, g *heap.Graph, want *truth) {
+	t.Helper()
+	all, names := map[string]bool{}, map[string]bool{}
+	for _, w := range want.Statics {
+		if w.Kind == "static" && !strings.Contains(w.Field, "<System.") && !strings.Contains(w.Field, "<GcLoad.") {
+			all[w.Field+" "+w.Target] = true
+		}
+		names[w.Field] = true
+	}
+	found, unknown := 0, 0
+	for i := range g.Statics {
+		s := &g.Statics[i]
+		typ := &g.Types[s.Type]
+		switch field := s.Declaring + "." + s.Field; {
+		case s.Declaring == "":
+			unknown++
+			t.Logf("?.%s %s", s.Field, typ)
+		case all[field+" "+typ.String()]:
+			found++
+		case typ.Element != 0x11:
+			t.Errorf("%s (%s) is not a static field for ClrMD", field, typ)
+		}
+	}
+	t.Logf("%d of %d static fields of ClrMD; %d of %d have no declaring class", found, len(all), unknown, len(g.Statics))
 }

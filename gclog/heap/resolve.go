@@ -41,7 +41,7 @@ type definition struct {
 // moduleTypes are the types of a module.
 type moduleTypes struct {
 	types []int
-	base  string // file name; "": unknown
+	name  string // of the file; "": unknown
 	id    string // of the build that fits
 	source
 	several bool // more than one fits
@@ -62,7 +62,7 @@ func (a *Assemblies) resolve(types []Type, modules map[uint64]string) *resolver 
 		if m == nil {
 			m = &moduleTypes{}
 			if path := modules[t.Module]; path != "" {
-				m.base = baseName(path)
+				m.name = baseName(path)
 				if !slices.Contains(r.paths, path) {
 					r.paths = append(r.paths, path)
 				}
@@ -87,7 +87,7 @@ func (r *resolver) match(s source, x *ecma335.Assembly) error {
 		return err
 	}
 	for _, m := range r.modules {
-		if m.id == id || m.base != "" && !strings.EqualFold(m.base, s.base()) || !r.fits(m, x) {
+		if m.id == id || m.name != "" && !strings.EqualFold(m.name, s.base()) || !r.fits(m, x) {
 			continue
 		}
 		m.several = m.id != ""
@@ -99,7 +99,7 @@ func (r *resolver) match(s source, x *ecma335.Assembly) error {
 // fits reports whether an assembly defines all types of a module. Nested types are not enough
 // unless the name of the file is known: every compiler calls some of them <>c.
 func (r *resolver) fits(m *moduleTypes, x *ecma335.Assembly) bool {
-	sure := m.base != ""
+	sure := m.name != ""
 	for _, i := range m.types {
 		t := &r.types[i]
 		path, err := x.Path(t.Definition)
