@@ -43,6 +43,7 @@ type Builder struct {
 	pointerSize int
 	counting    bool // objects are counted, not stored
 	types       map[uint64]*Type
+	modules     map[uint64]string // paths
 
 	gc   *walk // of the collection that is running, once it has begun
 	best *walk // the walk to use: the first complete one of a full collection, else the best
@@ -93,18 +94,21 @@ type rawStatic struct {
 
 // NewBuilder returns a Builder for a process with pointers of 4 or 8 bytes.
 func NewBuilder(pointerSize int) *Builder {
-	return &Builder{pointerSize: pointerSize, types: map[uint64]*Type{}}
+	return &Builder{pointerSize: pointerSize, types: map[uint64]*Type{}, modules: map[uint64]string{}}
 }
 
 // Wanted is the filter for parse.NewReader that delivers the events a Builder uses.
 func Wanted(m *parse.Metadata) parse.Want {
-	if m.Provider != clr.RuntimeProvider {
+	switch {
+	case m.Provider == clr.RundownProvider:
+		return parse.Want{Deliver: m.EventID == clr.IDRundownModuleDCStart || m.EventID == clr.IDRundownModuleDCEnd}
+	case m.Provider != clr.RuntimeProvider:
 		return parse.Want{}
 	}
 	switch m.EventID {
 	case clr.IDGCStart, clr.IDGCEnd, clr.IDBulkType, clr.IDGCBulkRootEdge, clr.IDGCBulkRootConditionalEdge,
 		clr.IDGCBulkNode, clr.IDGCBulkEdge, clr.IDGCBulkMovedRanges, clr.IDGCGenerationRange,
-		clr.IDGCBulkRootStaticVar, clr.IDGCPerHeapHistory, clr.IDGCGlobalHeapHistory:
+		clr.IDGCBulkRootStaticVar, clr.IDGCPerHeapHistory, clr.IDGCGlobalHeapHistory, clr.IDModuleLoad:
 		return parse.Want{Deliver: true}
 	}
 	return parse.Want{}
@@ -167,6 +171,10 @@ func (b *Builder) Event(at int64, e clr.Event) {
 	switch e := e.(type) {
 	case *clr.BulkType:
 		b.addTypes(e)
+	case *clr.Module:
+		if path := e.ILPath.String(); path != "" {
+			b.modules[e.ID] = path
+		}
 	case *clr.GCStart:
 		b.start(at, e)
 	case *clr.GCEnd:
@@ -385,7 +393,7 @@ func (b *Builder) Graph() (*Graph, error) {
 		return nil, ErrNoWalk
 	}
 	b.best = nil
-	g := &Graph{PointerSize: b.pointerSize, Walk: w.Walk}
+	g := &Graph{PointerSize: b.pointerSize, Walk: w.Walk, Modules: b.modules}
 	g.address, g.size, g.large = w.address.flat(), w.size.flat(), w.large
 	g.index = newAddressIndex(g.address)
 	b.resolveTypes(g, w)

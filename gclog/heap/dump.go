@@ -21,7 +21,7 @@ type DumpInfo struct {
 	WorkingSet int64
 
 	// Modules has the paths of the modules by Type.Module. ReadDump makes up the keys if the file
-	// only contains paths.
+	// only contains paths. If it is nil, those of the Graph are written.
 	Modules map[uint64]string
 
 	// A file of PerfView may be a sample of a large heap. The number of objects of a type, and its

@@ -280,6 +280,8 @@ func TestRoundTrip(t *testing.T) {
 		g := graphOf(t, path)
 		written := *info
 		written.Modules = map[uint64]string{g.Types[0].Module: "/app/System.Private.CoreLib.dll"}
+		g.Modules = written.Modules
+		g.Resolve(&Assemblies{})
 		b := writeDump(t, g, &written)
 		if !bytes.Equal(b, writeDump(t, g, &written)) {
 			t.Error("the second file differs from the first")

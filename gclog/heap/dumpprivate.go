@@ -26,6 +26,8 @@ const (
 	sectionDependents
 	sectionRegions
 	sectionSizes
+	sectionNames
+	sectionDeclaring
 )
 
 type privateWriter []byte
@@ -89,6 +91,11 @@ func (g *Graph) private() []byte {
 	list(&w, sectionSizes, g.largeObjects(), func(w *privateWriter, o *Object) {
 		w.u(uint64(*o), g.Size(*o))
 	})
+	list(&w, sectionNames, g.Types, func(w *privateWriter, t *Type) {
+		w.u(uint64(t.Definition))
+		w.text(t.Exact)
+	})
+	list(&w, sectionDeclaring, g.Statics, func(w *privateWriter, s *Static) { w.text(s.Declaring) })
 	return w
 }
 
@@ -205,7 +212,7 @@ func (g *Graph) readPrivate(b []byte, off int64) (named []bool, err error) {
 		case sectionWalk:
 			g.Walk.read(s)
 		case sectionTypes:
-			named = g.readTypes(s)
+			named = append(named, g.readTypes(s)...)
 		case sectionGenerations:
 			g.readGenerations(s)
 		case sectionRoots:
@@ -232,6 +239,24 @@ func (g *Graph) readPrivate(b []byte, off int64) (named []bool, err error) {
 			})
 		case sectionSizes:
 			s.list(func() { g.setSize(s.object(g), s.u()) })
+		case sectionNames:
+			next := 0
+			s.list(func() {
+				definition, exact := uint32(s.below(1<<32, "a token")), string(s.take(s.u()))
+				if next < len(g.Types) {
+					g.Types[next].Definition, g.Types[next].Exact = definition, exact
+				}
+				next++
+			})
+		case sectionDeclaring:
+			next := 0
+			s.list(func() {
+				class := string(s.take(s.u()))
+				if next < len(g.Statics) {
+					g.Statics[next].Declaring = class
+				}
+				next++
+			})
 		}
 		if r.err == nil {
 			r.err = s.err

@@ -384,6 +384,7 @@ func ReadDump(r io.Reader) (*Graph, *DumpInfo, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	g.Modules = d.info.Modules
 	return g, &d.info, nil
 }
 

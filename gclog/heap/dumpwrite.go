@@ -16,7 +16,11 @@ import (
 // identity of types, roots, static fields, and what is missing. The same Graph and DumpInfo make
 // the same bytes. Nothing is written if the file would exceed what the format can hold.
 func (g *Graph) WriteDump(w io.Writer, info *DumpInfo) error {
-	return newDumpLayout(g, info.Modules).write(w, info, g.private())
+	modules := info.Modules
+	if modules == nil {
+		modules = g.Modules
+	}
+	return newDumpLayout(g, modules).write(w, info, g.private())
 }
 
 // A dumpLayout is the contents of a file: pseudo nodes, with a root at the first, and after them the

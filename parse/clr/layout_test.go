@@ -71,6 +71,7 @@ var manifests = []manifest{
 	{clr.RuntimeProvider, 33, "PinObjectAtGCTime", map[int]string{0: "Handle:ptr Object:ptr Size:u64 TypeName():text" + id, 1: "Handle:ptr Object:ptr Size:u64 TypeName():text" + id}},
 	{clr.RuntimeProvider, 34, "PinPlugAtGCTime", map[int]string{0: "Start:ptr End:ptr GapBefore:ptr" + id}},
 	{clr.RuntimeProvider, 35, "GCTriggered", map[int]string{0: "Reason:u32" + id}},
+	{clr.RuntimeProvider, 152, "ModuleLoad", modules},
 	{clr.RuntimeProvider, 187, "RuntimeInformationStart", map[int]string{0: runtimeInformation}},
 	{clr.RuntimeProvider, 200, "IncreaseMemoryPressure", map[int]string{0: "Bytes:u64" + id}},
 	{clr.RuntimeProvider, 201, "DecreaseMemoryPressure", map[int]string{0: "Bytes:u64" + id + " =Removed:true"}},
@@ -110,6 +111,8 @@ var manifests = []manifest{
 	{clr.PrivateProvider, 199, "PinPlugAtGCTime", map[int]string{0: "Start:ptr End:ptr GapBefore:ptr" + id}},
 
 	{clr.RundownProvider, 10, "GCSettingsRundown", map[int]string{0: "HardLimit:u64 LOHThreshold:u64 PhysicalMemoryConfig:u64 Gen0MinBudget:u64 Gen0MaxBudget:u64 HighMemoryPercent:u32 Bits:u32" + id}},
+	{clr.RundownProvider, 153, "ModuleDCStart", modules},
+	{clr.RundownProvider, 154, "ModuleDCEnd", modules},
 	{clr.RundownProvider, 187, "RuntimeInformationDCStart", map[int]string{0: runtimeInformation}},
 
 	{clr.RecordingProvider, 1, "RecordedProcess", map[int]string{0: "Name:text RuntimeVersion:text Flavor:text GC:text Started:i64"}},
@@ -125,6 +128,10 @@ const (
 	runtimeInformation = "ClrInstance:u16 Sku:u16 BCLVersion.0:u16 BCLVersion.1:u16 BCLVersion.2:u16 BCLVersion.3:u16 " +
 		"VMVersion.0:u16 VMVersion.1:u16 VMVersion.2:u16 VMVersion.3:u16 StartupFlags:u32 StartupMode:u8 CommandLine:text ComObjectGUID:guid RuntimeDLLPath:text"
 )
+
+var modules = map[int]string{
+	1: "ID:u64 Assembly:u64 Flags:u32 -:u32 ILPath:text NativePath:text" + id,
+}
 
 func perHeapHistory(generations int) string {
 	s := "ClrInstance:u16 FreeListAllocated:ptr FreeListRejected:ptr EndOfSegmentAllocated:ptr CondemnedAllocated:ptr PinnedAllocated:ptr PinnedAllocatedAdvance:ptr " +

@@ -68,6 +68,7 @@ const (
 	IDGCBulkRCW                   = 37
 	IDGCBulkRootStaticVar         = 38
 	IDGCDynamicEvent              = 39
+	IDModuleLoad                  = 152
 	IDRuntimeInformation          = 187
 	IDIncreaseMemoryPressure      = 200
 	IDDecreaseMemoryPressure      = 201
@@ -110,6 +111,8 @@ const (
 // Event ids of the rundown provider.
 const (
 	IDRundownGCSettings         = 10
+	IDRundownModuleDCStart      = 153
+	IDRundownModuleDCEnd        = 154
 	IDRundownRuntimeInformation = 187
 )
 

@@ -29,6 +29,23 @@ func (e *GCSettings) decode(p *payload, _ int) {
 	}
 }
 
+// Module is a module of an assembly (R 152 when it is loaded; D 153 and 154, for each module, at the
+// beginning and the end of a session with rundown).
+type Module struct {
+	Instance
+	ID         uint64
+	Assembly   uint64
+	Flags      uint32
+	ILPath     UTF16 // empty for modules that the program makes
+	NativePath UTF16
+}
+
+func (e *Module) decode(p *payload, _ int) {
+	*e = Module{ID: p.u64(), Assembly: p.u64(), Flags: p.u32()}
+	p.u32() // reserved
+	e.ILPath, e.NativePath, e.Instance = p.utf16z(), p.utf16z(), p.instance()
+}
+
 // Bits of RuntimeInformation.StartupFlags.
 const (
 	StartupConcurrentGC = 0x1

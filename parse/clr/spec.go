@@ -81,6 +81,7 @@ var specs = [...]spec{
 	{rt, IDGCBulkRCW, "GCBulkRCW", 6, 0, &GCBulkRCW{bulk{bytes: 4*8 + 2*4}}},
 	{rt, IDGCBulkRootStaticVar, "GCBulkRootStaticVar", 14, 0, &GCBulkRootStaticVar{}},
 	{rt, IDGCDynamicEvent, "GCDynamicEvent", 6, 0, &GCDynamicEvent{}},
+	{rt, IDModuleLoad, "ModuleLoad", 30, 0, &Module{}},
 	{rt, IDRuntimeInformation, "RuntimeInformationStart", 45, 0, &RuntimeInformation{}},
 	{rt, IDIncreaseMemoryPressure, "IncreaseMemoryPressure", 10, 0, &MemoryPressure{}},
 	{rt, IDDecreaseMemoryPressure, "DecreaseMemoryPressure", 10, 0, &MemoryPressure{Removed: true}},
@@ -117,6 +118,8 @@ var specs = [...]spec{
 	{pv, IDPrvPinPlugAtGCTime, "PinPlugAtGCTime", 2, 3, &PinPlugAtGCTime{}},
 
 	{rd, IDRundownGCSettings, "GCSettingsRundown", 50, 0, &GCSettings{}},
+	{rd, IDRundownModuleDCStart, "ModuleDCStart", 30, 0, &Module{}},
+	{rd, IDRundownModuleDCEnd, "ModuleDCEnd", 30, 0, &Module{}},
 	{rd, IDRundownRuntimeInformation, "RuntimeInformationDCStart", 45, 0, &RuntimeInformation{}},
 	{rc, IDRecordedProcess, "RecordedProcess", 16, 0, &RecordedProcess{}},
 }
