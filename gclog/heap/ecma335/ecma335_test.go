@@ -5,6 +5,7 @@ import (
 	"compress/flate"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -213,4 +214,17 @@ func FuzzBundle(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestTestdata compares the assembly that other packages use for tests with the crafted one.
+func TestTestdata(t *testing.T) {
+	const path = "testdata/tiny.dll"
+	want := new(crafted).example().bytes()
+	got, err := os.ReadFile(path)
+	if err != nil || !bytes.Equal(got, want) {
+		if os.Getenv("UPDATE_TINY") != "" {
+			err = os.WriteFile(path, want, 0o600)
+		}
+		t.Errorf("%s is not the crafted assembly (set UPDATE_TINY=1 to write it): %v", path, err)
+	}
 }

@@ -1,0 +1,170 @@
+package heap
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// tiny copies the small assembly of the tests, and returns its path and the folder.
+func tiny(t *testing.T, name string) (path, dir string) {
+	t.Helper()
+	b, err := os.ReadFile("ecma335/testdata/tiny.dll")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir = t.TempDir()
+	path = filepath.Join(dir, name)
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path, dir
+}
+
+// tinyTypes are some of its types, as they are in a stream.
+func tinyTypes() []Type {
+	return []Type{
+		{ID: 1, Module: 7, Definition: 0x02000004, Name: "N.Plain", Element: elementClass},
+		{ID: 2, Module: 7, Definition: 0x02000003, Name: "Inner`1[System.String,System.Int32]"},
+		{ID: 3, Module: 7, Definition: 0x02000003, Name: "Inner`1[System.String[],N.Outer`1+Inner`1[A,B]][,][]"},
+		{ID: 4, Module: 7, Definition: 0x02000006, Name: "Deeper[]"},
+		{ID: 5, Module: 8, Definition: 0x02000004, Name: "Other"},
+		{ID: 6, Module: 0, Definition: 0, Name: "System.String", Element: elementString},
+		{ID: 7},
+	}
+}
+
+func exactNames(types []Type) (list [7]string) {
+	for i := range types {
+		list[i] = types[i].Exact
+	}
+	return list
+}
+
+var (
+	known = [7]string{
+		"N.Plain", "N.Outer<System.String>+Inner<System.Int32>", "N.Outer<System.String[]>+Inner<N.Outer<A>+Inner<B>>[,][]",
+		"N.Plain+Deep+Deeper[]", "Other", "System.String", "",
+	}
+	unknown = [7]string{
+		"N.Plain", "Inner<System.String, System.Int32>", "Inner<System.String[], N.Outer<A>+Inner<B>>[,][]",
+		"Deeper[]", "Other", "System.String", "",
+	}
+)
+
+func TestResolve(t *testing.T) {
+	path, dir := tiny(t, "tiny.dll")
+	copied, _ := tiny(t, "other.dll") // with the same ID
+	for name, x := range map[string]struct {
+		add     []string
+		modules map[uint64]string
+		want    [7]string
+	}{
+		"no files":          {want: unknown},
+		"a file":            {add: []string{path}, want: known},
+		"a copy":            {add: []string{path, copied, path}, want: known},
+		"missing files":     {add: []string{"missing", dir, path}, want: known},
+		"the module's path": {modules: map[uint64]string{7: path}, want: known},
+		"the module's name": {add: []string{path}, modules: map[uint64]string{7: `C:\app\Tiny.dll`}, want: known},
+		"another module":    {add: []string{path}, modules: map[uint64]string{7: "/app/another.dll"}, want: unknown},
+		"another type":      {add: []string{path}, want: unknown},
+	} {
+		types := tinyTypes()
+		if name == "another type" {
+			types[4].Module = 7
+		}
+		var a Assemblies
+		a.Add(x.add...)
+		a.Resolve(types, x.modules)
+		if got := exactNames(types); got != x.want {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	// Nested types are not enough: every compiler makes some of the same name.
+	types := tinyTypes()[3:4]
+	var a Assemblies
+	if err := a.AddDir(dir); err != nil {
+		t.Fatal(err)
+	}
+	if n := a.Resolve(types, nil); n != 0 || types[0].Exact != "Deeper[]" {
+		t.Error(n, types[0].Exact)
+	}
+	if n := a.Resolve(types, map[uint64]string{7: "tiny.dll"}); n != 1 || types[0].Exact != "N.Plain+Deep+Deeper[]" {
+		t.Error(n, types[0].Exact)
+	}
+}
+
+// TestResolveAmbiguous has two assemblies that define the same types.
+func TestResolveAmbiguous(t *testing.T) {
+	path, _ := tiny(t, "tiny.dll")
+	second, _ := tiny(t, "second.dll")
+	b, err := os.ReadFile(second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := 0
+	for i := range b {
+		if b[i] == 0xab { // of the ID
+			b[i] = 0xcd
+			changed++
+		}
+	}
+	if changed != 16 {
+		t.Fatal(changed)
+	}
+	if err := os.WriteFile(second, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	types := tinyTypes()
+	var a Assemblies
+	a.Add(path, second)
+	if n := a.Resolve(types, nil); n != 0 || exactNames(types) != unknown {
+		t.Error(n, exactNames(types))
+	}
+}
+
+func TestDeclaring(t *testing.T) {
+	path, _ := tiny(t, "tiny.dll")
+	g := &Graph{Types: tinyTypes(), Statics: []Static{
+		{Type: 5, Field: "elsewhere"},
+		{Type: 5, Field: "text"},
+		{Type: 0, Field: "plain"},
+		{Type: 1, Field: "list"},
+		{Type: 5, Field: "plain"}, // a string is no Plain
+		{Type: 5, Field: "text"},  // in the wrong order
+	}}
+	var a Assemblies
+	a.Add(path)
+	g.Resolve(&a)
+	want := []string{"", "N.Plain", "N.Plain", "N.Plain", "", ""}
+	for i := range g.Statics {
+		if g.Statics[i].Declaring != want[i] {
+			t.Errorf("%d: %q, want %q", i, g.Statics[i].Declaring, want[i])
+		}
+	}
+}
+
+func TestStreamNames(t *testing.T) {
+	for stream, want := range map[string]string{
+		"System.Int32[,][]*&":        "System.Int32[,][]*&",
+		"A[*]":                       "A[*]",
+		"<>c__DisplayClass10_0[B[]]": "<>c__DisplayClass10_0<B[]>",
+		"A`1[B`2[C,D+E`1[F]]][]":     "A<B<C, D+E<F>>>[]",
+		"Ns.A`1+B[C]":                "Ns.A<C>+B",
+		"A`1[B":                      "A`1[B",
+		"A]":                         "A]",
+		"A[":                         "A[",
+		"A`1[B]C":                    "A`1[B]C",
+		`A\[B\,C`:                    `A\[B\,C`,
+		"Name`":                      "Name`",
+		"Name`99999999999999999999":  "Name`99999999999999999999",
+		"":                           "",
+	} {
+		if got := exactName(stream, "", nil); got != want {
+			t.Errorf("%s: %s, want %s", stream, got, want)
+		}
+	}
+	if got := exactName("<IFoo<A,B>-M>d__0[C]", "<IFoo<A,B>-M>d__0", []string{"N.Outer`1", "<IFoo<A,B>-M>d__0"}); got != "N.Outer<C>+<IFoo<A,B>-M>d__0" {
+		t.Error(got)
+	}
+}
