@@ -131,3 +131,16 @@ func compareStatics(t *testing.T, g *heap.Graph, want *truth, fits int) {
 	}
 	t.Logf("%d of %d static fields are as ClrMD says, %d have no declaring class", equal, len(g.Statics), unknown)
 }
+
+// TestModules: a recording with rundown has the paths of the modules.
+func TestModules(t *testing.T) {
+	g := read(t, captures(t, "rundown.nettrace.gz")[0])
+	for i := range g.Types {
+		if path := g.Modules[g.Types[i].Module]; g.Types[i].Name == "System.Object" && filepath.Base(path) != "System.Private.CoreLib.dll" {
+			t.Errorf("System.Object is in %q", path)
+		}
+	}
+	if len(g.Modules) < 5 {
+		t.Errorf("%d modules", len(g.Modules))
+	}
+}

@@ -27,7 +27,7 @@ func tinyTypes() []Type {
 		{ID: 1, Module: 7, Definition: 0x02000004, Name: "N.Plain", Element: elementClass},
 		{ID: 2, Module: 7, Definition: 0x02000003, Name: "Inner`1[System.String,System.Int32]"},
 		{ID: 3, Module: 7, Definition: 0x02000003, Name: "Inner`1[System.String[],N.Outer`1+Inner`1[A,B]][,][]"},
-		{ID: 4, Module: 7, Definition: 0x02000006, Name: "Deeper[]"},
+		{ID: 4, Module: 7, Definition: 0x02000006, Name: "Deeper[]", Element: elementVector},
 		{ID: 5, Module: 8, Definition: 0x02000004, Name: "Other"},
 		{ID: 6, Module: 0, Definition: 0, Name: "System.String", Element: elementString},
 		{ID: 7},
@@ -131,12 +131,13 @@ func TestDeclaring(t *testing.T) {
 		{Type: 0, Field: "plain"},
 		{Type: 1, Field: "list"},
 		{Type: 5, Field: "plain"}, // a string is no Plain
+		{Type: 3, Field: "plain"}, // neither is an array
 		{Type: 5, Field: "text"},  // in the wrong order
 	}}
 	var a Assemblies
 	a.Add(path)
 	g.Resolve(&a)
-	want := []string{"", "N.Plain", "N.Plain", "N.Plain", "", ""}
+	want := []string{"", "N.Plain", "N.Plain", "N.Plain", "", "", ""}
 	for i := range g.Statics {
 		if g.Statics[i].Declaring != want[i] {
 			t.Errorf("%d: %q, want %q", i, g.Statics[i].Declaring, want[i])
