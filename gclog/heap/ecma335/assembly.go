@@ -216,8 +216,8 @@ func (a *Assembly) string(index uint32) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if n := bytes.IndexByte(b, 0); n >= 0 {
-			return string(b[:n]), nil
+		if name, _, ok := bytes.Cut(b, []byte{0}); ok {
+			return string(name), nil
 		}
 		if size > maxName || int64(len(b)) < size {
 			return "", damage("the name at %d has no end", index)

@@ -145,10 +145,7 @@ func (a *Assembly) fieldType(f *Field, index uint32) error {
 	}
 	s := signature{b: b}
 	length := int(s.number())
-	if length > len(s.b) {
-		length = len(s.b) // what is needed of it is at the beginning
-	}
-	s.b = s.b[:length]
+	s.b = s.b[:min(length, len(s.b))] // what is needed of it is at the beginning
 	if s.byte() != 0x06 {
 		return damage("the signature at %d is not a field's", index)
 	}
