@@ -29,13 +29,14 @@ type TypeCount struct {
 type Histogram struct {
 	PointerSize int
 	Walk        Walk
+	Modules     map[uint64]string // paths, by Type.Module
 	Types       []Type
 	Counts      []TypeCount // of the type with the same index
 }
 
 // Histogram counts the objects of each type.
 func (g *Graph) Histogram() *Histogram {
-	h := &Histogram{PointerSize: g.PointerSize, Walk: g.Walk, Types: g.Types, Counts: make([]TypeCount, len(g.Types))}
+	h := &Histogram{PointerSize: g.PointerSize, Walk: g.Walk, Modules: g.Modules, Types: g.Types, Counts: make([]TypeCount, len(g.Types))}
 	for i := range g.address {
 		o := Object(i)
 		h.Counts[g.typ[i]].add(g.Size(o), g.PointerSize, uint64(g.first[i+1]-g.first[i]), g.Generation(o))
@@ -108,7 +109,7 @@ func ReadHistogram(r io.Reader) (*Histogram, error) {
 		}
 		return nil, err
 	}
-	h := &Histogram{PointerSize: b.pointerSize, Walk: w.Walk}
+	h := &Histogram{PointerSize: b.pointerSize, Walk: w.Walk, Modules: b.modules}
 	t := b.newTypeTable()
 	for _, id := range w.counted {
 		t.index(id)

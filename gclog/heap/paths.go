@@ -80,8 +80,10 @@ func (h Holder) rank() int {
 
 // String returns what kind of holder it is, and the name of a static field.
 func (h Holder) String() string {
-	if h.Static != nil {
-		return "static " + h.Static.Field
+	if v := h.Static; v != nil && v.Declaring != "" {
+		return "static " + v.Declaring + "." + v.Field
+	} else if v != nil {
+		return "static " + v.Field
 	}
 	r := h.Root
 	switch {

@@ -48,6 +48,8 @@ func heapFlags(more ...cli.Flag) []cli.Flag {
 		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "table", Usage: "`FORMAT`: table, json or csv"},
 		&cli.IntFlag{Name: "top", Usage: "list the first `N` rows", DefaultText: "20 in a table, else all"},
 		&cli.StringFlag{Name: "filter", Usage: "list only what matches the regular expression `RE`"},
+		&cli.StringSliceFlag{Name: "assemblies", Usage: "look in `DIR` for the program's assemblies, which have the names that a recording lacks; may be repeated"},
+		&cli.BoolFlag{Name: "raw-names", Usage: "show the names of types as the runtime writes them"},
 		&cli.StringFlag{Name: "min", Usage: "list only what has at least `SIZE` (K, M, G)"},
 	}, more...)
 }
@@ -58,6 +60,9 @@ type heapList struct {
 	top    int // 0: all
 	filter *regexp.Regexp
 	min    uint64 // bytes
+	raw    bool   // names are not made readable
+
+	assemblies heap.Assemblies
 }
 
 const tableRows = 20
@@ -85,12 +90,30 @@ func readHeapFlags(c *cli.Context) (l heapList, err error) {
 	if l.filter, err = regexp.Compile(c.String("filter")); err != nil {
 		return l, usagef("--filter: %v", err)
 	}
+	l.raw = c.Bool("raw-names")
+	for _, dir := range c.StringSlice("assemblies") {
+		if err := l.assemblies.AddDir(dir); err != nil {
+			return l, usagef("--assemblies %s: %w", dir, bare(err))
+		}
+	}
 	return l, nil
 }
 
 // keeps reports whether the list contains a row with a name and a number of bytes.
 func (l *heapList) keeps(name string, bytes uint64) bool {
-	return bytes >= l.min && l.filter.MatchString(name)
+	return bytes >= l.min && l.matches(name)
+}
+
+func (l *heapList) matches(name string) bool {
+	return l.filter.MatchString(name) || l.filter.MatchString(heap.Readable(name))
+}
+
+// name returns the name of a type in a table.
+func (l *heapList) name(exact string) string {
+	if l.raw {
+		return clean(exact)
+	}
+	return clean(heap.Readable(exact))
 }
 
 // cut shortens rows to those that are listed.
@@ -172,7 +195,7 @@ func incomplete(name string, w *heap.Walk) error {
 	return dataf("%s is incomplete: events of the heap walk are missing, so the counts are minimums, and references are unknown", name)
 }
 
-func (p *program) readGraph(name string) (*heap.Graph, *heap.DumpInfo, error) {
+func (p *program) readGraph(name string, a *heap.Assemblies) (*heap.Graph, *heap.DumpInfo, error) {
 	info := &heap.DumpInfo{}
 	g, err := readHeap(p, name, heap.Read, func(r io.Reader) (g *heap.Graph, err error) {
 		g, info, err = heap.ReadDump(r)
@@ -181,11 +204,14 @@ func (p *program) readGraph(name string) (*heap.Graph, *heap.DumpInfo, error) {
 		}
 		return g, err
 	}, func(g *heap.Graph) *heap.Walk { return &g.Walk })
+	if g != nil {
+		g.Resolve(a)
+	}
 	return g, info, err
 }
 
-func (p *program) readHistogram(name string) (*heap.Histogram, error) {
-	return readHeap(p, name, heap.ReadHistogram, func(r io.Reader) (*heap.Histogram, error) {
+func (p *program) readHistogram(name string, a *heap.Assemblies) (*heap.Histogram, error) {
+	h, err := readHeap(p, name, heap.ReadHistogram, func(r io.Reader) (*heap.Histogram, error) {
 		g, info, err := heap.ReadDump(r)
 		if err != nil {
 			return nil, err
@@ -197,6 +223,10 @@ func (p *program) readHistogram(name string) (*heap.Histogram, error) {
 		}
 		return h, nil
 	}, func(h *heap.Histogram) *heap.Walk { return &h.Walk })
+	if h != nil {
+		a.Resolve(h.Types, h.Modules)
+	}
+	return h, err
 }
 
 // writeCSV writes rows with a head.

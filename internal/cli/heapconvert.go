@@ -39,7 +39,7 @@ func (p *program) heapConvert(c *cli.Context) error {
 	if filepath.Ext(to) != ".gcdump" {
 		return usagef("heap convert needs -o FILE.gcdump")
 	}
-	g, info, err := p.readGraph(name)
+	g, info, err := p.readGraph(name, &heap.Assemblies{})
 	if err != nil {
 		return err // a file with a part of the heap looks like a whole one
 	}

@@ -41,7 +41,7 @@ func (p *program) heapDiff(c *cli.Context) error {
 	}
 	var list []*heap.Histogram
 	for _, name := range names {
-		h, err := p.readHistogram(name)
+		h, err := p.readHistogram(name, &l.assemblies)
 		if err != nil {
 			return err // a comparison with a part would report growth that there is not
 		}
@@ -51,7 +51,7 @@ func (p *program) heapDiff(c *cli.Context) error {
 		if l.format == "table" && g.Bytes() <= 0 && g.Objects() <= 0 || g.Bytes() < int64(l.min) && c.IsSet("min") {
 			return true
 		}
-		return !l.filter.MatchString(g.Name)
+		return !l.matches(g.Name)
 	})
 	shown := cut(&l, rows)
 	switch l.format {
@@ -70,13 +70,14 @@ func (p *program) heapDiff(c *cli.Context) error {
 		}
 		return p.writeCSV([]string{"type", "objects_diff", "bytes_diff", "objects", "bytes"}, out)
 	}
+	width, _ := screen.Size(p.stdout)
 	return p.write(func(w io.Writer) error {
-		writeDiff(w, screen.TextWidth(p.out), list, shown, len(rows))
+		writeDiff(w, width, &l, list, shown, len(rows))
 		return nil
 	})
 }
 
-func writeDiff(w io.Writer, width int, list []*heap.Histogram, rows []heap.Growth, all int) {
+func writeDiff(w io.Writer, width int, l *heapList, list []*heap.Histogram, rows []heap.Growth, all int) {
 	first, last := list[0].Total(), list[len(list)-1].Total()
 	fmt.Fprintf(w, "%s to %s, %s to %s", formats.SizeText(int64(first.Bytes)), formats.SizeText(int64(last.Bytes)), counted(first.Objects, "object"), strconv.FormatUint(last.Objects, 10))
 	if all > len(rows) {
@@ -97,7 +98,7 @@ func writeDiff(w io.Writer, width int, list []*heap.Histogram, rows []heap.Growt
 		case len(g.Counts) > 2 && g.Always():
 			mark = "every time"
 		}
-		t.add(fmt.Sprintf("%+d", g.Objects()), signedSize(g.Bytes()), formats.SizeText(int64(g.Counts[len(g.Counts)-1].Bytes)), mark, clean(g.Name))
+		t.add(fmt.Sprintf("%+d", g.Objects()), signedSize(g.Bytes()), formats.SizeText(int64(g.Counts[len(g.Counts)-1].Bytes)), mark, l.name(g.Name))
 	}
 	t.print(w, width)
 }

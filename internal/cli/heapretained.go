@@ -54,7 +54,7 @@ func (p *program) heapRetained(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	g, _, err := p.readGraph(name)
+	g, _, err := p.readGraph(name, &l.assemblies)
 	if err != nil {
 		return err // without references there is nothing to say
 	}
@@ -72,8 +72,9 @@ func (p *program) heapRetained(c *cli.Context) error {
 		}
 		return p.writeCSV([]string{"type", "objects", "bytes", "retained_bytes"}, rows)
 	}
+	width, _ := screen.Size(p.stdout)
 	return p.write(func(w io.Writer) error {
-		writeRetained(w, screen.TextWidth(p.out), g, d, cut(&l, groups), objects)
+		writeRetained(w, width, &l, g, d, cut(&l, groups), objects)
 		return nil
 	})
 }
@@ -123,11 +124,11 @@ func retainedObjects(g *heap.Graph, d *heap.Dominators, l *heapList, n int) []re
 	return list
 }
 
-func writeRetained(w io.Writer, width int, g *heap.Graph, d *heap.Dominators, groups []retainedGroup, objects []retainedObject) {
+func writeRetained(w io.Writer, width int, l *heapList, g *heap.Graph, d *heap.Dominators, groups []retainedGroup, objects []retainedObject) {
 	fmt.Fprintln(w, "By type")
 	t := &table{columns: []screen.Column{{Title: "retained", Right: true}, {Title: "objects", Right: true}, {Title: "bytes", Right: true, Rank: 1}, {Title: "type", Cut: true, Width: 20}}}
 	for _, x := range groups {
-		t.add(formats.SizeText(int64(x.retained)), strconv.FormatUint(x.Objects, 10), formats.SizeText(int64(x.Bytes)), clean(x.name))
+		t.add(formats.SizeText(int64(x.retained)), strconv.FormatUint(x.Objects, 10), formats.SizeText(int64(x.Bytes)), l.name(x.name))
 	}
 	t.print(w, width)
 	fmt.Fprintln(w, "\nBy object")
@@ -137,7 +138,7 @@ func writeRetained(w io.Writer, width int, g *heap.Graph, d *heap.Dominators, gr
 		if x.collapsed > 0 {
 			chain = "of " + strconv.Itoa(x.collapsed+1)
 		}
-		t.add(formats.SizeText(int64(d.Retained(x.object))), formats.SizeText(int64(g.Space(x.object))), fmt.Sprintf("0x%x", g.Address(x.object)), chain, clean(g.Types[g.Type(x.object)].String()))
+		t.add(formats.SizeText(int64(d.Retained(x.object))), formats.SizeText(int64(g.Space(x.object))), fmt.Sprintf("0x%x", g.Address(x.object)), chain, l.name(g.Types[g.Type(x.object)].String()))
 	}
 	t.print(w, width)
 }

@@ -40,7 +40,7 @@ func (p *program) heapRoots(c *cli.Context) error {
 	if c.Args().Len() != 2 {
 		return usagef("heap roots needs a file, and a type or an address (gclog heap roots --help shows what there is)")
 	}
-	g, _, err := p.readGraph(c.Args().First())
+	g, _, err := p.readGraph(c.Args().First(), &l.assemblies)
 	if err != nil {
 		return err
 	}
@@ -62,8 +62,9 @@ func (p *program) heapRoots(c *cli.Context) error {
 		})
 		return p.writeCSV([]string{"depth", "root", "type", "objects", "bytes"}, rows)
 	}
+	width, _ := screen.Size(p.stdout)
 	return p.write(func(w io.Writer) error {
-		writeBranches(w, screen.TextWidth(p.out), g, cut(&l, list))
+		writeBranches(w, width, &l, g, cut(&l, list))
 		if unreachable.Objects > 0 {
 			fmt.Fprintf(w, "%s (%s) are reachable from no root: frozen, as string literals are\n", counted(unreachable.Objects, "object"), formats.SizeText(int64(unreachable.Bytes)))
 		}
@@ -88,7 +89,8 @@ func heapTargets(g *heap.Graph, what string) (func(heap.Object) bool, error) {
 	of := make([]bool, len(g.Types))
 	var names []string
 	for i := range g.Types {
-		of[i] = g.Types[i].String() == what
+		exact := g.Types[i].String()
+		of[i] = exact == what || heap.Readable(exact) == what
 		names = append(names, g.Types[i].String())
 	}
 	if !slices.Contains(of, true) {
@@ -118,11 +120,11 @@ func eachBranch(list []*heap.Branch, f func(depth int, b *heap.Branch)) {
 	}
 }
 
-func writeBranches(w io.Writer, width int, g *heap.Graph, list []*heap.Branch) {
+func writeBranches(w io.Writer, width int, l *heapList, g *heap.Graph, list []*heap.Branch) {
 	const deepest = 16 // indents
 	t := &table{columns: []screen.Column{{Title: "objects", Right: true}, {Title: "bytes", Right: true}, {Title: "path", Cut: true, Width: 20}}}
 	eachBranch(list, func(depth int, b *heap.Branch) {
-		name := strings.Repeat("  ", min(depth, deepest)) + clean(g.Types[b.Type].String())
+		name := strings.Repeat("  ", min(depth, deepest)) + l.name(g.Types[b.Type].String())
 		if b.Holder != "" {
 			name = clean(b.Holder) + ": " + name
 		}

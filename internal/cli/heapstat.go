@@ -27,10 +27,11 @@ the snapshot, which has promoted what is left.
 Examples:
    gclog heap stat app.nettrace
    gclog heap stat app.nettrace --by generation
+   gclog heap stat app.nettrace --assemblies /app  with the outer classes of types
    gclog heap stat app.nettrace --filter '^MyApp\.' --min 1M
    gclog heap stat app.nettrace -o json | jq '.types[0]'`,
 		Flags: heapFlags(
-			&cli.StringFlag{Name: "by", Value: "type", Usage: "`WHAT` to count by: type, namespace or generation"},
+			&cli.StringFlag{Name: "by", Value: "type", Usage: "`WHAT` to count by: type, module, namespace or generation"},
 		),
 		Action: p.heapStat,
 	}
@@ -48,17 +49,20 @@ func (p *program) heapStat(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	group, ok := map[string]func(*heap.Type) string{"type": (*heap.Type).String, "namespace": namespace, "generation": nil}[c.String("by")]
+	group, ok := map[string]func(*heap.Type) string{"type": (*heap.Type).String, "module": moduleOf(nil), "namespace": namespace, "generation": nil}[c.String("by")]
 	if !ok {
-		return usagef("--by %s: it must be type, namespace or generation", c.String("by"))
+		return usagef("--by %s: it must be type, module, namespace or generation", c.String("by"))
 	}
 	name, err := heapFile(c)
 	if err != nil {
 		return err
 	}
-	h, err := p.readHistogram(name)
+	h, err := p.readHistogram(name, &l.assemblies)
 	if h == nil {
 		return err
+	}
+	if c.String("by") == "module" {
+		group = moduleOf(h.Modules)
 	}
 	var rows []statRow
 	if c.String("by") == "generation" {
@@ -76,17 +80,31 @@ func (p *program) heapStat(c *cli.Context) error {
 	case "csv":
 		written = p.writeStatCSV(c.String("by"), shown)
 	default:
+		width, _ := screen.Size(p.stdout)
 		written = p.write(func(w io.Writer) error {
-			writeStat(w, screen.TextWidth(p.out), h, c.String("by"), shown, len(rows))
+			writeStat(w, width, h, &l, c.String("by"), shown, len(rows))
 			return nil
 		})
 	}
 	return cmp.Or(err, written)
 }
 
-// namespace returns the namespace of a type. The stream names nested types without it.
+// moduleOf returns a function that returns the file name of a type's module.
+func moduleOf(modules map[uint64]string) func(*heap.Type) string {
+	return func(t *heap.Type) string {
+		if path := modules[t.Module]; path != "" {
+			return path[strings.LastIndexAny(path, `/\\`)+1:]
+		}
+		return fmt.Sprintf("unknown module 0x%x", t.Module)
+	}
+}
+
+// namespace returns the namespace of a type. Without its assembly a nested type has none.
 func namespace(t *heap.Type) string {
-	name, _, _ := strings.Cut(t.String(), "[")
+	name := t.String()
+	if i := strings.IndexAny(name, "[<+"); i >= 0 {
+		name = name[:i]
+	}
 	if i := strings.LastIndexByte(name, '.'); i > 0 {
 		return name[:i]
 	}
@@ -135,7 +153,7 @@ func rowsByGeneration(h *heap.Histogram) (rows []statRow) {
 	return rows
 }
 
-func writeStat(w io.Writer, width int, h *heap.Histogram, by string, rows []statRow, all int) {
+func writeStat(w io.Writer, width int, h *heap.Histogram, l *heapList, by string, rows []statRow, all int) {
 	total := h.Total()
 	fmt.Fprintf(w, "%s in %s", counted(total.Objects, "object"), formats.SizeText(int64(total.Bytes)))
 	if by == "type" && all > len(rows) {
@@ -143,12 +161,16 @@ func writeStat(w io.Writer, width int, h *heap.Histogram, by string, rows []stat
 	}
 	fmt.Fprintln(w)
 	t := &table{columns: []screen.Column{{Title: "objects", Right: true}, {Title: "bytes", Right: true}, {Title: "share", Right: true, Rank: 1}, {Title: by, Cut: true, Width: 20}}}
+	name := clean
+	if by == "type" {
+		name = l.name
+	}
 	for _, r := range rows {
 		share := "-"
 		if total.Bytes > 0 {
 			share = fmt.Sprintf("%.1f %%", 100*float64(r.Bytes)/float64(total.Bytes))
 		}
-		t.add(strconv.FormatUint(r.Objects, 10), formats.SizeText(int64(r.Bytes)), share, clean(r.name))
+		t.add(strconv.FormatUint(r.Objects, 10), formats.SizeText(int64(r.Bytes)), share, name(r.name))
 	}
 	t.print(w, width)
 }
@@ -190,7 +212,7 @@ func newStatJSON(h *heap.Histogram, by string, rows []statRow) *statJSON {
 	for _, r := range rows {
 		row := statTypeJSON{Name: r.name, countJSON: countJSON(r.Count), RawBytes: r.RawBytes}
 		if r.module != 0 {
-			row.Module = fmt.Sprintf("0x%x", r.module)
+			row.Module = cmp.Or(h.Modules[r.module], fmt.Sprintf("0x%x", r.module))
 		}
 		for g, n := range r.Generations {
 			if n.Objects > 0 {

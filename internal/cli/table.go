@@ -27,11 +27,11 @@ func newTable(titles ...string) *table {
 
 func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
 
-// print prints the table without the columns that do not fit the width.
+// print prints the table without the columns that do not fit the width; 0: no terminal.
 func (t *table) print(w io.Writer, width int) {
 	const indent = "  "
 	var b strings.Builder
-	_ = screen.Print(&b, width-len(indent), t.columns, slices.Values(t.rows), nil)
+	_ = screen.Print(&b, max(0, width-len(indent)), t.columns, slices.Values(t.rows), nil)
 	for line := range strings.Lines(b.String()) {
 		fmt.Fprint(w, indent+line)
 	}
