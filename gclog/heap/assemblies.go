@@ -18,6 +18,10 @@ import (
 type Assemblies struct {
 	// Open opens a file. If it is nil, regular files are opened with os.Open.
 	Open func(path string) (File, error)
+	// FollowModules also opens the files at the paths of the modules. Set it only if whoever wrote
+	// these may choose which files are opened, as in a snapshot just taken of a process: a path in a
+	// file from elsewhere may lead to a file system that does not answer, or to another machine.
+	FollowModules bool
 
 	paths   []string
 	bundles map[string][]ecma335.Embedded // by path, of the single-file programs

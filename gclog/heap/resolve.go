@@ -63,7 +63,7 @@ func (a *Assemblies) resolve(types []Type, modules map[uint64]string) *resolver 
 			m = &moduleTypes{}
 			if path := modules[t.Module]; path != "" {
 				m.name = baseName(path)
-				if !slices.Contains(r.paths, path) {
+				if a.FollowModules && !slices.Contains(r.paths, path) {
 					r.paths = append(r.paths, path)
 				}
 			}

@@ -65,6 +65,7 @@ func TestResolve(t *testing.T) {
 		"a copy":            {add: []string{path, copied, path}, want: known},
 		"missing files":     {add: []string{"missing", dir, path}, want: known},
 		"the module's path": {modules: map[uint64]string{7: path}, want: known},
+		"a foreign path":    {modules: map[uint64]string{7: path}, want: unknown},
 		"the module's name": {add: []string{path}, modules: map[uint64]string{7: `C:\app\Tiny.dll`}, want: known},
 		"another module":    {add: []string{path}, modules: map[uint64]string{7: "/app/another.dll"}, want: unknown},
 		"another type":      {add: []string{path}, want: unknown},
@@ -73,7 +74,7 @@ func TestResolve(t *testing.T) {
 		if name == "another type" {
 			types[4].Module = 7
 		}
-		var a Assemblies
+		a := Assemblies{FollowModules: name == "the module's path"}
 		a.Add(x.add...)
 		a.Resolve(types, x.modules)
 		if got := exactNames(types); got != x.want {
