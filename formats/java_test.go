@@ -721,6 +721,7 @@ func (h *historian) details(gen int) *gclog.GCDetails {
 	d := &gclog.GCDetails{
 		Number: h.number, HasNumber: true, Generation: gen, HasReason: true, Reason: clr.Reason(h.rnd.IntN(8)),
 		HasBefore: true, HasSizesAfter: true, HasCommittedAfter: true, Complete: true,
+		HasPinnedObjects: true, HasHandles: true, HasSyncBlocks: true, HasFinalizationCount: true, HasFinalizationSize: true,
 	}
 	h.sizes[gclog.Gen0] += h.rnd.Uint64N(40 << 20)
 	for _, g := range []int{gclog.LOH, gclog.POH} {
@@ -750,7 +751,7 @@ func (h *historian) collect(d *gclog.GCDetails) {
 // pause adds a pause to d that lasts from less than a microsecond to several seconds.
 func (h *historian) pause(d *gclog.GCDetails, kind gclog.PauseKind) {
 	p := gclog.PausePart{Kind: kind, Start: h.wait(20 * time.Millisecond), Duration: 400 + int64(math.Exp(h.rnd.Float64()*21))}
-	p.Suspend = h.rnd.Int64N(p.Duration)
+	p.Suspend, p.HasSuspend = h.rnd.Int64N(p.Duration), true
 	h.now += p.Duration
 	d.Pauses = append(d.Pauses, p)
 	h.c.Pause(&gclog.Pause{PausePart: p, GC: d})
