@@ -38,6 +38,10 @@ func usagef(format string, args ...any) error {
 	return &codedError{exitUsage, fmt.Errorf(format, args...)}
 }
 
+func dataf(format string, args ...any) error {
+	return &codedError{exitData, fmt.Errorf(format, args...)}
+}
+
 func noProcessf(format string, args ...any) error {
 	return &codedError{exitNoProcess, fmt.Errorf(format, args...)}
 }
@@ -79,8 +83,4 @@ func exitCode(err error) int {
 		return exitData
 	}
 	return exitInternal
-}
-
-func dataf(format string, args ...any) error {
-	return &codedError{exitData, fmt.Errorf(format, args...)}
 }

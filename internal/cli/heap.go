@@ -5,7 +5,6 @@ import (
 	"encoding/csv"
 	"errors"
 	"io"
-	"os"
 	"regexp"
 	"sync/atomic"
 
@@ -132,33 +131,20 @@ func heapFile(c *cli.Context) (string, error) {
 	return c.Args().First(), nil
 }
 
-// openHeap opens a file with a snapshot.
-func (p *program) openHeap(name string) (content io.Reader, closed func(), err error) {
-	src, closed := p.in, func() {}
-	if name != "-" {
-		f, err := os.Open(name)
-		if err != nil {
-			return nil, nil, usagef("cannot read %s: %w", name, errors.Unwrap(err))
-		}
-		src, closed = f, func() { _ = f.Close() }
-	}
-	var read atomic.Int64
-	content, err = unpack.Reader(src, &read)
-	if err != nil {
-		closed()
-		return nil, nil, dataf("%s: %w", name, err)
-	}
-	return content, closed, nil
-}
-
 // readHeap reads a snapshot: a recording with one function, a .gcdump file with another. A snapshot
 // that is incomplete is returned with an error that says so.
 func readHeap[T any](p *program, name string, recording, dump func(io.Reader) (*T, error), walk func(*T) *heap.Walk) (*T, error) {
-	content, closed, err := p.openHeap(name)
+	src, err := p.openInput(name, "a snapshot or a recording")
 	if err != nil {
 		return nil, err
 	}
-	defer closed()
+	defer src.Close()
+	name = inputName(name)
+	var read atomic.Int64
+	content, err := unpack.Reader(src, &read)
+	if err != nil {
+		return nil, dataf("%s: %w", name, err)
+	}
 	r := bufio.NewReaderSize(content, 256<<10)
 	if heap.IsDump(r) {
 		x, err := dump(r)
@@ -200,7 +186,7 @@ func (p *program) readGraph(name string, a *heap.Assemblies) (*heap.Graph, *heap
 	g, err := readHeap(p, name, heap.Read, func(r io.Reader) (g *heap.Graph, err error) {
 		g, info, err = heap.ReadDump(r)
 		if err == nil && info.Multipliers != nil {
-			p.ui.sayf("%s is a sample of the heap: the numbers are those of the sample", name)
+			p.ui.sayf("%s is a sample of the heap: the numbers are those of the sample", inputName(name))
 		}
 		return g, err
 	}, func(g *heap.Graph) *heap.Walk { return &g.Walk })
@@ -218,7 +204,7 @@ func (p *program) readHistogram(name string, a *heap.Assemblies) (*heap.Histogra
 		}
 		h := g.Histogram()
 		if info.Multipliers != nil {
-			p.ui.sayf("%s is a sample of the heap: the numbers are estimates", name)
+			p.ui.sayf("%s is a sample of the heap: the numbers are estimates", inputName(name))
 			h.Scale(info.Multipliers)
 		}
 		return h, nil

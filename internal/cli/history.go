@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/formats"
-	"github.com/gclog/gclog/formats/screen"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/attach"
@@ -117,8 +116,10 @@ func (p *program) readHistory(files []string, o history.Options, observe history
 
 // openInputs opens files, one of which may be standard input.
 func (p *program) openInputs(names []string, o history.Options) (*history.Source, error) {
-	if slices.Contains(names, "-") && screen.IsTerminal(p.in) {
-		return nil, usagef("standard input is a terminal: give a file, or pipe a recording into it")
+	if slices.Contains(names, "-") {
+		if err := p.checkInput("a recording"); err != nil {
+			return nil, err
+		}
 	}
 	o.Stdin, o.Notify = p.in, p.ui.say
 	return history.Open(names, o)

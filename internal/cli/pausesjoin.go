@@ -3,14 +3,12 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/gclog/gclog/formats"
-	"github.com/gclog/gclog/formats/screen"
 	"github.com/gclog/gclog/internal/accesslog"
 	"github.com/gclog/gclog/internal/history"
 	"github.com/gclog/gclog/internal/unpack"
@@ -45,7 +43,7 @@ func (p *program) pausesJoin(c *cli.Context) error {
 	if name == "-" && slices.Contains(c.Args().Slice(), "-") {
 		return usagef("standard input cannot be both the history and the access log")
 	}
-	log, err := p.openLog(name)
+	log, err := p.openInput(name, "an access log")
 	if err != nil {
 		return err
 	}
@@ -54,15 +52,13 @@ func (p *program) pausesJoin(c *cli.Context) error {
 	if h == nil {
 		return damage
 	}
-	if name == "-" {
-		name = "standard input"
-	}
+	name = inputName(name)
 	var read atomic.Int64
 	stop := p.ui.watch(func(time.Duration) string { return formats.SizeText(read.Load()) + " joined" })
 	defer stop()
 	unpacked, err := unpack.Reader(log, &read)
 	if err != nil {
-		return &codedError{exitData, fmt.Errorf("%s: %w", name, err)}
+		return dataf("%s: %w", name, err)
 	}
 	report, err := accesslog.Join(p.stdout, unpacked, t, h.Process.Sync, o)
 	stop()
@@ -93,16 +89,4 @@ func joinCode(err error) int {
 		return exitUsage
 	}
 	return exitData
-}
-
-// openLog opens a file for reading; - is standard input.
-func (p *program) openLog(name string) (io.ReadCloser, error) {
-	if name == "-" {
-		if screen.IsTerminal(p.in) {
-			return nil, usagef("standard input is a terminal: give a file, or pipe an access log into it")
-		}
-		return io.NopCloser(p.in), nil
-	}
-	f, _, err := history.OpenFile(name)
-	return f, inputError(err)
 }
