@@ -36,17 +36,18 @@ var arrows = map[string][]string{
 	"formats/screen":     {"github.com/clipperhouse/displaywidth", "golang.org/x/term"},
 	"internal/output":    {"formats", "formats/screen", "gclog"},
 	"internal/spelling":  {},
+	"internal/cause":     {},
 	"internal/config": {
-		"formats", "session", "internal/attach", "internal/control", "internal/output", "internal/spelling", "internal/xlog",
+		"formats", "session", "internal/attach", "internal/cause", "internal/control", "internal/output", "internal/spelling", "internal/xlog",
 		"github.com/goccy/go-yaml", "github.com/goccy/go-yaml/ast", "github.com/goccy/go-yaml/lexer", "github.com/goccy/go-yaml/parser", "github.com/goccy/go-yaml/token",
 	},
-	"internal/control":     {"session", "github.com/Microsoft/go-winio", "golang.org/x/sys/windows"},
+	"internal/control":     {"session", "internal/cause", "github.com/Microsoft/go-winio", "golang.org/x/sys/windows"},
 	"internal/accesslog":   {"formats", "gclog/analysis"},
 	"internal/xlog":        {"formats", "internal/output"},
 	"internal/gcsettings":  {"gclog", "parse/clr", "internal/spelling"},
 	"internal/attach":      {"formats", "gclog", "parse", "parse/clr", "session", "internal/gcsettings", "internal/output"},
 	"internal/unpack":      {"github.com/klauspost/compress/zstd"},
-	"internal/history":     {"formats", "formats/logs", "gclog", "gclog/analysis", "parse", "parse/clr", "internal/attach", "internal/output", "internal/unpack"},
+	"internal/history":     {"formats", "formats/logs", "gclog", "gclog/analysis", "parse", "parse/clr", "internal/attach", "internal/cause", "internal/output", "internal/unpack"},
 	"internal/doctor":      {"formats", "formats/logs", "gclog", "parse", "parse/clr", "session", "internal/attach", "internal/config", "internal/control", "internal/history", "internal/output", "internal/unpack", "golang.org/x/sys/unix"},
 	"internal/fakeruntime": {"github.com/Microsoft/go-winio", "github.com/prometheus/procfs", "golang.org/x/sys/unix"},
 	"internal/daemon": {
@@ -54,7 +55,7 @@ var arrows = map[string][]string{
 		"github.com/cenkalti/backoff/v5", "github.com/coreos/go-systemd/v22/daemon", "github.com/rs/zerolog", "golang.org/x/sys/unix",
 	},
 	"internal/cli": {
-		"formats", "formats/logs", "formats/screen", "gclog", "gclog/analysis", "gclog/heap", "parse", "parse/clr", "session", "internal/output", "internal/attach", "internal/xlog", "internal/config", "internal/control", "internal/daemon", "internal/spelling", "internal/fakeruntime", "internal/unpack", "internal/doctor", "internal/history", "internal/accesslog", "internal/gcsettings",
+		"formats", "formats/logs", "formats/screen", "gclog", "gclog/analysis", "gclog/heap", "parse", "parse/clr", "session", "internal/output", "internal/attach", "internal/xlog", "internal/config", "internal/control", "internal/cause", "internal/daemon", "internal/spelling", "internal/fakeruntime", "internal/unpack", "internal/doctor", "internal/history", "internal/accesslog", "internal/gcsettings",
 		"github.com/rs/zerolog", "github.com/rs/zerolog/diode", "github.com/urfave/cli/v2", "golang.org/x/sys/unix",
 	},
 	// Only for tests and the demonstration of the Makefile.

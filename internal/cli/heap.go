@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gclog/gclog/gclog/heap"
+	"github.com/gclog/gclog/internal/cause"
 	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/internal/unpack"
 	"github.com/gclog/gclog/parse"
@@ -92,7 +93,7 @@ func readHeapFlags(c *cli.Context) (l heapList, err error) {
 	l.raw = c.Bool("raw-names")
 	for _, dir := range c.StringSlice("assemblies") {
 		if err := l.assemblies.AddDir(dir); err != nil {
-			return l, usagef("--assemblies %s: %w", dir, bare(err))
+			return l, usagef("--assemblies %s: %w", dir, cause.Of(err))
 		}
 	}
 	return l, nil

@@ -2,12 +2,9 @@ package cli
 
 import (
 	"encoding/xml"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
+	"io"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/internal/history"
 	"github.com/gclog/gclog/internal/output"
 )
@@ -70,39 +67,10 @@ func writeJUnit(path string, h *history.History, verdicts []verdict, damage erro
 	if err != nil {
 		return err
 	}
-	b = append([]byte(xml.Header), append(b, '\n')...)
-	if isDevice(path) {
-		err = os.WriteFile(path, b, 0o644) //nolint:gosec // a report is for everybody
-	} else {
-		err = replaceFile(path, b)
-	}
-	if err != nil {
-		return &output.PathError{Path: path, Err: err}
-	}
-	return nil
-}
-
-// replaceFile writes a new file in the same folder, and renames it when it is complete.
-func replaceFile(path string, b []byte) error {
-	dir, err := (&formats.RotateOptions{Sudo: sudoUser()}).OpenFolder(filepath.Dir(path))
-	if err != nil {
+	_, err = writeFile(path, func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "%s%s\n", xml.Header, b)
 		return err
-	}
-	defer dir.Close()
-	name := filepath.Base(path)
-	part := "." + name + "-" + randomID()
-	f, err := dir.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(b)
-	err = errors.Join(err, f.Chmod(0o644), f.Close()) //nolint:gosec // a report is for everybody
-	if err == nil {
-		err = dir.Rename(part, name)
-	}
-	if err != nil {
-		_ = dir.Remove(part)
-	}
+	})
 	return err
 }
 

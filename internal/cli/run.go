@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/internal/attach"
+	"github.com/gclog/gclog/internal/cause"
 	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/session"
 	"github.com/urfave/cli/v2"
@@ -154,18 +155,14 @@ func (t *tree) ports() string {
 }
 
 func notStarted(name string, err error) error {
-	var path *os.PathError
-	switch {
-	case errors.Is(err, exec.ErrNotFound):
+	if errors.Is(err, exec.ErrNotFound) {
 		return &codedError{exitNotFound, fmt.Errorf("%s: command not found", name)}
-	case errors.As(err, &path):
-		err = path.Err
 	}
 	code := exitCannotRun
 	if errors.Is(err, os.ErrNotExist) {
 		code = exitNotFound
 	}
-	return &codedError{code, fmt.Errorf("cannot run %s: %w", name, err)}
+	return &codedError{code, fmt.Errorf("cannot run %s: %w", name, cause.Of(err))}
 }
 
 // watchUntilExit logs the processes of the tree until the child has exited, and returns its exit

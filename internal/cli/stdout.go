@@ -3,9 +3,9 @@ package cli
 import (
 	"errors"
 	"io"
-	"io/fs"
 	"syscall"
 
+	"github.com/gclog/gclog/internal/cause"
 	"github.com/gclog/gclog/internal/output"
 )
 
@@ -34,8 +34,5 @@ func notWritten(err error) error {
 	if err == nil || errors.Is(err, syscall.EPIPE) {
 		return nil
 	}
-	if path, ok := errors.AsType[*fs.PathError](err); ok {
-		err = path.Err // the path is added below
-	}
-	return &codedError{exitData, &output.PathError{Path: output.StreamName(output.Stdout), Err: err}}
+	return &codedError{exitData, &output.PathError{Path: output.StreamName(output.Stdout), Err: cause.Of(err)}}
 }

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/gclog/gclog/internal/cause"
 )
 
 // DefaultFile is the configuration that is used if none is given.
@@ -107,7 +109,7 @@ func read(path string) ([]byte, error) {
 		return nil, fmt.Errorf("the configuration %s does not exist", path)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot read the configuration %s: %w", path, reason(err))
+		return nil, fmt.Errorf("cannot read the configuration %s: %w", path, cause.Of(err))
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
@@ -115,19 +117,11 @@ func read(path string) ([]byte, error) {
 	case errors.Is(err, syscall.EISDIR):
 		return nil, fmt.Errorf("the configuration %s is a directory: name the file in it", path)
 	case err != nil:
-		return nil, fmt.Errorf("cannot read the configuration %s: %w", path, reason(err))
+		return nil, fmt.Errorf("cannot read the configuration %s: %w", path, cause.Of(err))
 	case len(data) > maxFile:
 		return nil, fmt.Errorf("the configuration %s is larger than %d KB: it is probably another file", path, maxFile>>10)
 	}
 	return data, nil
-}
-
-// reason returns an error of a file without the file's name.
-func reason(err error) error {
-	if p, ok := errors.AsType[*fs.PathError](err); ok {
-		return p.Err
-	}
-	return err
 }
 
 // A loader fills a Config.

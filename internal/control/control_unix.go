@@ -4,9 +4,7 @@ package control
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -15,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/gclog/gclog/internal/cause"
 	"github.com/gclog/gclog/session"
 )
 
@@ -48,7 +47,7 @@ func ownFolder() string {
 func listen(path string) (net.Listener, error) {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, bare(err)
+		return nil, cause.Of(err)
 	}
 	if dir == ownFolder() { // everybody knows its name
 		if err := checkOwn(dir); err != nil {
@@ -56,30 +55,19 @@ func listen(path string) (net.Listener, error) {
 		}
 	}
 	l, err := session.ListenUnix(path, 0o600)
-	return l, bare(err)
+	return l, cause.Of(err)
 }
 
 // checkOwn makes sure that a folder belongs to this user, and that nobody else may write to it.
 func checkOwn(dir string) error {
 	s, err := os.Lstat(dir)
 	if err != nil {
-		return bare(err)
+		return cause.Of(err)
 	}
 	if st, ok := s.Sys().(*syscall.Stat_t); !s.IsDir() || s.Mode().Perm()&0o022 != 0 || !ok || int(st.Uid) != os.Geteuid() {
 		return fmt.Errorf("%s is not a directory that only this user can write to", dir)
 	}
 	return nil
-}
-
-// bare returns the cause of an error of a file or socket.
-func bare(err error) error {
-	if call, ok := errors.AsType[*os.SyscallError](err); ok {
-		return call.Err
-	}
-	if path, ok := errors.AsType[*fs.PathError](err); ok {
-		return path.Err
-	}
-	return err
 }
 
 func connect(ctx context.Context, path string) (net.Conn, error) {

@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -22,6 +21,7 @@ import (
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/cause"
 	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/internal/unpack"
 	"github.com/gclog/gclog/parse"
@@ -147,10 +147,7 @@ func (s *Source) openFile(f *File) error {
 // *CallError.
 func OpenFile(name string) (f *os.File, regular bool, err error) {
 	if f, err = os.Open(name); err != nil {
-		if path, ok := errors.AsType[*fs.PathError](err); ok {
-			err = path.Err // the name appears only once
-		}
-		return nil, false, callf("cannot read %s: %w", name, err)
+		return nil, false, callf("cannot read %s: %w", name, cause.Of(err))
 	}
 	info, err := f.Stat()
 	if err == nil && info.IsDir() {
