@@ -478,10 +478,10 @@ func checkJDK(t *testing.T, c *converted, format string, log *jdkLog, unit int64
 		want += p.Duration
 	}
 	if off := sum*unit - want; off < -unit*int64(len(pauses)) || off > unit*int64(len(pauses)) {
-		t.Errorf("%s: the pauses add up to %d ns, told were %d", format, sum*unit, want)
+		t.Errorf("%s: the pauses add up to %d ns, want %d", format, sum*unit, want)
 	}
 	if len(log.pauses) != len(pauses) {
-		t.Errorf("%s: %d pauses, told were %d", format, len(log.pauses), len(pauses))
+		t.Errorf("%s: %d pauses, want %d", format, len(log.pauses), len(pauses))
 		return
 	}
 	failures := 0

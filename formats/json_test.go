@@ -215,7 +215,7 @@ func checkJSON(t *testing.T, x *conversion, name string) {
 	list := lines(x.outputs["json"].text())
 	checkHeader(t, name+" line 1", []byte(list[0]))
 	if len(list)-1 != records {
-		t.Errorf("json: %d records, told were %d", len(list)-1, records)
+		t.Errorf("json: %d records, want %d", len(list)-1, records)
 	}
 	ids := map[string]int{}
 	for i, line := range list[1:] {
@@ -229,7 +229,7 @@ func checkJSON(t *testing.T, x *conversion, name string) {
 		sum += pausesOf(t, where, line)
 	}
 	if sum != want {
-		t.Errorf("json: the pauses add up to %d ns, told were %d", sum, want)
+		t.Errorf("json: the pauses add up to %d ns, want %d", sum, want)
 	}
 }
 

@@ -392,7 +392,7 @@ func TestJSONMembers(t *testing.T) {
 			"log.level": "warn", "message": "GC 7 gen2 background (AllocLarge): pause 202.000 ms, heap 560 B -> 610 B",
 			"pause.parts[].ns": "2000000 200000000", "pause.total.ns": "202000000", "pause.max.ns": "200000000", "paused.pct": "0.4040",
 		}},
-		{"what is told of few", func(d *gclog.GCDetails) {
+		{"what is reported of few", func(d *gclog.GCDetails) {
 			d.DemotedBGC, d.InsideBGCStart, d.Provisional, d.HeapDump, d.BeforeEstimated = true, true, true, true, true
 		}, "", map[string]string{
 			"demoted_background": "true", "inside_background_start": "true", "provisional": "true", "heap_dump": "true", "heap.before_estimated": "true",

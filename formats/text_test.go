@@ -70,13 +70,13 @@ func checkText(t *testing.T, c *converted) {
 	slices.Sort(want)
 	slices.Sort(got)
 	if !slices.Equal(got, want) {
-		t.Errorf("text: not the pauses that were told: %s", generated.Difference(strings.Join(got, "\n"), strings.Join(want, "\n")))
+		t.Errorf("text: not the pauses that were reported: %s", generated.Difference(strings.Join(got, "\n"), strings.Join(want, "\n")))
 	}
 	if shifted > 0 {
 		t.Errorf("text: the columns of %d lines are not those of the head:\n\t%s\n\t%s", shifted, list[0], example)
 	}
 	if gaps != c.gaps {
-		t.Errorf("text: %d gaps, told were %d", gaps, c.gaps)
+		t.Errorf("text: %d gaps, want %d", gaps, c.gaps)
 	}
 }
 

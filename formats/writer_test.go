@@ -57,10 +57,10 @@ func TestUnwritten(t *testing.T) {
 				t.Errorf("told %d times:\n%s", reported, text)
 			}
 			if want := map[string]bool{"json": true, "text": true}[f.Name]; strings.Contains(text, "of collections from 2 to 3") != want {
-				t.Errorf("which ones is not told:\n%s", text)
+				t.Errorf("which ones is not reported:\n%s", text)
 			}
 			if f.Name == "json" && !strings.Contains(text, `"gap":{"from":2,"to":3,"records":{"count":2},"reason":"unwritten"}`) {
-				t.Errorf("the gap is not told:\n%s", text)
+				t.Errorf("the gap is not reported:\n%s", text)
 			}
 			// Later it fails again for others: the earlier ones have been reported.
 			out.broken = true
@@ -110,7 +110,7 @@ func TestGapUnwritten(t *testing.T) {
 	text := string(out.text())
 	for _, want := range []string{`"from":3,"to":7,"reason":"reattached"`, `"from":8,"to":8,`, `"from":10,"to":10,`, `"from":23,"to":23,`, `"from":24,"to":24,`, `"from":25,"to":49,"reason":"unwritten"`} {
 		if strings.Count(text, want) != 1 {
-			t.Errorf("%s is told %d times", want, strings.Count(text, want))
+			t.Errorf("%s is reported %d times", want, strings.Count(text, want))
 		}
 	}
 	if n := strings.Count(text, "gc-gap"); n != 18 {
@@ -154,7 +154,7 @@ func TestMissingOnce(t *testing.T) {
 		}
 		for n, times := range reported[1:] {
 			if times != 1 {
-				t.Fatalf("%d of %d is told %d times:\n%s", n+1, last, times, named.FindAllString(string(out.text()), -1))
+				t.Fatalf("%d of %d is reported %d times:\n%s", n+1, last, times, named.FindAllString(string(out.text()), -1))
 			}
 		}
 	}

@@ -38,11 +38,11 @@ func TestWaitUntilTheEnd(t *testing.T) {
 	} {
 		s := collected()
 		if len(s.gcs) != 0 {
-			t.Fatalf("%s: told before the threads run again: %v", tt.name, s.emitted)
+			t.Fatalf("%s: emitted before the threads run again: %v", tt.name, s.emitted)
 		}
 		tt.end(s)
 		if len(s.gcs) != 1 {
-			t.Fatalf("%s: told %v", tt.name, s.emitted)
+			t.Fatalf("%s: emitted %v", tt.name, s.emitted)
 		}
 		d := s.gcs[0]
 		b := d.Background

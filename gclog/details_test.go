@@ -85,7 +85,7 @@ func TestSummaryOfMarks(t *testing.T) {
 	for _, imbalance := range []float64{0, 0.5, 1, 1.5} {
 		d.Summary.Marks[clr.MarkStack].Imbalance = imbalance
 		if ratio, known := d.MarkImbalance(clr.MarkStack); ratio != imbalance || known != (imbalance != 0) {
-			t.Errorf("%v is told as %v, known %v", imbalance, ratio, known)
+			t.Errorf("%v is reported as %v, known %v", imbalance, ratio, known)
 		}
 	}
 }

@@ -47,7 +47,7 @@ func TestAnalysisPage(t *testing.T) {
 	plain := regexp.MustCompile(`^Has|Estimated$|^(ClrInstance|HeapDump|UserData|StartTicks|Suspended|Triggered|Generations|GenerationCount|Summary|FromLog|PinnedObjects|CopyFrom|Clone|Reset|Collected|FinalPauseStart)$`)
 	check := func(name string) {
 		if !named[name] && !plain.MatchString(name) {
-			t.Errorf("docs/analysis.md does not tell of %s", name)
+			t.Errorf("docs/analysis.md does not mention %s", name)
 		}
 	}
 	for f := range record.Elem().Fields() {

@@ -162,7 +162,7 @@ func TestLatePhases(t *testing.T) {
 		at := s.now * 1000
 		s.event(b, &clr.GCHeapStats{Generations: 5}).history(b, 2, 1, clr.MechanismConcurrent)
 		if !s.Idle() {
-			t.Fatalf("told %q", s.emitted)
+			t.Fatalf("emitted %q", s.emitted)
 		}
 		s.Event(gclog.Stamp{Time: at + tt.late, Thread: b}, &clr.BGCPhaseEvent{Phase: clr.BGCSweepEnd})
 		if open := !s.Idle(); open != tt.open {
@@ -179,11 +179,11 @@ func TestExpiring(t *testing.T) {
 		s.event(uint64(n), &clr.GCEnd{Count: n, Depth: 2}).event(uint64(n), &clr.GCHeapStats{Generations: 5})
 	}
 	if len(s.gcs) != 0 {
-		t.Fatalf("told too early: %q", s.emitted)
+		t.Fatalf("emitted too early: %q", s.emitted)
 	}
 	s.Advance(500_000_000)
 	if len(s.gcs) != 0 {
-		t.Fatalf("told too early: %q", s.emitted)
+		t.Fatalf("emitted too early: %q", s.emitted)
 	}
 	s.Advance(501_000_000)
 	var got []uint32
@@ -191,7 +191,7 @@ func TestExpiring(t *testing.T) {
 		got = append(got, d.Number)
 	}
 	if !slices.Equal(got, []uint32{1, 2, 3}) || !s.Idle() {
-		t.Errorf("told are %v", got)
+		t.Errorf("emitted are %v", got)
 	}
 }
 

@@ -30,7 +30,7 @@ func TestProcesses(t *testing.T) {
 	expect := func(s *story, want ...string) {
 		t.Helper()
 		if !slices.Equal(s.emitted, want) {
-			t.Errorf("told %q, want %q", s.emitted, want)
+			t.Errorf("emitted %q, want %q", s.emitted, want)
 		}
 	}
 	sync := time.Date(2026, 1, 31, 14, 3, 0, 0, time.UTC)

@@ -121,7 +121,7 @@ func (s *story) plain(thread uint64, n, gen uint32) *story {
 func (s *story) want(t *testing.T, want ...string) {
 	t.Helper()
 	if !slices.Equal(s.emitted, want) {
-		t.Errorf("told\n  %s\nwant\n  %s", strings.Join(s.emitted, "\n  "), strings.Join(want, "\n  "))
+		t.Errorf("emitted\n  %s\nwant\n  %s", strings.Join(s.emitted, "\n  "), strings.Join(want, "\n  "))
 	}
 	s.invariants(t)
 }
@@ -243,7 +243,7 @@ func TestLostSuspensionEvents(t *testing.T) {
 		c.events(s.story)
 		s.invariants(t)
 		if len(s.parts) != 1 || len(s.list) != 1 {
-			t.Fatalf("%s: told %v", c.name, s.emitted)
+			t.Fatalf("%s: emitted %v", c.name, s.emitted)
 		}
 		if p, x := s.parts[0], s.list[0]; orUnknown(p.Suspend, p.HasSuspend) != c.suspend || orUnknown(p.Resume, p.HasResume) != c.resume || orUnknown(x.Suspend, x.HasSuspend) != c.suspend {
 			t.Errorf("%s: %+v, suspension %+v", c.name, p, s.list[0])
@@ -333,11 +333,11 @@ func TestServerBackgroundWithoutHistories(t *testing.T) {
 	background(s)
 	s.at(100).suspend(b, clr.SuspendForGCPrep).restart(b).at(200).finish(b, 5, 2)
 	if len(s.gcs) != 0 {
-		t.Fatal("told before its histories")
+		t.Fatal("emitted before its histories")
 	}
 	s.Advance(400e6)
 	if len(s.gcs) != 0 {
-		t.Fatal("told before half a second")
+		t.Fatal("emitted before half a second")
 	}
 	s.Advance(800e6)
 	if len(s.gcs) != 1 || !s.gcs[0].Complete {
@@ -590,7 +590,7 @@ func TestLostEvents(t *testing.T) {
 				fmt.Sprintf("blocking #%d 1000+9", next+1), fmt.Sprintf("gc #%d gen0 blocking", next+1))
 			slices.Sort(want)
 			if !slices.Equal(got, want) {
-				t.Errorf("told\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(want, "\n  "))
+				t.Errorf("emitted\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(want, "\n  "))
 			}
 			s.invariants(t)
 		})
@@ -604,7 +604,7 @@ func TestLoss(t *testing.T) {
 	s.at(30).suspend(f, clr.SuspendForGC).start(f, 6, 0, clr.TypeForeground, 0).finish(f, 6, 0).restart(f)
 	s.at(100).suspend(b, clr.SuspendForGCPrep).restart(b).history(b, 2, 1, clr.MechanismConcurrent).finish(b, 5, 2)
 	if got := s.emitted[2]; got != "gap lost-events 5-5 lost 17" {
-		t.Errorf("told %q", got)
+		t.Errorf("emitted %q", got)
 	}
 	for _, d := range s.gcs {
 		if lossy := d.Flaws&gclog.FlawLostEvents != 0; lossy != (d.Number == 5) || lossy && d.LostEvents != 17 {
@@ -646,7 +646,7 @@ func TestOpen(t *testing.T) {
 	check := func(now int64) {
 		w.Check(s.Reducer, begin+now, func(x *gclog.Stall) {
 			if x.Now != begin+now {
-				t.Errorf("told at %d as of %d", begin+now, x.Now)
+				t.Errorf("emitted at %d as of %d", begin+now, x.Now)
 			}
 			emitted = append(emitted, fmt.Sprintf("%s #%d > %ds", x.Kind, x.Number, x.Threshold/1e9))
 		})
@@ -658,14 +658,14 @@ func TestOpen(t *testing.T) {
 	check(70e9)
 	want := []string{"suspension #9 > 1s", "gc #9 > 1s", "suspension #9 > 10s", "gc #9 > 10s"}
 	if !slices.Equal(emitted, want) {
-		t.Errorf("told %q, want %q", emitted, want)
+		t.Errorf("emitted %q, want %q", emitted, want)
 	}
 	// The next one starts counting anew; one that is found after a minute is reported once.
 	s.at(begin/1000+100e6).suspend(u, clr.SuspendForGC)
 	emitted = nil
 	check(180e9)
 	if want := []string{"suspension #0 > 60s"}; !slices.Equal(emitted, want) {
-		t.Errorf("told %q, want %q", emitted, want)
+		t.Errorf("emitted %q, want %q", emitted, want)
 	}
 }
 

@@ -16,7 +16,7 @@ func collected(t *testing.T, gen uint32, sizes *clr.GCHeapStats, events func(s *
 	s.end(1, 1, gen).event(1, sizes).restart(1)
 	s.invariants(t)
 	if len(s.gcs) != 1 || !s.gcs[0].Complete {
-		t.Fatalf("told %v", s.emitted)
+		t.Fatalf("emitted %v", s.emitted)
 	}
 	return s.gcs[0]
 }
@@ -168,7 +168,7 @@ func TestAllocatedWithBackground(t *testing.T) {
 		}
 	}
 	if len(s.gcs) != 3 {
-		t.Errorf("told %v", s.emitted)
+		t.Errorf("emitted %v", s.emitted)
 	}
 }
 

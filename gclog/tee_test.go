@@ -64,6 +64,6 @@ func TestTee(t *testing.T) {
 	out.Phase(&gclog.Phase{})
 	out.Gap(&gclog.Gap{})
 	if want := []string{"ap", "bp", "ag", "bg"}; !slices.Equal(calls, want) {
-		t.Errorf("told %v, want %v", calls, want)
+		t.Errorf("emitted %v, want %v", calls, want)
 	}
 }

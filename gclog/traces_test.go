@@ -105,7 +105,7 @@ func (x *reduction) checkInvariants(t *testing.T) {
 				inRecords += p.Duration
 			}
 			if i > 0 && p.Start < o.pauses[i-1].Start {
-				t.Errorf("pause at %d was told after the one at %d", p.Start, o.pauses[i-1].Start)
+				t.Errorf("pause at %d was reported after the one at %d", p.Start, o.pauses[i-1].Start)
 			}
 		}
 		if inRecords != o.sum {

@@ -244,7 +244,7 @@ func TestCSVOfOthers(t *testing.T) {
 		}
 		for _, p := range d.Pauses {
 			if p.HasSuspend {
-				t.Errorf("%d: a pause of it is suspended for %d, where only the sum of both is told", d.Number, p.Suspend)
+				t.Errorf("%d: a pause of it is suspended for %d, where only the sum of both is known", d.Number, p.Suspend)
 			}
 		}
 	}

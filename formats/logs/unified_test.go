@@ -300,7 +300,7 @@ func sameRecords(t *testing.T, want, got *unifiedLog) {
 	gcs := map[uint32]*gclog.GCDetails{}
 	for i, d := range got.gcs {
 		if gcs[d.Number] != nil {
-			t.Fatalf("collection %d is told twice", d.Number)
+			t.Fatalf("collection %d is reported twice", d.Number)
 		}
 		if d.Index != int64(i) || d.Complete != (d.Flaws == 0) {
 			t.Errorf("collection %d has index %d, complete %t, flaws %b", d.Number, d.Index, d.Complete, d.Flaws)
@@ -639,7 +639,7 @@ func TestSelections(t *testing.T) {
 		seen := map[uint32]bool{}
 		for _, d := range got.gcs {
 			if seen[d.Number] {
-				t.Errorf("%s: collection %d is told twice", tags, d.Number)
+				t.Errorf("%s: collection %d is reported twice", tags, d.Number)
 			}
 			seen[d.Number] = true
 		}

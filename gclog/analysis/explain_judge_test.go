@@ -305,7 +305,7 @@ func (j *judge) sizes() {
 	}
 }
 
-// roots judges the table of roots: it has those that were told, with the promoted bytes.
+// roots judges the table of roots: it has those that were reported, with the promoted bytes.
 func (j *judge) roots() {
 	if j.raw == nil {
 		return

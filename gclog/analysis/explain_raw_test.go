@@ -42,7 +42,7 @@ type rawGC struct {
 	triggerer  uint64
 	triggered  bool
 	lost       bool
-	walked     bool // roots were told one by one
+	walked     bool // roots were reported one by one
 	marks      [clr.MarkTypes]bool
 
 	promotedFrom [clr.MarkTypes]uint64
@@ -52,7 +52,7 @@ type rawGC struct {
 	waits                            []uint32 // reasons
 	drained                          uint64
 	overflowed                       uint64
-	pages, references                uint64 // revisited, counted as often as they were told
+	pages, references                uint64 // revisited, counted as often as they were reported
 	finalizerSince                   int64  // since when the finalizer thread was running when it began; 0: it was not
 	runs                             uint32 // of the finalizer thread, since the sizes before
 	finalized                        uint64

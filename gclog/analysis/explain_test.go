@@ -791,7 +791,7 @@ func TestExplainComparison(t *testing.T) {
 		t.Error(got)
 	}
 	if !peers.Used(33) || peers.Used(32) {
-		t.Error("the numbers that were used up are not those that were told")
+		t.Error("the numbers that were used up are not those that were reported")
 	}
 	alone := blockingRecord(func(d *gclog.GCDetails) { d.Generation = 2 })
 	peers.GC(alone)

@@ -20,7 +20,7 @@ type alignment struct {
 type candidate struct {
 	at, assembly, row int
 	owner             uint32 // what declares the field
-	ahead, behind     score  // of the best explanations that end and begin with it
+	prefix, suffix    score  // of the best explanations that end and begin with it
 }
 
 // A score rates explanations. Of equal ones, far is the farthest place of what follows.
@@ -49,15 +49,15 @@ func (x *alignment) certain() []candidate {
 	slices.SortFunc(x.candidates, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.assembly, b.assembly), cmp.Compare(a.row, b.row))
 	})
-	x.rate(func(c *candidate) *score { return &c.ahead }, 1)
-	x.rate(func(c *candidate) *score { return &c.behind }, -1)
+	x.rate(func(c *candidate) *score { return &c.prefix }, 1)
+	x.rate(func(c *candidate) *score { return &c.suffix }, -1)
 	best := 0
 	for i := range x.candidates {
 		best = max(best, x.candidates[i].total())
 	}
 	far := -1 // how far the best explanations go from what precedes a place
 	for i := range x.candidates {
-		if c := &x.candidates[i]; c.total() == best && c.behind.value-cost == best {
+		if c := &x.candidates[i]; c.total() == best && c.suffix.value-cost == best {
 			far = max(far, c.at)
 		}
 	}
@@ -70,7 +70,7 @@ func (x *alignment) certain() []candidate {
 			if c := &group[i]; c.total() == best {
 				only = c
 				n++
-				next = max(next, c.behind.far)
+				next = max(next, c.suffix.far)
 			}
 		}
 		if n == 1 && far <= only.at {
@@ -93,7 +93,7 @@ func (x *alignment) certain() []candidate {
 }
 
 // total is the score of the best explanations that contain the candidate.
-func (c *candidate) total() int { return c.ahead.value - cost + c.behind.value - gain }
+func (c *candidate) total() int { return c.prefix.value - cost + c.suffix.value - gain }
 
 // groups returns the candidates of each place.
 func (x *alignment) groups() func(yield func([]candidate) bool) {

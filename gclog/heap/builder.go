@@ -47,7 +47,6 @@ type Builder struct {
 
 	gc   *walk // of the collection that is running, once it has begun
 	best *walk // the walk to use: the first complete one of a full collection, else the best
-	done bool  // best is complete, and of a full blocking collection
 	seen int   // walks
 }
 
@@ -55,7 +54,6 @@ type Builder struct {
 type walk struct {
 	Walk
 	blocking bool
-	begun    bool // an object was seen
 	analyzed bool // the collection's own events have come: ranges that follow are those after it
 
 	counts  map[uint64]*TypeCount // by type id; nil: objects are stored
@@ -157,7 +155,7 @@ func read(r io.Reader, counting bool) (*Builder, error) {
 
 // Done reports whether the walk is complete. What follows in the stream is not needed, except for
 // the types that the walk uses.
-func (b *Builder) Done() bool { return b.done }
+func (b *Builder) Done() bool { return b.best != nil && b.best.rank() == perfect }
 
 // Loss handles a number of events that were lost.
 func (b *Builder) Loss(events uint64) {
@@ -227,7 +225,7 @@ func (b *Builder) addTypes(e *clr.BulkType) {
 // start begins a collection. That of a background collection, in which others run, is not a walk's.
 func (b *Builder) start(at int64, e *clr.GCStart) {
 	b.gc = nil
-	if b.done || e.Type == clr.TypeBackground {
+	if b.Done() || e.Type == clr.TypeBackground {
 		return
 	}
 	b.gc = &walk{
@@ -254,15 +252,16 @@ func (b *Builder) end(at int64, e *clr.GCEnd) {
 func (b *Builder) finish() {
 	w := b.gc
 	b.gc = nil
-	if w == nil || !w.begun {
+	if w == nil || w.Objects == 0 {
 		return
 	}
 	b.seen++
-	w.check()
+	if w.References != w.edges {
+		w.Gaps = true
+	}
 	if b.best == nil || w.rank() > b.best.rank() {
 		b.best = w
 	}
-	b.done = w.rank() == perfect
 }
 
 // perfect is the rank of a complete walk after a full blocking collection.
@@ -278,13 +277,6 @@ func (w *walk) rank() (n int) {
 	return n
 }
 
-// check compares the counts in the walk.
-func (w *walk) check() {
-	if w.References != w.edges {
-		w.Gaps = true
-	}
-}
-
 // index checks the sequence number of an event of kind 16 + i.
 func (w *walk) index(i int, index uint32) {
 	if index != w.next[i] {
@@ -294,7 +286,6 @@ func (w *walk) index(i int, index uint32) {
 }
 
 func (w *walk) nodes(e *clr.GCBulkNode, pointerSize int) {
-	w.begun = true
 	w.index(2, e.Index)
 	for i := range e.Count {
 		n := e.At(i)
@@ -366,7 +357,7 @@ func (w *walk) rangeOf(e *clr.GCGenerationRange) {
 	r := generationRange{start: e.Start, end: e.Start + e.Used, generation: Generation(e.Generation)}
 	switch {
 	case e.Used == 0 || r.end < r.start || r.generation > POH:
-	case w.analyzed || w.begun:
+	case w.analyzed || w.Objects > 0:
 		w.after = append(w.after, r)
 	default:
 		w.before = append(w.before, r)
@@ -375,7 +366,7 @@ func (w *walk) rangeOf(e *clr.GCGenerationRange) {
 
 // result returns the walk to use when the stream has ended, or nil.
 func (b *Builder) result() *walk {
-	if w := b.gc; w != nil && w.begun {
+	if w := b.gc; w != nil && w.Objects > 0 {
 		w.Cut = true
 		b.finish()
 	}
@@ -407,12 +398,7 @@ func (b *Builder) Graph() (*Graph, error) {
 	g.resolveRoots(w)
 	g.regions = w.after
 	sortRanges(g.regions)
-	if l := w.layout(); l != nil {
-		g.ages = make([]Generation, len(g.address))
-		for o, at := range g.address {
-			g.ages[o] = l.before(at)
-		}
-	}
+	g.ages = w.layout().ages(g.address)
 	return g, nil
 }
 

@@ -276,11 +276,7 @@ func (d *dumpFile) graph() (*Graph, error) {
 	if d.regions != nil {
 		sortRanges(d.regions)
 		g.regions = d.regions
-		l := &layout{ranges: g.regions}
-		g.ages = make([]Generation, g.Len())
-		for o, at := range g.address {
-			g.ages[o] = l.before(at)
-		}
+		g.ages = (&layout{ranges: g.regions}).ages(g.address)
 	}
 	return g, nil
 }

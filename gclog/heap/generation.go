@@ -69,6 +69,19 @@ func (l *layout) before(at uint64) Generation {
 	return Frozen
 }
 
+// ages returns the generations before the collection of the objects at some addresses, or nil if l
+// is nil.
+func (l *layout) ages(address []uint64) []Generation {
+	if l == nil {
+		return nil
+	}
+	list := make([]Generation, len(address))
+	for o, at := range address {
+		list[o] = l.before(at)
+	}
+	return list
+}
+
 // upTo makes a binary search find the first element that starts after an address.
 func upTo(start, at uint64) int {
 	if start <= at {

@@ -64,10 +64,15 @@ func sortedIndex(address []uint64) addressIndex {
 	return addressIndex{sorted: sorted}
 }
 
+// search returns where in sorted an address is, or would be.
+func (x *addressIndex) search(address []uint64, at uint64) (int, bool) {
+	return slices.BinarySearchFunc(x.sorted, at, func(o Object, at uint64) int { return cmp.Compare(address[o], at) })
+}
+
 // find returns the object at an address, or NoObject.
 func (x *addressIndex) find(address []uint64, at uint64) Object {
 	if x.sorted != nil {
-		i, ok := slices.BinarySearchFunc(x.sorted, at, func(o Object, at uint64) int { return cmp.Compare(address[o], at) })
+		i, ok := x.search(address, at)
 		if !ok {
 			return NoObject
 		}
@@ -83,7 +88,7 @@ func (x *addressIndex) find(address []uint64, at uint64) Object {
 // before returns the last object at or before an address, or NoObject.
 func (x *addressIndex) before(address []uint64, at uint64) Object {
 	if x.sorted != nil {
-		i, ok := slices.BinarySearchFunc(x.sorted, at, func(o Object, at uint64) int { return cmp.Compare(address[o], at) })
+		i, ok := x.search(address, at)
 		switch {
 		case ok:
 			return x.sorted[i]

@@ -196,7 +196,7 @@ func compare(t *testing.T, s *emitted, l *Ledger, session int) {
 		want += int(p.To - p.From + 1)
 	}
 	if whole != want || want == 0 {
-		t.Errorf("%d of %d collections were told", whole, want)
+		t.Errorf("%d of %d collections were reported", whole, want)
 	}
 }
 

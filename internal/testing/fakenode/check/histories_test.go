@@ -31,7 +31,7 @@ type regression struct {
 
 // regressions: the first three are always run, the others by make soak.
 var regressions = []regression{
-	{3, "numbers that were missing in one run were told in more gaps than there is room for"},
+	{3, "numbers that were missing in one run were reported in more gaps than there is room for"},
 	{4, "a gap that could not be written was dropped, and what it names was nowhere"},
 	{5, "a session that did not end kept from the disk what had come of it and of the next one"},
 	{1, "the last records of a process fell on a full disk, and nothing told of them at its end"},
