@@ -82,9 +82,6 @@ func (s source) base() string {
 	return baseName(s.path)
 }
 
-// baseName returns the last element of a path of any operating system.
-func baseName(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
-
 // read opens an assembly, calls a function with it, and closes it.
 func (a *Assemblies) read(s source, use func(*ecma335.Assembly) error) error {
 	f, err := a.open(s.path)

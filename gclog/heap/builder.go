@@ -43,7 +43,7 @@ type Builder struct {
 	pointerSize int
 	counting    bool // objects are counted, not stored
 	types       map[uint64]*Type
-	modules     map[uint64]string // paths
+	modules     Modules
 
 	gc   *walk // of the collection that is running, once it has begun
 	best *walk // the walk to use: the first complete one of a full collection, else the best
@@ -92,7 +92,7 @@ type rawStatic struct {
 
 // NewBuilder returns a Builder for a process with pointers of 4 or 8 bytes.
 func NewBuilder(pointerSize int) *Builder {
-	return &Builder{pointerSize: pointerSize, types: map[uint64]*Type{}, modules: map[uint64]string{}}
+	return &Builder{pointerSize: pointerSize, types: map[uint64]*Type{}, modules: Modules{}}
 }
 
 // Wanted is the filter for parse.NewReader that delivers the events a Builder uses.

@@ -20,9 +20,9 @@ type DumpInfo struct {
 	Commit     int64 // memory of the process in bytes
 	WorkingSet int64
 
-	// Modules has the paths of the modules by Type.Module. ReadDump makes up the keys if the file
-	// only contains paths. If it is nil, those of the Graph are written.
-	Modules map[uint64]string
+	// Modules has the paths of the modules by Type.Module. ReadDump makes up the ids if the file only
+	// contains paths. If it is nil, those of the Graph are written.
+	Modules Modules
 
 	// A file of PerfView may be a sample of a large heap. The number of objects of a type, and its
 	// bytes, are those of the Graph, multiplied by the entry for the index of the type in

@@ -342,7 +342,7 @@ func (d *dumpFile) exactTypes(g *Graph, named []bool) error {
 
 func (d *dumpFile) addModule(id uint64, path string) {
 	if d.info.Modules == nil {
-		d.info.Modules = map[uint64]string{}
+		d.info.Modules = Modules{}
 	}
 	d.info.Modules[id] = path
 }

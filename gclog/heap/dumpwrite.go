@@ -43,7 +43,7 @@ type pseudoNode struct {
 	objects  []Object
 }
 
-func newDumpLayout(g *Graph, modules map[uint64]string) *dumpLayout {
+func newDumpLayout(g *Graph, modules Modules) *dumpLayout {
 	l := &dumpLayout{g: g, types: []nodeType{{name: undefined}}, typ: make([]uint32, len(g.Types))}
 	for i, t := range g.Types {
 		l.typ[i] = uint32(len(l.types))
@@ -62,7 +62,7 @@ func dumpName(t *Type) string {
 }
 
 // moduleName returns the path of a module, or what dotnet-gcdump writes instead of one.
-func moduleName(id uint64, modules map[uint64]string) string {
+func moduleName(id uint64, modules Modules) string {
 	if path := modules[id]; path != "" || id == 0 {
 		return path
 	}

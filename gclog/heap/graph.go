@@ -21,7 +21,7 @@ type Graph struct {
 	Statics     []Static    // static fields that refer to an object
 	Dependents  []Dependent // entries of ConditionalWeakTables, without those whose key or value is gone
 	Walk        Walk
-	Modules     map[uint64]string // paths of modules, as far as the stream has them
+	Modules     Modules // by Type.Module
 
 	address  []uint64
 	size     []uint32 // bytes; largeSize: see large

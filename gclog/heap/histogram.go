@@ -29,7 +29,7 @@ type TypeCount struct {
 type Histogram struct {
 	PointerSize int
 	Walk        Walk
-	Modules     map[uint64]string // paths, by Type.Module
+	Modules     Modules // by Type.Module
 	Types       []Type
 	Counts      []TypeCount // of the type with the same index
 }

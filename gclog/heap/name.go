@@ -13,7 +13,7 @@ type streamName struct {
 const maxNameDepth = 200
 
 // parseStreamName takes a name apart that begins with a text, if that is known. A bracket opens
-// generic arguments unless it belongs to an array. The number behind a backtick does not help: it
+// generic arguments unless it belongs to an array. The number after a backtick does not help: it
 // leaves out the parameters of outer classes.
 func parseStreamName(s, text string) (streamName, bool) {
 	p := nameParser{rest: s}

@@ -18,7 +18,7 @@ func (g *Graph) Resolve(a *Assemblies) int {
 }
 
 // Resolve fills in Exact of types, as Graph.Resolve does. The paths of modules may be nil.
-func (a *Assemblies) Resolve(types []Type, modules map[uint64]string) int {
+func (a *Assemblies) Resolve(types []Type, modules Modules) int {
 	return a.resolve(types, modules).found
 }
 
@@ -47,7 +47,7 @@ type moduleTypes struct {
 	several bool // more than one fits
 }
 
-func (a *Assemblies) resolve(types []Type, modules map[uint64]string) *resolver {
+func (a *Assemblies) resolve(types []Type, modules Modules) *resolver {
 	r := &resolver{
 		assemblies: a, paths: slices.Clone(a.paths), types: types,
 		modules: map[uint64]*moduleTypes{}, defined: make([]definition, len(types)),

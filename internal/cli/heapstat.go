@@ -49,9 +49,11 @@ func (p *program) heapStat(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	group, ok := map[string]func(*heap.Type) string{"type": (*heap.Type).String, "module": moduleOf(nil), "namespace": namespace, "generation": nil}[c.String("by")]
-	if !ok {
-		return usagef("--by %s: it must be type, module, namespace or generation", c.String("by"))
+	by := c.String("by")
+	switch by {
+	case "type", "module", "namespace", "generation":
+	default:
+		return usagef("--by %s: it must be type, module, namespace or generation", by)
 	}
 	name, err := heapFile(c)
 	if err != nil {
@@ -61,42 +63,39 @@ func (p *program) heapStat(c *cli.Context) error {
 	if h == nil {
 		return err
 	}
-	if c.String("by") == "module" {
-		group = moduleOf(h.Modules)
-	}
-	var rows []statRow
-	if c.String("by") == "generation" {
-		rows = rowsByGeneration(h)
-	} else {
-		rows = rowsByType(h, c.String("by") == "type", group)
-		slices.SortStableFunc(rows, func(a, b statRow) int { return cmp.Compare(b.Bytes, a.Bytes) })
-	}
+	rows := statRows(h, by)
 	rows = slices.DeleteFunc(rows, func(r statRow) bool { return !l.keeps(r.name, r.Bytes) })
 	shown := cut(&l, rows)
 	var written error
 	switch l.format {
 	case "json":
-		written = p.printJSON(newStatJSON(h, c.String("by"), shown))
+		written = p.printJSON(newStatJSON(h, by, shown))
 	case "csv":
-		written = p.writeStatCSV(c.String("by"), shown)
+		written = p.writeStatCSV(by, shown)
 	default:
 		width, _ := screen.Size(p.stdout)
 		written = p.write(func(w io.Writer) error {
-			writeStat(w, width, h, &l, c.String("by"), shown, len(rows))
+			writeStat(w, width, h, &l, by, shown, len(rows))
 			return nil
 		})
 	}
 	return cmp.Or(err, written)
 }
 
-// moduleOf returns a function that returns the file name of a type's module.
-func moduleOf(modules map[uint64]string) func(*heap.Type) string {
-	return func(t *heap.Type) string {
-		if path := modules[t.Module]; path != "" {
-			return path[strings.LastIndexAny(path, `/\\`)+1:]
-		}
-		return fmt.Sprintf("unknown module 0x%x", t.Module)
+// statRows counts the objects of a heap by type, module, namespace or generation.
+func statRows(h *heap.Histogram, by string) (rows []statRow) {
+	switch by {
+	case "type":
+		rows = rowsByType(h, true, (*heap.Type).String)
+	case "module":
+		rows = rowsByType(h, false, func(t *heap.Type) string { return h.Modules.Base(t.Module) })
+	case "namespace":
+		rows = rowsByType(h, false, namespace)
+	case "generation":
+		return rowsByGeneration(h)
 	}
+	slices.SortStableFunc(rows, func(a, b statRow) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	return rows
 }
 
 // namespace returns the namespace of a type. Without its assembly a nested type has none.

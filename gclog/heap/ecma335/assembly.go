@@ -52,7 +52,7 @@ func open(m input) (*Assembly, error) {
 	if le.Uint32(root) != 0x424a5342 {
 		return nil, damage("the metadata begins with 0x%x", root[:4])
 	}
-	at := 16 + int64(le.Uint32(root[12:])) // behind the version
+	at := 16 + int64(le.Uint32(root[12:])) // after the version
 	b, err := m.bytes(at, 4)
 	if err != nil {
 		return nil, err
