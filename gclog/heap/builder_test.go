@@ -2,7 +2,6 @@ package heap_test
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -180,38 +179,6 @@ func TestFalseCounts(t *testing.T) {
 	}
 }
 
-// A payload is that of an event of a runtime with pointers of a certain size.
-type payload struct {
-	pointerSize int
-	b           []byte
-}
-
-func (p *payload) u8(v ...byte) *payload { p.b = append(p.b, v...); return p }
-func (p *payload) u16(v uint16) *payload { p.b = binary.LittleEndian.AppendUint16(p.b, v); return p }
-
-func (p *payload) u32(list ...uint32) *payload {
-	for _, v := range list {
-		p.b = binary.LittleEndian.AppendUint32(p.b, v)
-	}
-	return p
-}
-
-func (p *payload) u64(list ...uint64) *payload {
-	for _, v := range list {
-		p.b = binary.LittleEndian.AppendUint64(p.b, v)
-	}
-	return p
-}
-
-func (p *payload) pointer(v uint64) *payload {
-	if p.pointerSize == 4 {
-		return p.u32(uint32(v))
-	}
-	return p.u64(v)
-}
-
-func (p *payload) text(s string) *payload { p.b = append(p.b, nettracetest.UTF16(s)...); return p }
-
 // tiny returns a recording of a heap with five objects:
 //
 //	stack -> a Holder (gen1) -> a large Blob, and twice the Item
@@ -232,52 +199,52 @@ func tiny(pointerSize int) []byte {
 		w.Metadata(nettracetest.Kind{ID: uint32(i + 1), Provider: clr.RuntimeProvider, EventID: uint32(id), Version: 2, Level: 4, Keywords: 1})
 	}
 	ticks := clock.Ticks
-	add := func(id int, fill func(p *payload)) {
-		p := &payload{pointerSize: pointerSize}
+	add := func(id int, fill func(p *nettracetest.Payload)) {
+		p := &nettracetest.Payload{PointerSize: pointerSize}
 		fill(p)
 		ticks++
-		w.Events(nettracetest.Row{Kind: kinds[id], Thread: 1, Ticks: ticks, Sorted: true, Payload: p.b})
+		w.Events(nettracetest.Row{Kind: kinds[id], Thread: 1, Ticks: ticks, Sorted: true, Payload: p.Bytes})
 	}
-	add(clr.IDGCStart, func(p *payload) { p.u32(7, 2, 1, 0).u16(0).u64(0) })
+	add(clr.IDGCStart, func(p *nettracetest.Payload) { p.U32(7, 2, 1, 0).U16(0).U64(0) })
 	ranges := func(all ...[3]uint64) {
 		for _, r := range all {
-			add(clr.IDGCGenerationRange, func(p *payload) { p.u8(byte(r[0])).pointer(r[1]).u64(r[2], r[2]).u16(0) })
+			add(clr.IDGCGenerationRange, func(p *nettracetest.Payload) { p.U8(byte(r[0])).Pointer(r[1]).U64(r[2], r[2]).U16(0) })
 		}
 	}
 	ranges([3]uint64{1, 0x1000, 0x100}, [3]uint64{0, 0x2000, 0x100}, [3]uint64{3, 0x10000, 0x1000}, [3]uint64{4, 0x20000, 0x1000})
-	add(clr.IDGCBulkMovedRanges, func(p *payload) { p.u32(0, 1).u16(0).pointer(0x2040).pointer(0x1040).u64(0x20) })
-	add(clr.IDGCGlobalHeapHistory, func(p *payload) { p.u64(0).u32(1, 2, 1, 0).u16(0).u32(0, 0) })
-	add(clr.IDBulkType, func(p *payload) {
-		p.u32(4).u16(0)
+	add(clr.IDGCBulkMovedRanges, func(p *nettracetest.Payload) { p.U32(0, 1).U16(0).Pointer(0x2040).Pointer(0x1040).U64(0x20) })
+	add(clr.IDGCGlobalHeapHistory, func(p *nettracetest.Payload) { p.U64(0).U32(1, 2, 1, 0).U16(0).U32(0, 0) })
+	add(clr.IDBulkType, func(p *nettracetest.Payload) {
+		p.U32(4).U16(0)
 		for i, name := range []string{"Holder", "Item", "Blob", "System.Object[]"} {
-			p.u64(uint64(0x100+i), 0xf000).u32(uint32(0x02000001+i), 0).u8(0x12).text(name).u32(0)
+			p.U64(uint64(0x100+i), 0xf000).U32(uint32(0x02000001+i), 0).U8(0x12).Text(name).U32(0)
 		}
 	})
-	add(clr.IDGCBulkRootStaticVar, func(p *payload) {
-		p.u32(1).u64(1).u16(0).u64(0x20010, 0x1040, 0x101).u32(0).text("Best")
+	add(clr.IDGCBulkRootStaticVar, func(p *nettracetest.Payload) {
+		p.U32(1).U64(1).U16(0).U64(0x20010, 0x1040, 0x101).U32(0).Text("Best")
 	})
-	add(clr.IDGCBulkNode, func(p *payload) {
-		p.u32(0, 5).u16(0)
+	add(clr.IDGCBulkNode, func(p *nettracetest.Payload) {
+		p.U32(0, 5).U16(0)
 		for _, o := range [][4]uint64{{0x1000, 24, 0x100, 3}, {0x1040, 17, 0x101, 0}, {0x10000, 5 << 30, 0x102, 0}, {0x20000, 0x40, 0x103, 2}, {0x30000, 22, 0x104, 0}} {
-			p.pointer(o[0]).u64(o[1:]...)
+			p.Pointer(o[0]).U64(o[1:]...)
 		}
 	})
-	add(clr.IDGCBulkEdge, func(p *payload) {
-		p.u32(0, 5).u16(0)
+	add(clr.IDGCBulkEdge, func(p *nettracetest.Payload) {
+		p.U32(0, 5).U16(0)
 		for _, to := range []uint64{0x10000, 0x1040, 0x1040, 0x1040, 0x1000} {
-			p.pointer(to).u32(0)
+			p.Pointer(to).U32(0)
 		}
 	})
-	add(clr.IDGCBulkRootEdge, func(p *payload) {
-		p.u32(0, 5).u16(0)
-		p.pointer(0x1000).u8(0).u32(0).pointer(0x77)
-		p.pointer(0x1000).u8(0).u32(0).pointer(0x77) // again
-		p.pointer(0x20000).u8(2).u32(1).pointer(0x88)
-		p.pointer(0x30000).u8(2).u32(2).pointer(0x89)
-		p.pointer(0).u8(2).u32(0).pointer(0x90)
+	add(clr.IDGCBulkRootEdge, func(p *nettracetest.Payload) {
+		p.U32(0, 5).U16(0)
+		p.Pointer(0x1000).U8(0).U32(0).Pointer(0x77)
+		p.Pointer(0x1000).U8(0).U32(0).Pointer(0x77) // again
+		p.Pointer(0x20000).U8(2).U32(1).Pointer(0x88)
+		p.Pointer(0x30000).U8(2).U32(2).Pointer(0x89)
+		p.Pointer(0).U8(2).U32(0).Pointer(0x90)
 	})
 	ranges([3]uint64{1, 0x1000, 0x100}, [3]uint64{3, 0x10000, 0x1000}, [3]uint64{4, 0x20000, 0x1000})
-	add(clr.IDGCEnd, func(p *payload) { p.u32(7, 2).u16(0) })
+	add(clr.IDGCEnd, func(p *nettracetest.Payload) { p.U32(7, 2).U16(0) })
 	w.End()
 	return w.Bytes
 }

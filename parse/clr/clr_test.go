@@ -2,7 +2,6 @@ package clr_test
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -14,47 +13,6 @@ import (
 	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/parse/clr"
 )
-
-// A layout writes the fields of a payload.
-type layout struct {
-	b   []byte
-	ptr int
-}
-
-func (l *layout) u8(vs ...uint8) *layout { l.b = append(l.b, vs...); return l }
-func (l *layout) u16(vs ...uint16) *layout {
-	for _, v := range vs {
-		l.b = binary.LittleEndian.AppendUint16(l.b, v)
-	}
-	return l
-}
-
-func (l *layout) u32(vs ...uint32) *layout {
-	for _, v := range vs {
-		l.b = binary.LittleEndian.AppendUint32(l.b, v)
-	}
-	return l
-}
-
-func (l *layout) u64(vs ...uint64) *layout {
-	for _, v := range vs {
-		l.b = binary.LittleEndian.AppendUint64(l.b, v)
-	}
-	return l
-}
-
-func (l *layout) pointer(vs ...uint64) *layout {
-	for _, v := range vs {
-		if l.ptr == 4 {
-			l.u32(uint32(v))
-		} else {
-			l.u64(v)
-		}
-	}
-	return l
-}
-
-func (l *layout) text(s string) *layout { l.b = append(l.b, nettracetest.UTF16(s)...); return l }
 
 // event returns an event like one that a Reader delivers.
 func event(provider string, id, version int, payload []byte) *parse.Event {
@@ -72,8 +30,8 @@ func decode(t *testing.T, d *clr.Decoder, e *parse.Event) clr.Event {
 
 // TestVersions: older versions, shorter payloads, and fields that newer runtimes append.
 func TestVersions(t *testing.T) {
-	newLayout := func() *layout { return &layout{ptr: 8} }
-	start2 := newLayout().u32(7, 2, 4, 1).u16(9).u64(55).b
+	newPayload := func() *nettracetest.Payload { return &nettracetest.Payload{PointerSize: 8} }
+	start2 := newPayload().U32(7, 2, 4, 1).U16(9).U64(55).Bytes
 	for _, c := range []struct {
 		name    string
 		id      int
@@ -81,24 +39,24 @@ func TestVersions(t *testing.T) {
 		payload []byte
 		want    string
 	}{
-		{"GCStart V0", clr.IDGCStart, 0, newLayout().u32(7, 4).b, "&{{0} 7 0 AllocLarge NonConcurrentGC 0 false}"},
-		{"GCStart V1", clr.IDGCStart, 1, newLayout().u32(7, 2, 4, 1).u16(9).b, "&{{9} 7 2 AllocLarge BackgroundGC 0 true}"},
+		{"GCStart V0", clr.IDGCStart, 0, newPayload().U32(7, 4).Bytes, "&{{0} 7 0 AllocLarge NonConcurrentGC 0 false}"},
+		{"GCStart V1", clr.IDGCStart, 1, newPayload().U32(7, 2, 4, 1).U16(9).Bytes, "&{{9} 7 2 AllocLarge BackgroundGC 0 true}"},
 		{"GCStart V2", clr.IDGCStart, 2, start2, "&{{9} 7 2 AllocLarge BackgroundGC 55 true}"},
 		{"GCStart V9 is its known prefix", clr.IDGCStart, 9, append(bytes.Clone(start2), "more"...), "&{{9} 7 2 AllocLarge BackgroundGC 55 true}"},
 		{"GCStart V2 cut to V1", clr.IDGCStart, 2, start2[:18], "&{{9} 7 2 AllocLarge BackgroundGC 0 true}"},
 		{"GCStart of unknown version", clr.IDGCStart, parse.VersionUnknown, start2, "&{{9} 7 2 AllocLarge BackgroundGC 55 true}"},
 		{"GCStart of unknown version, short", clr.IDGCStart, parse.VersionUnknown, start2[:8], "&{{0} 7 0 LowMemory NonConcurrentGC 0 false}"},
-		{"GCEnd V0", clr.IDGCEnd, 0, newLayout().u32(7).u16(1).b, "&{{0} 7 1}"},
-		{"GCEnd V1", clr.IDGCEnd, 1, newLayout().u32(7, 1).u16(9).b, "&{{9} 7 1}"},
-		{"SuspendBegin V0", clr.IDGCSuspendEEBegin, 0, newLayout().u16(6).b, "&{{0} ForGCPrep 0}"},
-		{"SuspendBegin V1", clr.IDGCSuspendEEBegin, 1, newLayout().u32(1, 5).u16(9).b, "&{{9} ForGC 5}"},
+		{"GCEnd V0", clr.IDGCEnd, 0, newPayload().U32(7).U16(1).Bytes, "&{{0} 7 1}"},
+		{"GCEnd V1", clr.IDGCEnd, 1, newPayload().U32(7, 1).U16(9).Bytes, "&{{9} 7 1}"},
+		{"SuspendBegin V0", clr.IDGCSuspendEEBegin, 0, newPayload().U16(6).Bytes, "&{{0} ForGCPrep 0}"},
+		{"SuspendBegin V1", clr.IDGCSuspendEEBegin, 1, newPayload().U32(1, 5).U16(9).Bytes, "&{{9} ForGC 5}"},
 		{"RestartEnd V0", clr.IDGCRestartEEEnd, 0, nil, "&{{0}}"},
-		{"RestartEnd V1", clr.IDGCRestartEEEnd, 1, newLayout().u16(9).b, "&{{9}}"},
-		{"AllocationTick V0", clr.IDGCAllocationTick, 0, newLayout().u32(100, 1).b, "&{{0} 100 Large 0  0 0 0}"},
-		{"AllocationTick V1", clr.IDGCAllocationTick, 1, newLayout().u32(100, 1).u16(9).b, "&{{9} 100 Large 0  0 0 0}"},
-		{"AllocationTick V4", clr.IDGCAllocationTick, 4, newLayout().u32(100, 2).u16(9).u64(1 << 33).pointer(5).text("T").u32(3).pointer(6).u64(77).b, "&{{9} 8589934592 Pinned 5 T 3 6 77}"},
-		{"AllocationTick V2", clr.IDGCAllocationTick, 2, newLayout().u32(100, 0).u16(9).u64(1000).pointer(5).text("T").u32(3).b, "&{{9} 1000 Small 5 T 3 0 0}"},
-		{"AllocationTick with an overflow", clr.IDGCAllocationTick, 1, newLayout().u32(1<<32-5, 0).u16(9).b, "&{{9} 90000 Small 0  0 0 0}"},
+		{"RestartEnd V1", clr.IDGCRestartEEEnd, 1, newPayload().U16(9).Bytes, "&{{9}}"},
+		{"AllocationTick V0", clr.IDGCAllocationTick, 0, newPayload().U32(100, 1).Bytes, "&{{0} 100 Large 0  0 0 0}"},
+		{"AllocationTick V1", clr.IDGCAllocationTick, 1, newPayload().U32(100, 1).U16(9).Bytes, "&{{9} 100 Large 0  0 0 0}"},
+		{"AllocationTick V4", clr.IDGCAllocationTick, 4, newPayload().U32(100, 2).U16(9).U64(1 << 33).Pointer(5).Text("T").U32(3).Pointer(6).U64(77).Bytes, "&{{9} 8589934592 Pinned 5 T 3 6 77}"},
+		{"AllocationTick V2", clr.IDGCAllocationTick, 2, newPayload().U32(100, 0).U16(9).U64(1000).Pointer(5).Text("T").U32(3).Bytes, "&{{9} 1000 Small 5 T 3 0 0}"},
+		{"AllocationTick with an overflow", clr.IDGCAllocationTick, 1, newPayload().U32(1<<32-5, 0).U16(9).Bytes, "&{{9} 90000 Small 0  0 0 0}"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := clr.NewDecoder(8)
@@ -113,25 +71,25 @@ func TestVersions(t *testing.T) {
 // TestPointerSize: pointer-sized fields have 4 bytes in a 32-bit process.
 func TestPointerSize(t *testing.T) {
 	for _, ptr := range []int{4, 8} {
-		l := &layout{ptr: ptr}
-		l.u16(9).pointer(1, 2, 3, 4, 5, 6).u32(7, 8, 9, 10, 11, 12).pointer(13).u32(5)
+		l := &nettracetest.Payload{PointerSize: ptr}
+		l.U16(9).Pointer(1, 2, 3, 4, 5, 6).U32(7, 8, 9, 10, 11, 12).Pointer(13).U32(5)
 		for g := range uint64(5) {
 			for f := range uint64(10) {
-				l.pointer(100*g + f)
+				l.Pointer(100*g + f)
 			}
 		}
-		e := decode(t, clr.NewDecoder(ptr), event(clr.RuntimeProvider, clr.IDGCPerHeapHistory, 3, l.b)).(*clr.GCPerHeapHistory)
+		e := decode(t, clr.NewDecoder(ptr), event(clr.RuntimeProvider, clr.IDGCPerHeapHistory, 3, l.Bytes)).(*clr.GCPerHeapHistory)
 		if e.ClrInstance != 9 || e.FreeListAllocated != 1 || e.PinnedAllocatedAdvance != 6 || e.RunningFreeListEfficiency != 7 ||
 			e.Heap != 12 || e.ExtraGen0Commit != 13 || e.Generations != 5 || e.Generation[4].Budget != 409 || e.Generation[2].SizeAfter != 203 {
 			t.Errorf("%d-byte pointers: %+v", ptr, e)
 		}
 		// Four generations before .NET 5; a truncated fifth is ignored.
-		short := l.b[:len(l.b)-1]
+		short := l.Bytes[:len(l.Bytes)-1]
 		if e := decode(t, clr.NewDecoder(ptr), event(clr.RuntimeProvider, clr.IDGCPerHeapHistory, 3, short)).(*clr.GCPerHeapHistory); e.Generations != 4 {
 			t.Errorf("%d-byte pointers: %d generations", ptr, e.Generations)
 		}
-		node := (&layout{ptr: ptr}).u32(1, 2).u16(9).pointer(10).u64(20, 30, 40).pointer(11).u64(21, 31, 41)
-		n := decode(t, clr.NewDecoder(ptr), event(clr.RuntimeProvider, clr.IDGCBulkNode, 0, node.b)).(*clr.GCBulkNode)
+		node := (&nettracetest.Payload{PointerSize: ptr}).U32(1, 2).U16(9).Pointer(10).U64(20, 30, 40).Pointer(11).U64(21, 31, 41)
+		n := decode(t, clr.NewDecoder(ptr), event(clr.RuntimeProvider, clr.IDGCBulkNode, 0, node.Bytes)).(*clr.GCBulkNode)
 		if n.Count != 2 || n.At(1) != (clr.Node{Address: 11, Size: 21, TypeID: 31, Edges: 41}) {
 			t.Errorf("%d-byte pointers: %+v %+v", ptr, n, n.At(1))
 		}
@@ -147,8 +105,8 @@ func TestShort(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	// A list that announces more values than there are ends with the last one there is.
-	l := (&layout{ptr: 8}).u16(9).u16(0).u64(100).u16(50).u32(1, 2).u64(3)
-	e := decode(t, d, event(clr.RuntimeProvider, clr.IDGCFitBucketInfo, 0, l.b)).(*clr.GCFitBucketInfo)
+	l := (&nettracetest.Payload{PointerSize: 8}).U16(9).U16(0).U64(100).U16(50).U32(1, 2).U64(3)
+	e := decode(t, d, event(clr.RuntimeProvider, clr.IDGCFitBucketInfo, 0, l.Bytes)).(*clr.GCFitBucketInfo)
 	if e.Count != 1 || e.At(0).Size != 3 {
 		t.Errorf("%+v", e)
 	}
@@ -167,14 +125,14 @@ func TestUnknownEvents(t *testing.T) {
 }
 
 func dynamic(name string, data []byte) *parse.Event {
-	l := (&layout{}).text(name).u32(uint32(len(data)))
-	l.b = append(l.b, data...)
-	return event(clr.RuntimeProvider, clr.IDGCDynamicEvent, 0, l.u16(9).b)
+	l := (&nettracetest.Payload{}).Text(name).U32(uint32(len(data)))
+	l.Bytes = append(l.Bytes, data...)
+	return event(clr.RuntimeProvider, clr.IDGCDynamicEvent, 0, l.U16(9).Bytes)
 }
 
 func TestDynamicEvents(t *testing.T) {
 	d := clr.NewDecoder(8)
-	usage := (&layout{}).u16(1).u64(1, 2, 3, 4, 5).b
+	usage := (&nettracetest.Payload{}).U16(1).U64(1, 2, 3, 4, 5).Bytes
 	if e, ok := decode(t, d, dynamic("CommittedUsage", usage)).(*clr.CommittedUsage); !ok || e.Total() != 15 || e.ClrInstance != 9 {
 		t.Errorf("%+v", e)
 	}
@@ -216,9 +174,9 @@ func TestEnums(t *testing.T) {
 
 // TestBulkTypes: values of different sizes, and the result for a corrupt list.
 func TestBulkTypes(t *testing.T) {
-	l := (&layout{}).u32(2).u16(9)
-	l.u64(1, 2).u32(3, 4).u8(5).text("First").u32(2).u64(10, 20)
-	l.u64(6, 7).u32(8, 9).u8(10).text("Second").u32(0)
+	l := (&nettracetest.Payload{}).U32(2).U16(9)
+	l.U64(1, 2).U32(3, 4).U8(5).Text("First").U32(2).U64(10, 20)
+	l.U64(6, 7).U32(8, 9).U8(10).Text("Second").U32(0)
 	d := clr.NewDecoder(8)
 	read := func(b []byte) (got []string) {
 		e := decode(t, d, event(clr.RuntimeProvider, clr.IDBulkType, 0, b)).(*clr.BulkType)
@@ -231,16 +189,16 @@ func TestBulkTypes(t *testing.T) {
 		}
 		return got
 	}
-	if got := strings.Join(read(l.b), "; "); got != "1 First 10 20; 6 Second" {
+	if got := strings.Join(read(l.Bytes), "; "); got != "1 First 10 20; 6 Second" {
 		t.Errorf("got %q", got)
 	}
-	for n := 6; n < len(l.b); n++ {
-		if got := read(l.b[:n]); len(got) > 1 {
+	for n := 6; n < len(l.Bytes); n++ {
+		if got := read(l.Bytes[:n]); len(got) > 1 {
 			t.Errorf("%q of a list that is cut", got)
 		}
 	}
-	v := (&layout{}).u32(1).u64(3).u16(9).u64(10, 20, 30).u32(1).text("field")
-	e := decode(t, d, event(clr.RuntimeProvider, clr.IDGCBulkRootStaticVar, 0, v.b)).(*clr.GCBulkRootStaticVar)
+	v := (&nettracetest.Payload{}).U32(1).U64(3).U16(9).U64(10, 20, 30).U32(1).Text("field")
+	e := decode(t, d, event(clr.RuntimeProvider, clr.IDGCBulkRootStaticVar, 0, v.Bytes)).(*clr.GCBulkRootStaticVar)
 	var s clr.StaticVar
 	if !e.Next(&s) || s.Field.String() != "field" || s.Object != 20 || e.Next(&s) {
 		t.Errorf("%+v %+v", e, s)

@@ -549,9 +549,9 @@ func TestDynamicLayouts(t *testing.T) {
 // TestFoldedPins: the event contains the totals of the pinned objects that the Reader folded into
 // it.
 func TestFoldedPins(t *testing.T) {
-	l := (&layout{ptr: 8}).pointer(1, 2).u64(64).text("T").u16(9)
+	l := (&nettracetest.Payload{PointerSize: 8}).Pointer(1, 2).U64(64).Text("T").U16(9)
 	d := clr.NewDecoder(8)
-	folded := event(clr.RuntimeProvider, clr.IDPinObjectAtGCTime, 0, l.b)
+	folded := event(clr.RuntimeProvider, clr.IDPinObjectAtGCTime, 0, l.Bytes)
 	folded.More, folded.Sum = 1, 100
 	if e := decode(t, d, folded).(*clr.PinObjectAtGCTime); e.Size != 64 || e.More != 1 || e.TotalSize != 100 {
 		t.Errorf("%+v", e)
@@ -561,12 +561,12 @@ func TestFoldedPins(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	for _, ptr := range []int{4, 8} {
-		l := (&layout{ptr: ptr}).pointer(1, 2).u64(64)
+		l := (&nettracetest.Payload{PointerSize: ptr}).Pointer(1, 2).U64(64)
 		trace := &parse.Trace{PointerSize: ptr}
-		if got := clr.PinnedSize(trace, l.b); got != 64 {
+		if got := clr.PinnedSize(trace, l.Bytes); got != 64 {
 			t.Errorf("%d-byte pointers: %d", ptr, got)
 		}
-		if got := clr.PinnedSize(trace, l.b[:len(l.b)-1]); got != 0 {
+		if got := clr.PinnedSize(trace, l.Bytes[:len(l.Bytes)-1]); got != 0 {
 			t.Errorf("%d-byte pointers, cut: %d", ptr, got)
 		}
 	}
@@ -593,15 +593,15 @@ func TestAmounts(t *testing.T) {
 		{-2_000_001, 2, 2_000_000},
 		{math.MinInt32, 0, 110_000},
 	} {
-		l := (&layout{ptr: 8}).u32(uint32(c.amount), c.kind).u16(9)
-		e := decode(t, clr.NewDecoder(8), event(clr.RuntimeProvider, clr.IDGCAllocationTick, 1, l.b)).(*clr.GCAllocationTick)
+		l := (&nettracetest.Payload{PointerSize: 8}).U32(uint32(c.amount), c.kind).U16(9)
+		e := decode(t, clr.NewDecoder(8), event(clr.RuntimeProvider, clr.IDGCAllocationTick, 1, l.Bytes)).(*clr.GCAllocationTick)
 		if e.Amount != c.want {
 			t.Errorf("%d of kind %d: %d, want %d", c.amount, c.kind, e.Amount, c.want)
 		}
 	}
 	// So is the 64-bit amount of newer ones.
-	l := (&layout{ptr: 8}).u32(1, 0).u16(9).u64(math.MaxUint64).pointer(5).text("T").u32(3)
-	if e := decode(t, clr.NewDecoder(8), event(clr.RuntimeProvider, clr.IDGCAllocationTick, 2, l.b)).(*clr.GCAllocationTick); e.Amount != 90_000 || e.Heap != 3 {
+	l := (&nettracetest.Payload{PointerSize: 8}).U32(1, 0).U16(9).U64(math.MaxUint64).Pointer(5).Text("T").U32(3)
+	if e := decode(t, clr.NewDecoder(8), event(clr.RuntimeProvider, clr.IDGCAllocationTick, 2, l.Bytes)).(*clr.GCAllocationTick); e.Amount != 90_000 || e.Heap != 3 {
 		t.Errorf("%+v", e)
 	}
 }
@@ -611,8 +611,8 @@ func TestTypes(t *testing.T) {
 	const typ = "ID:u64 Module:u64 NameID:u32 Flags:u32 ElementType:u8 Name:text"
 	one, want := fill(typ, 8, "A")
 	want["NumParameters"] = "2"
-	parameters := (&layout{ptr: 8}).u32(2).u64(7, 8).b
-	list := func(n uint32, b ...byte) []byte { return append((&layout{}).u32(n).u16(9).b, b...) }
+	parameters := (&nettracetest.Payload{PointerSize: 8}).U32(2).U64(7, 8).Bytes
+	list := func(n uint32, b ...byte) []byte { return append((&nettracetest.Payload{}).U32(n).U16(9).Bytes, b...) }
 	for _, ptr := range []int{4, 8} {
 		e := decode(t, clr.NewDecoder(ptr), event(clr.RuntimeProvider, 15, 0, list(1, append(one, parameters...)...))).(*clr.BulkType)
 		var v clr.Type
@@ -653,7 +653,7 @@ func TestTypes(t *testing.T) {
 	}
 
 	variable, want := fill("Root:u64 Object:u64 TypeID:u64 Flags:u32 Field:text", 8, "f")
-	head := func(n uint32) []byte { return (&layout{}).u32(n).u64(77).u16(9).b }
+	head := func(n uint32) []byte { return (&nettracetest.Payload{}).U32(n).U64(77).U16(9).Bytes }
 	e := decode(t, clr.NewDecoder(4), event(clr.RuntimeProvider, 38, 0, append(head(2), append(variable, variable...)...))).(*clr.GCBulkRootStaticVar)
 	var static clr.StaticVar
 	n := 0
@@ -678,7 +678,7 @@ func TestTypes(t *testing.T) {
 			t.Errorf("%d variables in %d bytes", e.Count, n)
 		}
 	}
-	for n, least := range map[int][]byte{15: list(0), 38: head(0), 39: (&layout{}).text("").u32(0).b} {
+	for n, least := range map[int][]byte{15: list(0), 38: head(0), 39: (&nettracetest.Payload{}).Text("").U32(0).Bytes} {
 		decode(t, clr.NewDecoder(8), event(clr.RuntimeProvider, n, 0, least))
 		for cut := range least {
 			var short *clr.PayloadError
@@ -732,11 +732,11 @@ func TestNumbers(t *testing.T) {
 func TestOneDecoder(t *testing.T) {
 	d := clr.NewDecoder(8)
 	start := func(index int) *parse.Event {
-		e := event(clr.RuntimeProvider, clr.IDGCStart, 0, (&layout{}).u32(7, 4).b)
+		e := event(clr.RuntimeProvider, clr.IDGCStart, 0, (&nettracetest.Payload{}).U32(7, 4).Bytes)
 		e.Meta.Index = index
 		return e
 	}
-	end := event(clr.RuntimeProvider, clr.IDGCEnd, 0, (&layout{}).u32(7).u16(1).b)
+	end := event(clr.RuntimeProvider, clr.IDGCEnd, 0, (&nettracetest.Payload{}).U32(7).U16(1).Bytes)
 	for _, index := range []int{0, 5, 0, 4, 6} {
 		for range 2 {
 			if _, ok := decode(t, d, start(index)).(*clr.GCStart); !ok {
@@ -760,9 +760,9 @@ func TestPayloadStrings(t *testing.T) {
 		{"a\x00b\x00\x00\x00", "ab"},
 		{"\x00\x00", ""},
 	} {
-		l := (&layout{ptr: 8}).pointer(1, 2).u16(9)
-		l.b = append(l.b, c.bytes...)
-		e := decode(t, clr.NewDecoder(8), event(clr.PrivateProvider, clr.IDPrvFinalizeObject, 0, l.b)).(*clr.FinalizeObject)
+		l := (&nettracetest.Payload{PointerSize: 8}).Pointer(1, 2).U16(9)
+		l.Bytes = append(l.Bytes, c.bytes...)
+		e := decode(t, clr.NewDecoder(8), event(clr.PrivateProvider, clr.IDPrvFinalizeObject, 0, l.Bytes)).(*clr.FinalizeObject)
 		if e.TypeName.String() != c.want {
 			t.Errorf("%q is read as %q, want %q", c.bytes, e.TypeName, c.want)
 		}

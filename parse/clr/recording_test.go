@@ -13,11 +13,11 @@ import (
 // describes it to readers that do not know it.
 func TestRecordedProcess(t *testing.T) {
 	const id, text, int64s = 77, 18, 11 // types as in .NET's TypeCode
-	l := (&layout{}).u32(id).text("gclog").u32(1).text("RecordedProcess").u64(0).u32(0, 4, 5)
-	l.u32(text).text("Name").u32(text).text("RuntimeVersion").u32(text).text("Flavor").u32(text).text("GC").u32(int64s).text("Started")
+	l := (&nettracetest.Payload{}).U32(id).Text("gclog").U32(1).Text("RecordedProcess").U64(0).U32(0, 4, 5)
+	l.U32(text).Text("Name").U32(text).Text("RuntimeVersion").U32(text).Text("Flavor").U32(text).Text("GC").U32(int64s).Text("Started")
 	blob := clr.AppendRecordedProcessMetadata([]byte("x"), id)
-	if !bytes.Equal(blob, append([]byte("x"), l.b...)) {
-		t.Errorf("the metadata is\n%q, want\n%q", blob[1:], l.b)
+	if !bytes.Equal(blob, append([]byte("x"), l.Bytes...)) {
+		t.Errorf("the metadata is\n%q, want\n%q", blob[1:], l.Bytes)
 	}
 
 	want := clr.RecordedProcess{
