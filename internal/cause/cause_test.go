@@ -25,8 +25,8 @@ func TestOf(t *testing.T) {
 			t.Errorf("%s: %v, of %v", name, got, err)
 		}
 	}
-	for _, err := range []error{nil, io.EOF} {
-		if got := cause.Of(err); got != err {
+	for _, err := range []error{nil, io.EOF, fmt.Errorf("it ends: %w", io.EOF)} {
+		if got := cause.Of(err); !errors.Is(got, err) {
 			t.Errorf("%v, of %v", got, err)
 		}
 	}
