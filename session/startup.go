@@ -26,13 +26,23 @@ const (
 )
 
 // StartTracing starts a session: see Client.StartTracing. If the runtime's startup is pending it
-// returns a *TargetError instead. A caller that a runtime has just connected to, and that knows
-// that no other port suspends the runtime, may use the Client directly.
+// returns a *TargetError instead. While gclog holds the target (see Hold) it waits; so does the Stop
+// of the Stream. A caller that a runtime has just connected to, and that knows that no other port
+// suspends the runtime, may use the Client directly.
 func (t *Target) StartTracing(ctx context.Context, cfg Config) (*Stream, error) {
 	if t.Startup() == StartupPending {
 		return nil, t.pending(ctx)
 	}
-	return t.Client.StartTracing(ctx, cfg)
+	release, err := t.share(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	s, err := t.Client.StartTracing(ctx, cfg)
+	if s != nil {
+		s.share = t.share
+	}
+	return s, err
 }
 
 const (
@@ -44,13 +54,14 @@ const (
 	startupThen  = 50 * time.Millisecond
 )
 
-// AwaitStartup returns when a session may be started: when the startup is no longer pending. If
-// that takes more than a second, it calls waits with a *TargetError that says what the process is
-// waiting for. The error is that of ctx, or a *TargetError if the process has exited.
+// AwaitStartup returns when a session may be started: when the startup is no longer pending, and
+// gclog does not hold the target (see Hold). If that takes more than a second, it calls waits with a
+// *TargetError that says what the process is waiting for. The error is that of ctx, or a
+// *TargetError if the process has exited.
 func (t *Target) AwaitStartup(ctx context.Context, waits func(error)) error {
 	every := time.NewTicker(startupFirst)
 	defer every.Stop()
-	for began, reported := time.Now(), false; t.Startup() == StartupPending; {
+	for began, reported := time.Now(), false; t.Startup() == StartupPending || t.Held(); {
 		switch {
 		case !t.Alive():
 			return refuse(t.PID, CauseNoSuchProcess, nil, "exited before it was resumed").as("ended")
@@ -82,6 +93,9 @@ func (t *Target) CheckStartup(ctx context.Context) error {
 
 // pending returns an error that says what a process is waiting for.
 func (t *Target) pending(ctx context.Context) *TargetError {
+	if held, _ := t.heldBy(); held != nil && t.Startup() != StartupPending {
+		return held
+	}
 	env := t.Environ
 	if env == nil {
 		env, _ = t.Environment(ctx)

@@ -66,6 +66,7 @@ const (
 	CauseNoAccess       // its files cannot be read
 	CauseWrongPeer      // another process listens on the socket
 	CauseSuspended      // its runtime has not been resumed, or is still starting
+	CauseSnapshot       // gclog is taking a heap snapshot of it
 	CauseStuck          // looking at it takes too long: its file system or the kernel does not answer
 )
 
@@ -105,6 +106,7 @@ var kinds = map[Cause]string{
 	CauseNoAccess:       "no-access",
 	CauseWrongPeer:      "wrong-peer",
 	CauseSuspended:      "suspended",
+	CauseSnapshot:       "snapshot",
 	CauseStuck:          "stuck",
 }
 

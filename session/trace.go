@@ -113,6 +113,7 @@ type Stream struct {
 
 	conn    net.Conn
 	client  *Client
+	share   func(context.Context) (release func(), err error) // see Target.share; nil: not needed
 	id      uint64
 	started event // a byte has arrived
 	over    event // no more bytes will arrive
@@ -254,6 +255,13 @@ func (s *Stream) Stop(ctx context.Context) error {
 			return err
 		}
 		return fmt.Errorf("StopTracing: the session has not started: %w within %v", ErrNoAnswer, s.client.timeout())
+	}
+	if s.share != nil {
+		release, err := s.share(ctx)
+		if err != nil {
+			return err
+		}
+		defer release()
 	}
 	var e encoder
 	e.u64(s.id)

@@ -66,6 +66,10 @@ var attachCauses = []Cause{
 		"Run gclog as root on the host. If it already does, look for a denial in the SELinux or AppArmor log.",
 	},
 	{
+		"snapshot", "gclog is taking a heap snapshot of the process. Each session that starts or ends meanwhile would make the runtime collect and walk its heap once more.",
+		"Nothing: gclog goes on when the snapshot is complete.",
+	},
+	{
 		"stuck", "Inspecting the process hangs: the file system of its temporary directory does not respond (FUSE, NFS), or a system call is stuck in the kernel.",
 		"Check what the message names: a FUSE server that hangs, an NFS server that is down (findmnt, dmesg). gclog tries again once the stuck call returns.",
 	},

@@ -68,7 +68,7 @@ func (r *Report) examine(ctx context.Context, h *session.Host, t *session.Target
 	}
 	var pending *session.TargetError
 	if err == nil {
-		if err = t.CheckStartup(ctx); errors.As(err, &pending) && pending.Cause == session.CauseSuspended {
+		if err = t.CheckStartup(ctx); errors.As(err, &pending) && (pending.Cause == session.CauseSuspended || pending.Cause == session.CauseSnapshot) {
 			err = nil
 		}
 	}
@@ -81,7 +81,7 @@ func (r *Report) examine(ctx context.Context, h *session.Host, t *session.Target
 	} else {
 		r.Verdict = "can be attached to"
 		if pending != nil {
-			r.Verdict += " once its runtime has started"
+			r.Verdict += map[session.Cause]string{session.CauseSuspended: " once its runtime has started", session.CauseSnapshot: " once the heap snapshot is complete"}[pending.Cause]
 			r.add(Warning, pending.Kind, "%v", pending)
 		}
 		r.limits(t, &facts, pending != nil, old)

@@ -1,0 +1,114 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// A Hold keeps all of gclog's processes on this host from starting and ending sessions with a
+// target while a heap snapshot of it is taken. Up to .NET 10, each of these makes the runtime
+// collect and walk its heap once more as long as the session of a snapshot is open (docs/heap.md,
+// The request).
+//
+// It is a lock on the directory of the process in /proc: it ends with the process that has it, and
+// belongs to no file system that could be full or read-only. Only root, the user of this process
+// and that of the target can have it; the lock of anybody else is ignored. Processes that see
+// different mounts of /proc, such as those of two containers, do not see each other's.
+//
+// Systems other than Linux have no such lock.
+type Hold struct {
+	target *Target
+	lock   *lock
+}
+
+// StartTracing starts a session as Target.StartTracing does, but in spite of the Hold.
+func (h *Hold) StartTracing(ctx context.Context, cfg Config) (*Stream, error) {
+	if h.target.Startup() == StartupPending {
+		return nil, h.target.pending(ctx)
+	}
+	return h.target.Client.StartTracing(ctx, cfg)
+}
+
+// Release ends the Hold.
+func (h *Hold) Release() { h.lock.release() }
+
+const (
+	// holdTime is how long Hold waits for sessions that are just being started or ended.
+	holdTime = 10 * time.Second
+	// foreignTime is how long a lock that only others than gclog have is respected.
+	foreignTime = 500 * time.Millisecond
+	holdPoll    = 5 * time.Millisecond
+)
+
+// Hold locks the target. If another process has the lock, the error is a *TargetError with the
+// cause CauseSnapshot. Sessions that are just being started or ended are waited for.
+func (t *Target) Hold(ctx context.Context) (*Hold, error) {
+	limited, cancel := context.WithTimeout(ctx, holdTime)
+	defer cancel()
+	for ours := time.Now(); ; {
+		l, err := t.exclude()
+		if err == nil {
+			return &Hold{target: t, lock: l}, nil
+		}
+		if !errors.Is(err, errLocked) {
+			return nil, err
+		}
+		held, busy := t.heldBy()
+		switch {
+		case held != nil:
+			return nil, held
+		case busy:
+			ours = time.Now()
+		case time.Since(ours) >= foreignTime:
+			return &Hold{target: t, lock: &lock{}}, nil
+		}
+		if !sleep(limited, holdPoll) {
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			return nil, refuse(t.PID, CauseSnapshot, nil, "is busy: another gclog has been starting or ending a session with it for %v", holdTime)
+		}
+	}
+}
+
+// Held reports whether a process of gclog holds the target for a heap snapshot.
+func (t *Target) Held() bool {
+	l, err := t.attend()
+	if err == nil {
+		l.release()
+	}
+	if !errors.Is(err, errLocked) {
+		return false
+	}
+	held, _ := t.heldBy()
+	return held != nil
+}
+
+// share waits until nobody holds the target, and then keeps it from being held until release is
+// called.
+func (t *Target) share(ctx context.Context) (release func(), err error) {
+	for {
+		l, err := t.attend()
+		switch {
+		case errors.Is(err, errLocked) && t.Held():
+			if !sleep(ctx, holdPoll) {
+				return nil, ctx.Err()
+			}
+			continue
+		case err != nil: // it has ended, or its directory cannot be opened: there is nothing to wait for
+			return func() {}, nil
+		}
+		return l.release, nil
+	}
+}
+
+// sleep waits. It returns false if ctx is done before.
+func sleep(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,113 @@
+package session
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// A lock is the open directory that is locked; nil: none is.
+type lock struct{ dir *os.File }
+
+func (l *lock) release() { _ = l.dir.Close() }
+
+// errLocked reports that another process has a lock that excludes this one.
+var errLocked = errors.New("locked")
+
+// exclude takes the lock that nobody else can have at the same time.
+func (p *Process) exclude() (*lock, error) { return p.flock(unix.LOCK_EX) }
+
+// attend takes the lock that others can have at the same time.
+func (p *Process) attend() (*lock, error) { return p.flock(unix.LOCK_SH) }
+
+func (p *Process) flock(how int) (*lock, error) {
+	fd, err := p.openLock()
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(fd, how|unix.LOCK_NB); err != nil {
+		_ = unix.Close(fd)
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			err = errLocked
+		}
+		return nil, err
+	}
+	return &lock{os.NewFile(uintptr(fd), "lock")}, nil
+}
+
+// openLock opens what is locked: the directory of the process in /proc.
+func (p *Process) openLock() (int, error) {
+	if p.peer != nil {
+		return noFile, unix.ESRCH // this host does not show the process
+	}
+	proc, err := p.openProc()
+	if err != nil {
+		return noFile, err
+	}
+	defer closeFile(&proc)
+	return openAgain(proc)
+}
+
+// heldBy returns an error that names who holds the process, or nil. busy reports that a process that
+// could hold it has a lock of any kind.
+func (p *Process) heldBy() (held *TargetError, busy bool) {
+	fd, err := p.openLock()
+	if err != nil {
+		return nil, false
+	}
+	defer closeFile(&fd)
+	for pid, exclusive := range locks(fd) {
+		switch {
+		case !p.mayHold(pid):
+		case exclusive:
+			return refuse(p.PID, CauseSnapshot, nil, "is the target of a heap snapshot that another gclog is taking (process %d)", pid), true
+		default:
+			busy = true
+		}
+	}
+	return nil, busy
+}
+
+// mayHold reports whether a process belongs to a user who could take a snapshot.
+func (p *Process) mayHold(holder int) bool {
+	dir, err := openProcess(holder)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(dir)
+	s, err := readStatus(dir)
+	return err == nil && (s.uid == 0 || s.uid == os.Geteuid() || s.uid == p.UID)
+}
+
+// maxLocks is how many locks of the host are looked at.
+const maxLocks = 100_000
+
+// locks returns the processes that have a lock on an open file, and whether it excludes others.
+func locks(fd int) iter.Seq2[int, bool] {
+	return func(yield func(int, bool) bool) {
+		f, err := os.Open(procRoot + "/locks")
+		if err != nil {
+			return
+		}
+		defer f.Close()
+		st := status(fd)
+		file := fmt.Sprintf("%02x:%02x:%d", unix.Major(st.Dev), unix.Minor(st.Dev), st.Ino)
+		lines := bufio.NewScanner(f)
+		for n := 0; n < maxLocks && lines.Scan(); n++ {
+			// 1: FLOCK  ADVISORY  WRITE 4711 00:15:136347 0 EOF
+			w := strings.Fields(lines.Text())
+			if len(w) < 6 || w[1] != "FLOCK" || w[5] != file {
+				continue
+			}
+			if pid, err := strconv.Atoi(w[4]); err == nil && pid > 0 && !yield(pid, w[3] == "WRITE") {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,17 @@
+//go:build !linux
+
+package session
+
+import "errors"
+
+type lock struct{}
+
+func (*lock) release() {}
+
+var errLocked = errors.New("locked")
+
+func (p *Process) exclude() (*lock, error) { return &lock{}, nil }
+
+func (p *Process) attend() (*lock, error) { return &lock{}, nil }
+
+func (p *Process) heldBy() (held *TargetError, busy bool) { return nil, false }
