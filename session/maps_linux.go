@@ -30,6 +30,32 @@ func (p *Process) maps(parts ...string) (path string, err error) {
 	return path, err
 }
 
+// maxModules is how many modules of a process are listed.
+const maxModules = 10_000
+
+// Modules returns the paths of the files that may contain the program's assemblies: the program
+// itself, which may be a single file with all of them, and the mapped files that end with .dll. The
+// paths are as the process sees them.
+func (p *Process) Modules() []string {
+	list, _ := look(context.Background(), p, func() (list []string, err error) {
+		if p.Executable != "" {
+			list = append(list, p.Executable)
+		}
+		known := map[string]bool{}
+		_, err = p.findLine("maps", func(line string) bool {
+			i := strings.IndexByte(line, '/')
+			if i < 0 || !strings.HasSuffix(line, ".dll") || known[line[i:]] {
+				return false
+			}
+			known[line[i:]] = true
+			list = append(list, line[i:])
+			return len(list) == maxModules
+		})
+		return list, err
+	}, keep)
+	return list
+}
+
 // findLine returns the first line of a file in the process's directory in /proc that matches, or ""
 // if none does.
 func (p *Process) findLine(name string, matches func(line string) bool) (string, error) {

@@ -231,15 +231,42 @@ func (p *Process) ReadFile(path string, limit int64) ([]byte, error) {
 	return look(context.Background(), p, func() ([]byte, error) { return p.readFile(path, limit) }, keep)
 }
 
+// OpenFile opens a regular file as the process sees it; see ReadFile for links. A file on a file
+// system that may not answer is not opened.
+func (p *Process) OpenFile(path string) (*os.File, error) {
+	return look(context.Background(), p, func() (*os.File, error) {
+		proc, err := p.openProc()
+		if err != nil {
+			return nil, err
+		}
+		defer closeFile(&proc)
+		t, err := openTree(proc, p.guard(proc))
+		if err != nil {
+			return nil, err
+		}
+		defer t.root.close()
+		return t.openFile(path)
+	}, func(f *os.File) { _ = f.Close() })
+}
+
 func (p *Process) readFile(path string, limit int64) ([]byte, error) {
 	r, err := p.perform(context.Background(), &request{Kind: readFile, Path: path, Limit: limit}, true)
 	return r.Data, err
 }
 
-// readFile reads a regular file, at most limit bytes. Links to directories may lead anywhere in the
-// process's root. The file itself may be a link to something below its own directory, because
-// Kubernetes makes files links into a directory next to them that it can replace.
+// readFile reads a regular file, at most limit bytes.
 func (t *tree) readFile(path string, limit int64) ([]byte, error) {
+	f, err := t.openFile(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, limit))
+}
+
+// openFile opens a regular file. Links to directories may lead anywhere in the process's root. The file itself may be a link to something below its own directory, because
+// Kubernetes makes files links into a directory next to them that it can replace.
+func (t *tree) openFile(path string) (*os.File, error) {
 	dir, err := t.open(filepath.Dir(path))
 	if err != nil {
 		return nil, err
@@ -250,12 +277,7 @@ func (t *tree) readFile(path string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer file.close()
-	f, err := openRegular(file.fd, path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, limit))
+	return openRegular(file.fd, path)
 }
 
 // openRegular opens a file that is open with O_PATH, if it is a regular file. Opening a device can

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -152,3 +153,28 @@ func (f *Family) Members() []*Target { return nil }
 
 // Count always returns 0.
 func (f *Family) Count() int { return 0 }
+
+// Rooms returns nil: the limits of a process are only known on Linux.
+func (p *Process) Rooms() []Room { return nil }
+
+// PrivateMemory returns 0, unknown, on this system.
+func (p *Process) PrivateMemory() uint64 { return 0 }
+
+// BackgroundGCTime is only known on Linux.
+func (p *Process) BackgroundGCTime() (ns uint64, known bool) { return 0, false }
+
+// OpenFile opens a regular file.
+func (p *Process) OpenFile(path string) (*os.File, error) {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, fs.ErrInvalid)
+	}
+	return os.Open(path)
+}
+
+// Modules returns the program itself: this system does not list the others.
+func (p *Process) Modules() []string {
+	if p.Executable == "" {
+		return nil
+	}
+	return []string{p.Executable}
+}

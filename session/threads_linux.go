@@ -16,6 +16,11 @@ const maxThreads = 4096
 // threads calls visit with the name of each thread until visit returns false. It returns the number
 // of threads visited.
 func (p *Process) threads(visit func(name string) bool) (n int, err error) {
+	return p.eachThread(func(_ int, _, name string) bool { return visit(name) })
+}
+
+// eachThread does the same, also with the thread's id and the open directory of all threads.
+func (p *Process) eachThread(visit func(tasks int, thread, name string) bool) (n int, err error) {
 	fd, err := openIn(unix.AT_FDCWD, p.procPath("task"))
 	if err != nil {
 		return 0, err
@@ -30,7 +35,7 @@ func (p *Process) threads(visit func(name string) bool) (n int, err error) {
 			if err != nil {
 				continue // it has ended
 			}
-			if n++; !visit(strings.TrimSuffix(string(name), "\n")) || n == maxThreads {
+			if n++; !visit(fd, thread, strings.TrimSuffix(string(name), "\n")) || n == maxThreads {
 				return n, nil
 			}
 		}

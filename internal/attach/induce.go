@@ -73,7 +73,7 @@ const (
 // A request that arrives within some milliseconds of the moment at which a suspended runtime is
 // resumed may be answered and lost: InduceOptions.Repeat is for that case.
 func Induce(ctx context.Context, t *session.Target, o InduceOptions) (*Induced, error) {
-	w, err := openWitness(ctx, t, o.Sequence)
+	w, err := openWitness(ctx, t.StartTracing, o.Sequence)
 	if err != nil {
 		return nil, err
 	}

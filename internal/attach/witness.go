@@ -48,12 +48,15 @@ const (
 	nothing = math.MaxInt64
 )
 
-func openWitness(ctx context.Context, t *session.Target, sequence uint64) (*witness, error) {
+// A starter starts a session.
+type starter func(context.Context, session.Config) (*session.Stream, error)
+
+func openWitness(ctx context.Context, start starter, sequence uint64) (*witness, error) {
 	cfg, err := SessionConfig("light", nil, true)
 	if err != nil {
 		return nil, err
 	}
-	stream, err := t.StartTracing(ctx, cfg)
+	stream, err := start(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}

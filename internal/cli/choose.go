@@ -73,7 +73,7 @@ func areFiles(args []string) bool {
 		return len(args) > 1
 	}
 	arg := args[0]
-	ours := slices.Contains([]string{".nettrace", ".log", ".json", ".csv", ".gz", ".zst"}, filepath.Ext(arg))
+	ours := slices.Contains([]string{".nettrace", ".gcdump", ".log", ".json", ".csv", ".gz", ".zst"}, filepath.Ext(arg))
 	switch {
 	case arg == "" || isNumber(arg):
 		return false

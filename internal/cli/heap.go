@@ -27,12 +27,13 @@ or a .nettrace recording with a heap walk, also .gz and .zst; - is standard inpu
 docs/heap.md has an example of each command.
 
 Examples:
+   gclog heap snapshot 4711 -o app.gcdump          of a running process
    gclog heap stat app.nettrace                    the types with the most bytes
    gclog heap diff monday.nettrace friday.nettrace what grew
    gclog heap retained app.nettrace                what holds the most memory
    gclog heap roots app.gcdump MyApp.Session       why these objects are alive
    gclog heap convert app.nettrace -o app.gcdump   for PerfView and Visual Studio`,
-		Subcommands: []*cli.Command{p.heapStatCommand(), p.heapDiffCommand(), p.heapRetainedCommand(), p.heapRootsCommand(), p.heapConvertCommand()},
+		Subcommands: []*cli.Command{p.heapSnapshotCommand(), p.heapStatCommand(), p.heapDiffCommand(), p.heapRetainedCommand(), p.heapRootsCommand(), p.heapConvertCommand()},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
 				return noSuchCommand(c.Command.Subcommands, "gclog heap", c.Args().First())

@@ -19,20 +19,22 @@ func (p *program) heapStatCommand() *cli.Command {
 		Name:      "stat",
 		Aliases:   []string{"histo"},
 		Usage:     "count the objects of each type",
-		ArgsUsage: "FILE",
-		Description: `Reads the file once, in little memory. Bytes are rounded up to the pointer size, as
+		ArgsUsage: "FILE|PID|NAME",
+		Description: `Reads the file once, in little memory. Given a process, it takes a snapshot, which
+pauses the program (gclog heap snapshot --help), and writes no file. Bytes are rounded up to the pointer size, as
 the heap is; raw_bytes in JSON are not. Generations are those before the collection of
 the snapshot, which has promoted what is left.
 
 Examples:
    gclog heap stat app.nettrace
+   gclog heap stat 4711                            of a running process
    gclog heap stat app.nettrace --by generation
    gclog heap stat app.nettrace --assemblies /app  with the outer classes of types
    gclog heap stat app.nettrace --filter '^MyApp\.' --min 1M
    gclog heap stat app.nettrace -o json | jq '.types[0]'`,
-		Flags: heapFlags(
+		Flags: join(processFlags(), heapFlags(
 			&cli.StringFlag{Name: "by", Value: "type", Usage: "`WHAT` to count by: type, module, namespace or generation"},
-		),
+		)),
 		Action: p.heapStat,
 	}
 }
@@ -55,11 +57,7 @@ func (p *program) heapStat(c *cli.Context) error {
 	default:
 		return usagef("--by %s: it must be type, module, namespace or generation", by)
 	}
-	name, err := heapFile(c)
-	if err != nil {
-		return err
-	}
-	h, err := p.readHistogram(name, &l.assemblies)
+	h, err := p.histogram(c, &l)
 	if h == nil {
 		return err
 	}
@@ -80,6 +78,25 @@ func (p *program) heapStat(c *cli.Context) error {
 		})
 	}
 	return cmp.Or(err, written)
+}
+
+// histogram returns the counts of the file or of the process that the arguments name.
+func (p *program) histogram(c *cli.Context, l *heapList) (*heap.Histogram, error) {
+	files, ch, err := subjectOf(c, c.Args().Slice())
+	switch {
+	case err != nil:
+		return nil, err
+	case len(files) == 0 && ch.made():
+		ctx, _, release := p.signals(c.Context)
+		defer release()
+		h, err := p.histogramOf(ctx, ch)
+		return h, unlessStopped(ctx, err)
+	}
+	name, err := heapFile(c)
+	if err != nil {
+		return nil, err
+	}
+	return p.readHistogram(name, &l.assemblies)
 }
 
 // statRows counts the objects of a heap by type, module, namespace or generation.

@@ -73,6 +73,17 @@ func (r *recording) Close() error {
 	return r.File.Close()
 }
 
+// end closes the file, and removes it if it is not kept or is empty.
+func (r *recording) end(keep bool) {
+	if !keep {
+		_ = r.File.Close()
+		r.remove()
+	} else {
+		r.removeEmpty()
+	}
+	_ = r.Close()
+}
+
 // remove removes the file of a recording, if it was created here.
 func (r *recording) remove() {
 	if r.dir != nil {

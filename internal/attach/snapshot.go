@@ -1,0 +1,316 @@
+package attach
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/parse"
+	"github.com/gclog/gclog/parse/clr"
+	"github.com/gclog/gclog/session"
+)
+
+// SnapshotOptions configures Snapshot.
+type SnapshotOptions struct {
+	BufferMB uint32        // in the target: see SnapshotPlan
+	Timeout  time.Duration // for the answer of the runtime, which from .NET 8 on comes after the walk
+	// WaitBackground is how long a background collection is waited for. While one is running, the
+	// runtime walks its heap at each collection.
+	WaitBackground time.Duration
+	Spool          io.Writer // receives the recording
+	Progress       *SnapshotProgress
+}
+
+// SnapshotProgress is updated while a snapshot is taken.
+type SnapshotProgress struct {
+	Phase    atomic.Int32 // a SnapshotPhase
+	Received atomic.Int64 // bytes of the recording
+}
+
+// A SnapshotPhase is what a snapshot is waiting for.
+type SnapshotPhase int32
+
+// The phases.
+const (
+	SnapshotStarts     SnapshotPhase = iota // the first session has not started yet
+	SnapshotBackground                      // a background collection is running
+	SnapshotWalks                           // the runtime collects and walks its heap
+	SnapshotReads                           // the runtime sends the objects
+	SnapshotEnds                            // the session is being ended
+)
+
+// A Snapshot is the recording of a heap walk, in the spool.
+type Snapshot struct {
+	// GCs are the collections that the request has caused, in their order, as the records of a log:
+	// the one with the walk, and up to .NET 9 the one at the end of the session.
+	GCs []*gclog.GCDetails
+	// Background reports that a background collection was still running when the walk was requested.
+	Background bool
+
+	hold    *session.Hold
+	release time.Time // when the hold may end
+}
+
+// holdAfter is how long a target is held after a snapshot: gclog's other sessions with it receive
+// the events of the collection within 100 ms, and look whether it was a snapshot's.
+const holdAfter = 500 * time.Millisecond
+
+// Close ends the hold on the target. It returns when other processes of gclog have had the time to
+// notice that the collection was a snapshot's.
+func (s *Snapshot) Close() {
+	time.Sleep(time.Until(s.release))
+	s.hold.Release()
+}
+
+// ErrNoWalk reports that a runtime answered the request and sent no heap walk.
+var ErrNoWalk = errors.New("the runtime has sent no heap walk")
+
+// TakeSnapshot has a runtime collect and walk its heap, and writes the recording of that to the
+// spool. docs/heap.md describes the procedure.
+//
+// The target is held throughout. There are two sessions: the witness records the collections and
+// makes the runtime forget which names of types it has sent, the other one requests the walk. It is
+// ended as soon as the walk is over, because while it is open each session that anybody starts makes
+// the runtime walk again. If ctx is done meanwhile, TakeSnapshot still ends the sessions in that order
+// and returns the error of ctx: closing the connection would not keep the runtime from walking.
+func TakeSnapshot(ctx context.Context, t *session.Target, o SnapshotOptions) (_ *Snapshot, err error) {
+	patient := *t
+	patient.Timeout = o.Timeout
+	s := &Snapshot{}
+	if s.hold, err = patient.Hold(ctx); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			s.Close()
+		}
+	}()
+	w, err := openWitness(ctx, s.hold.StartTracing, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer w.end()
+	explain := (&InduceOptions{Timeout: session.DefaultTimeout}).explain
+	if err := w.await(ctx, w.traced, session.DefaultTimeout); err != nil {
+		return nil, explain(t, w, err)
+	}
+	o.Progress.Phase.Store(int32(SnapshotBackground))
+	if s.Background, err = awaitBackground(ctx, t, o.WaitBackground); err != nil {
+		return nil, err
+	}
+	o.Progress.Phase.Store(int32(SnapshotWalks))
+	number, err := o.walk(ctx, t, s.hold)
+	s.release = time.Now().Add(holdAfter)
+	if err != nil {
+		return nil, err
+	}
+	time.Sleep(resumeTime)
+	w.end() // after this it has reported everything
+	for _, d := range append([]*gclog.GCDetails{w.record}, w.again...) {
+		if d != nil && d.Number >= number {
+			s.GCs = append(s.GCs, d)
+		}
+	}
+	return s, nil
+}
+
+const (
+	// backgroundPoll is the interval in which the CPU time of background collections is compared.
+	backgroundPoll = 20 * time.Millisecond
+	// backgroundQuiet is how many intervals without CPU time mean that none is running: its threads
+	// also wait, for each other and for collections in the foreground.
+	backgroundQuiet = 3
+)
+
+// awaitBackground waits until no background collection is running. It reports whether one still was
+// when the limit was reached.
+func awaitBackground(ctx context.Context, t *session.Target, limit time.Duration) (running bool, err error) {
+	was, known := t.BackgroundGCTime()
+	if !known {
+		return false, nil
+	}
+	for began, quiet := time.Now(), 0; quiet < backgroundQuiet; {
+		select {
+		case <-ctx.Done():
+			return false, ctx.Err()
+		case <-time.After(backgroundPoll):
+		}
+		now, _ := t.BackgroundGCTime()
+		if now == was {
+			quiet++
+			continue
+		}
+		was, quiet = now, 0
+		if time.Since(began) > limit {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+const (
+	// walkKeywords are those of dotnet-gcdump, and the ranges of the generations.
+	walkKeywords = clr.KeywordGC | clr.KeywordType | clr.KeywordGCHeapDump | clr.KeywordGCHeapCollect |
+		clr.KeywordGCHeapAndType | clr.KeywordGCSurvival
+	// walkSilence is how long the runtime may send nothing before the walk counts as over.
+	walkSilence = 5 * time.Second
+	// walkEnd is how long the runtime may take to end the session, and to collect for that.
+	walkEnd = time.Minute
+)
+
+// walk requests the walk and reads the session. It returns the number of the collection.
+func (o *SnapshotOptions) walk(ctx context.Context, t *session.Target, hold *session.Hold) (number uint32, err error) {
+	facts := recordedFacts(ctx, t)
+	stream, err := hold.StartTracing(context.WithoutCancel(ctx), session.Config{BufferMB: o.BufferMB, Providers: []session.Provider{
+		{Name: clr.RuntimeProvider, Keywords: walkKeywords, Level: clr.LevelInformational},
+	}})
+	if err != nil {
+		return 0, o.late(err)
+	}
+	defer stream.Close()
+	o.Progress.Phase.Store(int32(SnapshotReads))
+	r := &walkReader{stream: stream, over: make(chan struct{}), progress: o.Progress}
+	r.spool = &recorder{w: o.Spool, facts: func() gclog.Process { return facts }}
+	defer context.AfterFunc(ctx, r.ask)()
+	r.read()
+	switch {
+	case r.failed != nil:
+		return 0, &WriteError{r.failed}
+	case ctx.Err() != nil:
+		return 0, ctx.Err()
+	case !r.walked && t.Ends(ctx, exitTime):
+		return 0, &session.TargetError{PID: t.PID, Cause: session.CauseNoSuchProcess, Kind: "ended", Detail: "exited before its heap was walked"}
+	case !r.walked:
+		return 0, ErrNoWalk
+	}
+	return r.number, nil
+}
+
+// late explains that an answer did not come.
+func (o *SnapshotOptions) late(err error) error {
+	if errors.Is(err, session.ErrNoAnswer) {
+		return fmt.Errorf("%w: it may still be collecting and walking its heap, or cannot stop its threads; a longer --timeout waits for that", err)
+	}
+	return err
+}
+
+// A walkReader copies the stream of a walk to the spool, and ends the session when the walk is over.
+type walkReader struct {
+	stream   *session.Stream
+	spool    io.Writer
+	progress *SnapshotProgress
+	once     sync.Once
+	over     chan struct{} // closed when the stream has ended
+	stopped  chan struct{} // closed when the session has been ended; nil: nobody has asked for that
+	failed   error         // of the spool
+
+	number uint32 // of the collection that is running
+	open   bool   // it is a full blocking one that was induced
+	nodes  bool   // with objects
+	walked bool   // it has ended
+	last   time.Time
+}
+
+// Read implements io.Reader. What is read is also written to the spool; after an error there, it is
+// still read: a runtime whose stream nobody reads keeps its buffers.
+func (r *walkReader) Read(b []byte) (int, error) {
+	n, err := r.stream.Read(b)
+	if n > 0 {
+		r.last = time.Now()
+		r.progress.Received.Add(int64(n))
+		if r.failed == nil {
+			if _, r.failed = r.spool.Write(b[:n]); r.failed != nil {
+				r.ask()
+			}
+		}
+	}
+	return n, err
+}
+
+// ask asks the runtime to end the session. It does not wait for that.
+func (r *walkReader) ask() {
+	r.once.Do(func() {
+		r.progress.Phase.Store(int32(SnapshotEnds))
+		r.stopped = make(chan struct{})
+		go func() {
+			defer close(r.stopped)
+			ctx, cancel := context.WithTimeout(context.Background(), walkEnd)
+			defer cancel()
+			_ = r.stream.Stop(ctx) // what counts is that the stream ends
+			select {
+			case <-r.over:
+			case <-ctx.Done():
+				_ = r.stream.CloseRead()
+			}
+		}()
+	})
+}
+
+// read reads the stream to its end.
+func (r *walkReader) read() {
+	r.stream.IdleTimeout = idle
+	r.last = time.Now()
+	p := parse.NewReader(r, wantedOfWalk)
+	decoder := (*clr.Decoder)(nil)
+	for {
+		for p.Scan() {
+			if p.Loss() != nil {
+				continue
+			}
+			if decoder == nil {
+				decoder = clr.NewDecoder(p.Trace().PointerSize)
+			}
+			r.event(p.Event(), decoder)
+		}
+		if !session.IsIdle(p.Err()) {
+			break
+		}
+		p.Flush()
+		if time.Since(r.last) > walkSilence {
+			r.ask()
+		}
+	}
+	close(r.over)
+	r.ask() // the connection may have ended without the session
+	<-r.stopped
+}
+
+// wantedOfWalk is the filter of the events that show where the walk begins and ends.
+func wantedOfWalk(m *parse.Metadata) parse.Want {
+	switch {
+	case m.Provider != clr.RuntimeProvider:
+		return parse.Want{}
+	case m.EventID == clr.IDGCBulkNode: // folded: only that there are some matters
+		return parse.Want{Deliver: true, Sum: func(*parse.Trace, []byte) uint64 { return 0 }}
+	}
+	return parse.Want{Deliver: m.EventID == clr.IDGCStart || m.EventID == clr.IDGCEnd}
+}
+
+// event looks at an event. A collection that the program has induced itself looks the same: only
+// objects make it that of the walk. A walk of a lesser collection, or of a background one, is not
+// what was asked for: the right one follows.
+func (r *walkReader) event(e *parse.Event, decoder *clr.Decoder) {
+	if e.Meta.EventID == clr.IDGCBulkNode {
+		r.nodes = true
+		return
+	}
+	typed, err := decoder.Decode(e)
+	if err != nil || r.walked {
+		return
+	}
+	switch e := typed.(type) {
+	case *clr.GCStart:
+		r.open = e.Depth == gclog.Gen2 && e.Type == clr.TypeBlocking && e.Reason == clr.ReasonInduced
+		r.number, r.nodes = e.Count, false
+	case *clr.GCEnd:
+		if r.open && r.nodes && e.Count == r.number {
+			r.walked = true
+			r.ask()
+		}
+	}
+}

@@ -1,0 +1,370 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/gclog/heap"
+	"github.com/gclog/gclog/internal/attach"
+	"github.com/gclog/gclog/internal/doctor"
+	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/session"
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) heapSnapshotCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "snapshot",
+		Aliases:   []string{"dump"},
+		Usage:     "take a heap snapshot of a running process (.gcdump)",
+		ArgsUsage: "PID|NAME",
+		Description: `The whole program is paused while the runtime collects and walks its heap, about 0.1 to
+0.2 s for each million objects and the time of a full collection; up to .NET 9 once more
+when the request ends. The objects are buffered in the memory of the process until they
+are sent. If the host, the container or the process may not have that much, no snapshot
+is taken. NativeAOT programs cannot walk their heap: exit code 4.
+
+Examples:
+   gclog heap snapshot 4711                     into MyApp_20260131_120000.gcdump
+   gclog heap snapshot MyApp -o before.gcdump
+   gclog heap snapshot 4711 --dry-run           what it would do`,
+		Flags: join(processFlags(), []cli.Flag{
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`, a name that ends with .gcdump"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "only print what the snapshot would do to the process"},
+			&cli.BoolFlag{Name: "force", Usage: "take it even if there may not be enough memory"},
+			&cli.BoolFlag{Name: "keep-trace", Usage: "keep the recording too, as .nettrace next to the file"},
+			&cli.StringFlag{Name: "wait-bgc", Value: waitBackground.String(), Usage: "wait up to `TIME` for a background collection that is running"},
+			&cli.StringFlag{Name: "timeout", Usage: "give up after `TIME` without an answer", DefaultText: "30s and more for a large heap"},
+		}),
+		Action: p.heapSnapshot,
+	}
+}
+
+func (p *program) heapSnapshot(c *cli.Context) error {
+	ch, err := choose(c, c.Args().Slice())
+	if err != nil {
+		return err
+	}
+	if !ch.made() {
+		return usagef("heap snapshot needs the PID or the NAME of a process (gclog ps lists them)")
+	}
+	o := snapshotOptions{force: c.Bool("force"), dryRun: c.Bool("dry-run")}
+	if o.wait, err = parseDuration(c, "wait-bgc"); err != nil {
+		return err
+	}
+	if o.timeout, err = parseDuration(c, "timeout"); err != nil {
+		return err
+	}
+	path := c.String("output")
+	if path != "" {
+		if err := p.checkDump(path); err != nil {
+			return err
+		}
+	}
+	ctx, _, release := p.signals(c.Context)
+	defer release()
+	s, err := p.planSnapshot(ctx, ch, o)
+	if err != nil || o.dryRun {
+		return unlessStopped(ctx, err)
+	}
+	if path == "" {
+		path = strings.TrimSuffix(recordingName(attach.Names(&s.target.Process)[0], time.Now()), ".nettrace") + ".gcdump"
+		if err := p.checkDump(path); err != nil {
+			return err
+		}
+	}
+	return p.snapshotFile(ctx, s, path, c.Bool("keep-trace"))
+}
+
+// waitBackground is how long a background collection is waited for unless the user says otherwise.
+const waitBackground = 30 * time.Second
+
+// checkDump finds problems with the file of a snapshot before it is taken.
+func (p *program) checkDump(path string) error {
+	if filepath.Ext(path) != ".gcdump" {
+		return usagef("-o %s: the name of a snapshot must end with .gcdump", path)
+	}
+	return p.checkOutput(path)
+}
+
+// snapshotOptions are what the user says about a snapshot.
+type snapshotOptions struct {
+	force, dryRun bool
+	wait, timeout time.Duration // timeout 0: by the plan
+}
+
+// A plannedSnapshot is a snapshot that can be taken.
+type plannedSnapshot struct {
+	target *session.Target
+	facts  gclog.Process
+	plan   *attach.SnapshotPlan
+	o      snapshotOptions
+}
+
+// planSnapshot finds the process, finds out whether a snapshot can be taken, and prints what it will
+// do to the process.
+func (p *program) planSnapshot(ctx context.Context, ch choice, o snapshotOptions) (*plannedSnapshot, error) {
+	target, err := p.find(ctx, ch)
+	if err == nil {
+		err = target.CheckStartup(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s := &plannedSnapshot{target: target, o: o}
+	if s.facts, err = p.identify(ctx, target); err != nil && !attach.IsTooOld(err) {
+		return nil, doctor.Explain(target, err)
+	}
+	if err := attach.SnapshotRefusal(target, &s.facts); err != nil {
+		if s.facts.Flavor == gclog.FlavorNativeAOT {
+			return nil, &codedError{exitUnsupported, err}
+		}
+		return nil, &codedError{exitSession, err}
+	}
+	s.plan = attach.PlanSnapshot(target, &s.facts)
+	say := p.ui.say
+	if o.dryRun {
+		say = func(text string) { fmt.Fprintln(p.out, text) }
+	}
+	say(s.text())
+	lack := s.plan.Lacks()
+	switch {
+	case lack == nil:
+		return s, nil
+	case o.force:
+		p.ui.sayf("%s has only %s left: the process may be killed", lack.Of, formats.SizeText(int64(lack.Free())))
+		return s, nil
+	}
+	return nil, &codedError{exitSession, fmt.Errorf("refused: the events may need %s, but %s has only %s of %s left; --force takes the snapshot all the same",
+		formats.SizeText(int64(s.plan.Need)), lack.Of, formats.SizeText(int64(lack.Free())), formats.SizeText(int64(lack.Limit)))}
+}
+
+// text says what the snapshot will do.
+func (s *plannedSnapshot) text() string {
+	again := ""
+	if s.plan.Twice {
+		again = ", and once more at the end, as every runtime before .NET 10"
+	}
+	version := s.facts.RuntimeVersion
+	if version != "" {
+		version = ", .NET " + version
+	}
+	return fmt.Sprintf("process %d (%s%s) will be paused for %s to %s%s; the events take up to %s of its memory until they are sent",
+		s.target.PID, s.facts.Name, version, shortTime(s.plan.Shortest), shortTime(s.plan.Longest), again, formats.SizeText(int64(s.plan.Need)))
+}
+
+// shortTime formats an estimated duration.
+func shortTime(d time.Duration) string {
+	if d < time.Second {
+		return fmt.Sprintf("%d ms", max(1, d.Milliseconds()))
+	}
+	return fmt.Sprintf("%.1f s", d.Seconds())
+}
+
+// take takes the snapshot. The result must be closed, also to let other processes of gclog go on.
+func (p *program) take(ctx context.Context, s *plannedSnapshot, spool io.Writer) (*attach.Snapshot, error) {
+	o := attach.SnapshotOptions{BufferMB: s.plan.BufferMB, Timeout: s.o.timeout, WaitBackground: s.o.wait, Spool: spool, Progress: &attach.SnapshotProgress{}}
+	if o.Timeout == 0 {
+		o.Timeout = s.plan.Timeout()
+	}
+	before := s.target.PrivateMemory()
+	stop := p.ui.watch(func(since time.Duration) string {
+		grown := s.target.PrivateMemory()
+		grown -= min(before, grown)
+		return fmt.Sprintf("[%s] %s", elapsed(since), snapshotPhase(o.Progress, grown))
+	})
+	taken, err := attach.TakeSnapshot(ctx, s.target, o)
+	stop()
+	switch {
+	case errors.Is(err, attach.ErrNoWalk):
+		return nil, &codedError{exitUnsupported, fmt.Errorf("process %d: %w, as NativeAOT programs and other runtimes than CoreCLR", s.target.PID, err)}
+	case err != nil && ctx.Err() != nil:
+		return nil, &codedError{exitSession, fmt.Errorf("interrupted: no snapshot of process %d", s.target.PID)}
+	case err != nil:
+		return nil, doctor.Explain(s.target, err)
+	case taken.Background:
+		p.ui.sayf("a background collection was running: the runtime has walked the heap at every collection until it ended")
+	}
+	return taken, nil
+}
+
+// snapshotPhase describes what a snapshot is waiting for. grown is by how many bytes the memory of
+// the process has grown.
+func snapshotPhase(progress *attach.SnapshotProgress, grown uint64) string {
+	switch attach.SnapshotPhase(progress.Phase.Load()) {
+	case attach.SnapshotStarts:
+		return "starting the session"
+	case attach.SnapshotBackground:
+		return "waiting for a background collection to end"
+	case attach.SnapshotWalks:
+		return fmt.Sprintf("the runtime collects and walks its heap: its memory has grown by %s", formats.SizeText(int64(grown)))
+	case attach.SnapshotReads:
+		return formats.SizeText(progress.Received.Load()) + " received"
+	}
+	return "ending the session"
+}
+
+// snapshotFile takes a snapshot and writes it to a file.
+func (p *program) snapshotFile(ctx context.Context, s *plannedSnapshot, path string, keep bool) (err error) {
+	if err := s.checkSpace(filepath.Dir(path)); err != nil {
+		return err
+	}
+	trace, read, err := openSpool(path, keep)
+	if err != nil {
+		return err
+	}
+	defer trace.end(keep)
+	defer read.Close()
+	taken, err := p.take(ctx, s, trace)
+	if err != nil {
+		return err
+	}
+	defer taken.Close()
+	p.sayPauses(taken)
+	g, err := graphOf(s.target, read, trace.path)
+	if err != nil {
+		if keep {
+			return fmt.Errorf("%w; the recording is in %s", err, trace.path)
+		}
+		return err
+	}
+	size, err := writeFile(path, func(w io.Writer) error { return g.WriteDump(w, p.dumpInfo(s, taken, g)) })
+	if err != nil {
+		return err
+	}
+	all := g.Histogram().Total()
+	p.ui.sayf("%s: %s in %s, %s, %s (gclog heap stat %[1]s lists the types)", path, counted(all.Objects, "object"), formats.SizeText(int64(all.Bytes)), namesText(g), formats.SizeText(size))
+	return nil
+}
+
+// dumpShare is the size of a .gcdump file as a share of that of the recording.
+const dumpShare = 0.4
+
+// checkSpace returns an error if the folder has no space for the recording and the file.
+func (s *plannedSnapshot) checkSpace(dir string) error {
+	need := uint64((1 + dumpShare) * float64(s.plan.Need))
+	free, err := output.FreeSpace(dir)
+	if err != nil || free >= need || s.o.force {
+		return nil // a disk that cannot be asked may be large enough
+	}
+	return dataf("refused: the snapshot may need %s, but %s has only %s left; --force takes it all the same", formats.SizeText(int64(need)), dir, formats.SizeText(int64(free)))
+}
+
+// openSpool opens the file for the recording of a snapshot, for writing and for reading. One that is
+// not kept has a name that nothing else has, and on most systems none at all as soon as it is open.
+func openSpool(path string, keep bool) (*recording, *os.File, error) {
+	name := strings.TrimSuffix(path, ".gcdump") + ".nettrace"
+	if !keep {
+		name = filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+randomID())
+	}
+	w, err := openRecording(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := w.dir.Open(filepath.Base(name))
+	if err != nil {
+		_ = w.Close()
+		return nil, nil, inputError(err)
+	}
+	if !keep {
+		w.remove()
+	}
+	return w, r, nil
+}
+
+// graphOf reads the graph from the recording of a process, with the names in the program's files.
+func graphOf(t *session.Target, r io.Reader, name string) (*heap.Graph, error) {
+	g, err := heap.Read(r)
+	if err == nil {
+		err = incomplete(name, &g.Walk)
+	}
+	if err != nil {
+		return nil, err
+	}
+	g.Resolve(modulesOf(t))
+	return g, nil
+}
+
+// histogramOf takes a snapshot of a process and counts its objects. It writes no file.
+func (p *program) histogramOf(ctx context.Context, ch choice) (*heap.Histogram, error) {
+	s, err := p.planSnapshot(ctx, ch, snapshotOptions{wait: waitBackground})
+	if err != nil {
+		return nil, err
+	}
+	r, w := io.Pipe()
+	type counted struct {
+		h   *heap.Histogram
+		err error
+	}
+	done := make(chan counted)
+	go func() {
+		h, err := heap.ReadHistogram(r)
+		_, _ = io.Copy(io.Discard, r)
+		done <- counted{h, err}
+	}()
+	taken, err := p.take(ctx, s, w)
+	_ = w.Close()
+	all := <-done
+	if err != nil {
+		return nil, err
+	}
+	defer taken.Close()
+	p.sayPauses(taken)
+	name := fmt.Sprintf("the heap of process %d", s.target.PID)
+	if all.err != nil {
+		return nil, dataf("%s: %w", name, all.err)
+	}
+	modulesOf(s.target).Resolve(all.h.Types, all.h.Modules)
+	return all.h, incomplete(name, &all.h.Walk)
+}
+
+// sayPauses prints which pauses a snapshot has caused.
+func (p *program) sayPauses(taken *attach.Snapshot) {
+	for _, gc := range taken.GCs {
+		p.ui.sayf("GC %d has paused the program for %.1f ms", gc.Number, float64(gc.Pause())/1e6)
+	}
+}
+
+// modulesOf returns the assemblies of a running program.
+func modulesOf(t *session.Target) *heap.Assemblies {
+	a := &heap.Assemblies{Open: func(path string) (heap.File, error) { return t.OpenFile(path) }}
+	a.Add(t.Modules()...)
+	return a
+}
+
+// namesText says how many types have exact names.
+func namesText(g *heap.Graph) string {
+	exact := 0
+	for i := range g.Types {
+		if g.Types[i].Exact != "" {
+			exact++
+		}
+	}
+	text := fmt.Sprintf("%d of %s with exact names", exact, counted(uint64(len(g.Types)), "type"))
+	if n := g.UnknownTypes(); n > 0 {
+		text += fmt.Sprintf(", %d without a name", n)
+	}
+	return text
+}
+
+// dumpInfo returns what the file says about how it was taken.
+func (p *program) dumpInfo(s *plannedSnapshot, taken *attach.Snapshot, g *heap.Graph) *heap.DumpInfo {
+	var text strings.Builder
+	fmt.Fprintf(&text, "gclog %s: %s\n", p.version(), strings.TrimSpace(s.facts.Name+" "+s.facts.RuntimeVersion))
+	for _, gc := range taken.GCs {
+		fmt.Fprintf(&text, "GC %d paused the program for %.1f ms\n", gc.Number, float64(gc.Pause())/1e6)
+	}
+	fmt.Fprintln(&text, namesText(g))
+	return &heap.DumpInfo{
+		Log: text.String(), Time: time.Now(), Machine: hostname(), Process: s.facts.Name, ProcessID: s.target.PID,
+		WorkingSet: int64(s.plan.Heap),
+	}
+}

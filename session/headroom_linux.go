@@ -1,0 +1,110 @@
+package session
+
+import (
+	"bytes"
+	"context"
+
+	"golang.org/x/sys/unix"
+)
+
+// Rooms returns what limits the memory of the process: its own limits, those of its control group
+// and of the groups above it, and the memory of the host. Limits that cannot be read are left out.
+func (p *Process) Rooms() []Room {
+	list, _ := look(context.Background(), p, func() ([]Room, error) {
+		proc, err := p.openProc()
+		if err != nil {
+			return nil, err
+		}
+		defer closeFile(&proc)
+		group := openMemoryGroup(proc, p.guard(proc))
+		defer group.close()
+		list := append(processRooms(proc), group.rooms()...)
+		return append(list, hostRoom()...), nil
+	}, keep)
+	return list
+}
+
+// processRooms returns the limits of a process: ulimit -v and -d.
+func processRooms(proc int) (list []Room) {
+	limits, _ := readAllIn(proc, "limits", 1<<14)
+	memory, _ := readIn(proc, "statm", make([]byte, 128))
+	used := bytes.Fields(memory) // pages: size resident shared text lib data
+	for name, field := range map[string]int{"Max address space": 0, "Max data size": 5} {
+		_, rest, _ := bytes.Cut(limits, []byte("\n"+name))
+		word, _ := nextWord(rest)
+		if limit := decimal(word); limit > 0 && field < len(used) {
+			list = append(list, Room{Of: "the process", Limit: limit, Used: decimal(used[field]) * uint64(unix.Getpagesize())})
+		}
+	}
+	return list
+}
+
+// rooms returns the limits of the group and of those above it.
+func (g *memoryGroup) rooms() (list []Room) {
+	limitName, usageName, reclaimable := "memory.max", "memory.current", "\ninactive_file "
+	if g.version == 1 {
+		limitName, usageName, reclaimable = "memory.limit_in_bytes", "memory.usage_in_bytes", "\ntotal_inactive_file "
+	}
+	number := func(dir int, name string) uint64 {
+		fd := openGroupFile(dir, name)
+		defer closeFile(&fd)
+		word, _ := nextWord(readAgain(fd, make([]byte, 64)))
+		return decimal(word)
+	}
+	for _, dir := range g.accounting() {
+		limit := number(dir, limitName)
+		if limit == 0 || limit >= noLimit {
+			continue
+		}
+		fd := openGroupFile(dir, "memory.stat")
+		_, rest, _ := bytes.Cut(readAgain(fd, make([]byte, 16<<10)), []byte(reclaimable))
+		closeFile(&fd)
+		word, _ := nextWord(rest)
+		used := number(dir, usageName)
+		list = append(list, Room{Of: "its control group", Limit: limit, Used: used - min(decimal(word), used)})
+	}
+	return list
+}
+
+// hostRoom returns the memory of the host.
+func hostRoom() []Room {
+	b, _ := readAllIn(unix.AT_FDCWD, procRoot+"/meminfo", 1<<14)
+	kilobytes := func(name string) uint64 {
+		_, rest, _ := bytes.Cut(b, []byte(name+":"))
+		word, _ := nextWord(rest)
+		return decimal(word) << 10
+	}
+	total, available := kilobytes("MemTotal"), kilobytes("MemAvailable")
+	if total == 0 {
+		return nil
+	}
+	return []Room{{Of: "the host", Limit: total, Used: total - min(available, total)}}
+}
+
+// PrivateMemory returns the resident memory of the process that is no part of a file, in bytes: an
+// upper limit of what its objects occupy in memory. 0: unknown.
+func (p *Process) PrivateMemory() uint64 {
+	b, _ := readIn(unix.AT_FDCWD, p.procPath("statm"), make([]byte, 128))
+	f := bytes.Fields(b)
+	if len(f) < 3 {
+		return 0
+	}
+	resident, shared := decimal(f[1]), decimal(f[2])
+	return (resident - min(shared, resident)) * uint64(unix.Getpagesize())
+}
+
+// BackgroundGCTime returns the CPU time of the threads that do background collections, in
+// nanoseconds. It grows while one is running. known is false if the process has no thread with the
+// name that .NET 8 to 10 give them: it has not done a background collection yet, or it is another
+// runtime.
+func (p *Process) BackgroundGCTime() (ns uint64, known bool) {
+	_, _ = p.eachThread(func(tasks int, thread, name string) bool {
+		if name == ".NET BGC" {
+			b, _ := readIn(tasks, thread+"/schedstat", make([]byte, 128))
+			word, _ := nextWord(b)
+			ns, known = ns+decimal(word), true
+		}
+		return true
+	})
+	return ns, known
+}
