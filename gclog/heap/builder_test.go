@@ -274,7 +274,7 @@ func TestTiny(t *testing.T) {
 			"Holder 0x1000 24/24 gen1 [2 1 1] retains 5368709144 by stack [0]",
 			"Item 0x1040 " + space + " gen0 [] retains " + space[3:] + " by static Best [1]",
 			"Blob 0x10000 5368709120/5368709120 loh [] retains 5368709120 by stack [0 2]",
-			"System.Object[] 0x20000 64/64 poh [1 0] retains 64 by pinned handle [3]",
+			"System.Object[] 0x20000 64/64 poh [1 0] retains 64 by statics table [3]",
 			"unknown type 0x104 0x30000 " + last + " frozen [] retains 0 by - []",
 		}
 		if !slices.Equal(got, want) {

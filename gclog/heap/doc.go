@@ -6,5 +6,6 @@
 // makes a Graph of them, and Read does that for a whole recording. The Graph keeps the objects in
 // flat arrays, about 24 bytes for each object and 4 for each reference.
 //
-// Dominators computes what each object retains: the memory that would be freed with it.
+// Dominators computes what each object retains: the memory that would be freed with it. Its method
+// Suspects finds where memory accumulates.
 package heap

@@ -103,16 +103,26 @@ func newSuccessors(g *Graph) *successors {
 func (s *successors) cutStatics() {
 	type slot struct{ table, value Object }
 	cut := map[slot]bool{}
-	tables := map[Object]bool{}
 	for _, v := range s.g.Statics {
 		if table, ok := s.g.containing(v.Slot); ok {
 			cut[slot{table, v.Object}] = true
+		}
+	}
+	for table := range s.g.staticTables() {
+		s.set(table, slices.DeleteFunc(slices.Clone(s.of(table)), func(o Object) bool { return cut[slot{table, o}] }))
+	}
+}
+
+// staticTables returns the arrays in which the runtime keeps static fields. A file of another tool
+// does not say where the fields are.
+func (g *Graph) staticTables() map[Object]bool {
+	tables := map[Object]bool{}
+	for _, v := range g.Statics {
+		if table, ok := g.containing(v.Slot); ok {
 			tables[table] = true
 		}
 	}
-	for table := range tables {
-		s.set(table, slices.DeleteFunc(slices.Clone(s.of(table)), func(o Object) bool { return cut[slot{table, o}] }))
-	}
+	return tables
 }
 
 func (s *successors) set(o Object, all []Object) {

@@ -10,6 +10,9 @@ import (
 type Holder struct {
 	Static *Static
 	Root   *Root // nil for a static field
+	// Table reports whether Root holds an array of static fields, and not one with a name. They are
+	// those of generic types, as a rule.
+	Table bool
 }
 
 // Paths knows a shortest path from the roots to each reachable object.
@@ -31,10 +34,10 @@ func (g *Graph) Paths() *Paths {
 	for i := range g.Statics {
 		p.holders = append(p.holders, Holder{Static: &g.Statics[i]})
 	}
-	strong := len(p.holders)
+	strong, tables := len(p.holders), g.staticTables()
 	for i := range g.Roots {
 		if g.Roots[i].Strong() {
-			p.holders = append(p.holders, Holder{Root: &g.Roots[i]})
+			p.holders = append(p.holders, Holder{Root: &g.Roots[i], Table: tables[g.Roots[i].Object]})
 		}
 	}
 	slices.SortStableFunc(p.holders[strong:], func(a, b Holder) int { return cmp.Compare(a.rank(), b.rank()) })
@@ -87,6 +90,8 @@ func (h Holder) String() string {
 	}
 	r := h.Root
 	switch {
+	case h.Table:
+		return "statics table"
 	case r.Kind == RootStack && r.Flags&RootPinned != 0:
 		return "stack, pinned"
 	case r.Kind == RootStack:
@@ -127,7 +132,8 @@ type Branch struct {
 	Targets  Count  // the objects at the end of these paths
 	Below    []*Branch
 
-	above *Branch
+	above  *Branch
+	holder Holder // of the first step: one of those with the name Holder
 }
 
 // Merge merges the shortest paths to a set of objects by the types on them, the branches with the
@@ -158,7 +164,9 @@ func (p *Paths) Merge(targets func(Object) bool) (list []*Branch, unreachable Co
 		series[o] = 1
 		switch {
 		case from == o:
-			at[o] = m.below(0, p.holders[p.holder[o]].String(), t)
+			h := p.holders[p.holder[o]]
+			at[o] = m.below(0, h.String(), t)
+			m.branches[at[o]].holder = h
 		case p.graph.Type(from) == t:
 			at[o], series[o] = at[from], series[from]+1
 		default:

@@ -4,8 +4,12 @@ import (
 	"bufio"
 	"encoding/csv"
 	"errors"
+	"fmt"
 	"io"
+	"math"
 	"regexp"
+	"strconv"
+	"strings"
 	"sync/atomic"
 
 	"github.com/gclog/gclog/gclog/heap"
@@ -32,8 +36,9 @@ Examples:
    gclog heap diff monday.nettrace friday.nettrace what grew
    gclog heap retained app.nettrace                what holds the most memory
    gclog heap roots app.gcdump MyApp.Session       why these objects are alive
+   gclog heap suspects app.nettrace                where memory accumulates
    gclog heap convert app.nettrace -o app.gcdump   for PerfView and Visual Studio`,
-		Subcommands: []*cli.Command{p.heapSnapshotCommand(), p.heapStatCommand(), p.heapDiffCommand(), p.heapRetainedCommand(), p.heapRootsCommand(), p.heapConvertCommand()},
+		Subcommands: []*cli.Command{p.heapSnapshotCommand(), p.heapStatCommand(), p.heapDiffCommand(), p.heapRetainedCommand(), p.heapRootsCommand(), p.heapSuspectsCommand(), p.heapConvertCommand()},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
 				return noSuchCommand(c.Command.Subcommands, "gclog heap", c.Args().First())
@@ -51,7 +56,7 @@ func heapFlags(more ...cli.Flag) []cli.Flag {
 		&cli.StringFlag{Name: "filter", Usage: "list only what matches the regular expression `RE`"},
 		&cli.StringSliceFlag{Name: "assemblies", Usage: "look in `DIR` for the program's assemblies, which have the names that a recording lacks; may be repeated"},
 		&cli.BoolFlag{Name: "raw-names", Usage: "show the names of types as the runtime writes them"},
-		&cli.StringFlag{Name: "min", Usage: "list only what has at least `SIZE` (K, M, G)"},
+		&cli.StringFlag{Name: "min", Usage: "list only what has at least `SIZE`: bytes (K, M, G), or a share of the heap (1%)"},
 	}, more...)
 }
 
@@ -60,8 +65,9 @@ type heapList struct {
 	format string
 	top    int // 0: all
 	filter *regexp.Regexp
-	min    uint64 // bytes
-	raw    bool   // names are not made readable
+	min    uint64  // bytes
+	share  float64 // the same as a share of the heap, 0 to 1: minOf
+	raw    bool    // names are not made readable
 
 	assemblies heap.Assemblies
 }
@@ -82,11 +88,9 @@ func readHeapFlags(c *cli.Context) (l heapList, err error) {
 		}
 	}
 	if c.IsSet("min") {
-		n, err := output.ParseBytes(c.String("min"))
-		if err != nil {
+		if err := l.readMin(c.String("min")); err != nil {
 			return l, usagef("--min: %v", err)
 		}
-		l.min = uint64(n)
 	}
 	if l.filter, err = regexp.Compile(c.String("filter")); err != nil {
 		return l, usagef("--filter: %v", err)
@@ -98,6 +102,28 @@ func readHeapFlags(c *cli.Context) (l heapList, err error) {
 		}
 	}
 	return l, nil
+}
+
+// readMin reads a size, or a share.
+func (l *heapList) readMin(text string) error {
+	if number, ok := strings.CutSuffix(text, "%"); ok {
+		percent, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+		if err != nil || !(percent >= 0 && percent <= 100) {
+			return fmt.Errorf("%q is not a share: give a number from 0%% to 100%%, such as 1%%", text)
+		}
+		l.share = percent / 100
+		return nil
+	}
+	n, err := output.ParseBytes(text)
+	l.min = uint64(max(0, n))
+	return err
+}
+
+// minOf sets the least bytes to list if they are a share of what there is.
+func (l *heapList) minOf(bytes uint64) {
+	if l.share > 0 {
+		l.min = uint64(math.Ceil(l.share * float64(bytes)))
+	}
 }
 
 // keeps reports whether the list contains a row with a name and a number of bytes.

@@ -47,6 +47,7 @@ func (p *program) heapDiff(c *cli.Context) error {
 		}
 		list = append(list, h)
 	}
+	l.minOf(list[len(list)-1].Total().Bytes)
 	rows := slices.DeleteFunc(heap.Compare(list...), func(g heap.Growth) bool {
 		if l.format == "table" && g.Bytes() <= 0 && g.Objects() <= 0 || g.Bytes() < int64(l.min) && c.IsSet("min") {
 			return true

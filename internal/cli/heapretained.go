@@ -59,6 +59,7 @@ func (p *program) heapRetained(c *cli.Context) error {
 		return err // without references there is nothing to say
 	}
 	d := g.Dominators()
+	l.minOf(reachable(g, d).Bytes)
 	groups := slices.DeleteFunc(retainedGroups(g, d), func(x retainedGroup) bool { return !l.keeps(x.name, x.retained) })
 	const mostObjects = 100 // in JSON
 	objects := retainedObjects(g, d, &l, cmp.Or(l.top, mostObjects))

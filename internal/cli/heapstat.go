@@ -61,6 +61,7 @@ func (p *program) heapStat(c *cli.Context) error {
 	if h == nil {
 		return err
 	}
+	l.minOf(h.Total().Bytes)
 	rows := statRows(h, by)
 	rows = slices.DeleteFunc(rows, func(r statRow) bool { return !l.keeps(r.name, r.Bytes) })
 	shown := cut(&l, rows)

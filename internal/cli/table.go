@@ -40,12 +40,17 @@ func (t *table) print(w io.Writer, width int) {
 // wrapped prints text in indented lines that fit the width. A number and its unit are not
 // separated.
 func wrapped(w io.Writer, width, indent int, text string) {
+	hanging(w, width, indent, strings.Repeat(" ", indent), text)
+}
+
+// hanging prints text as wrapped does, with something else in front of the first line.
+func hanging(w io.Writer, width, indent int, first, text string) {
 	const joint = "\u00a0"
 	text = measure.ReplaceAllString(strings.Join(strings.Fields(text), " "), "$1"+joint+"$2")
 	if text == "" {
 		return
 	}
-	lines := screen.Wrap(nil, strings.Repeat(" ", indent)+text, width, indent)
+	lines := screen.Wrap(nil, first+text, width, indent)
 	fmt.Fprintln(w, strings.ReplaceAll(string(lines), joint, " "))
 }
 

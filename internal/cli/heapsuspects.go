@@ -1,0 +1,327 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/formats/screen"
+	"github.com/gclog/gclog/gclog/heap"
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) heapSuspectsCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "suspects",
+		Usage:     "find leaks: where memory accumulates, what holds it, and what to do about it",
+		ArgsUsage: "FILE",
+		Description: `A suspect is an object that retains at least 10 % of what is reachable, while each object
+below it retains less: the array of a dictionary that only grows, not the dictionary or
+what holds it. A list or tree counts as one, and so do many objects of a type that no
+single object keeps alive. --min chooses another share or size.
+
+Examples:
+   gclog heap suspects app.nettrace
+   gclog heap suspects app.nettrace --min 2%
+   gclog heap suspects app.nettrace -o json | jq -r '.suspects[].advice'`,
+		Flags:  heapFlags(),
+		Action: p.heapSuspects,
+	}
+}
+
+// suspectShare is the default of --min, as Eclipse MAT has it.
+const suspectShare = 0.1
+
+func (p *program) heapSuspects(c *cli.Context) error {
+	l, err := readHeapFlags(c)
+	if err != nil {
+		return err
+	}
+	if !c.IsSet("min") {
+		l.share = suspectShare
+	}
+	name, err := heapFile(c)
+	if err != nil {
+		return err
+	}
+	g, _, err := p.readGraph(name, &l.assemblies)
+	if err != nil {
+		return err // without references there is nothing to say
+	}
+	d := g.Dominators()
+	r := suspectReport{heapList: &l, g: g, reachable: reachable(g, d)}
+	l.minOf(r.reachable.Bytes)
+	r.list = slices.DeleteFunc(d.Suspects(g.Paths(), l.min), func(s heap.Suspect) bool { return !l.matches(r.typ(s.Type)) })
+	switch all := len(r.list); l.format {
+	case "json":
+		r.list = cut(&l, r.list)
+		return p.printJSON(r.json())
+	case "csv":
+		r.list = cut(&l, r.list)
+		return p.writeCSV([]string{"address", "type", "objects", "retained_bytes", "own_bytes", "cause", "root"}, r.csv())
+	default:
+		r.list = cut(&l, r.list)
+		width, _ := screen.Size(p.stdout)
+		return p.write(func(w io.Writer) error {
+			r.write(w, width, p.pageWidth(), all)
+			return nil
+		})
+	}
+}
+
+// reachable counts the reachable objects.
+func reachable(g *heap.Graph, d *heap.Dominators) (n heap.Count) {
+	for o := range d.All {
+		n.Objects++
+		n.Bytes += g.Space(o)
+	}
+	return n
+}
+
+// A suspectReport prints suspects.
+type suspectReport struct {
+	*heapList
+	g         *heap.Graph
+	reachable heap.Count
+	list      []heap.Suspect
+}
+
+// typ returns the exact name of a type.
+func (r *suspectReport) typ(i int) string { return r.g.Types[i].String() }
+
+// shown returns the name of a type in a table.
+func (r *suspectReport) shown(i int) string { return r.name(r.typ(i)) }
+
+// The rows of a table, and the steps of a path at its beginning and its end.
+const (
+	suspectRows  = 5
+	suspectSteps = 6
+)
+
+func (r *suspectReport) write(w io.Writer, width, page, all int) {
+	fmt.Fprintf(w, "%s in %s are reachable", counted(r.reachable.Objects, "object"), formats.SizeText(int64(r.reachable.Bytes)))
+	if all == 0 {
+		fmt.Fprintf(w, "; nothing accumulates %s or more\n", formats.SizeText(int64(r.min)))
+		return
+	}
+	fmt.Fprintf(w, "; %s", counted(uint64(all), "suspect"))
+	if all > len(r.list) {
+		fmt.Fprintf(w, ", the first %d", len(r.list))
+	}
+	fmt.Fprintln(w)
+	for i := range r.list {
+		s := &r.list[i]
+		fmt.Fprintln(w)
+		hanging(w, page, 3, fmt.Sprintf("%d. ", i+1), r.what(s))
+		r.writePath(w, s)
+		r.writeBelow(w, width, s)
+		wrapped(w, page, 3, r.advice(s))
+	}
+}
+
+// what says what a suspect is, and how much it retains.
+func (r *suspectReport) what(s *heap.Suspect) string {
+	retains := func(verb string) string {
+		text := fmt.Sprintf("%s %s, %s of what is reachable", verb, formats.SizeText(int64(s.Retained)), r.percent(s.Retained))
+		if s.Own < s.Retained {
+			text += fmt.Sprintf("; %s without other suspects", formats.SizeText(int64(s.Own)))
+		}
+		return text
+	}
+	switch {
+	case s.Object == heap.NoObject:
+		return fmt.Sprintf("%s of type %s, which no single object keeps alive, %s", counted(s.Objects, "object"), r.shown(s.Type), retains("retain"))
+	case s.Objects > 1:
+		return fmt.Sprintf("%d linked objects of type %s, the first at 0x%x, %s", s.Objects, r.shown(s.Type), r.g.Address(s.Object), retains("retain"))
+	}
+	return fmt.Sprintf("%s at 0x%x %s", r.shown(s.Type), r.g.Address(s.Object), retains("retains"))
+}
+
+func (r *suspectReport) percent(bytes uint64) string {
+	return fmt.Sprintf("%.1f %%", 100*float64(bytes)/float64(max(r.reachable.Bytes, 1)))
+}
+
+// writePath prints the path to a suspect, as heap roots does.
+func (r *suspectReport) writePath(w io.Writer, s *heap.Suspect) {
+	switch {
+	case len(s.Path) == 0:
+		fmt.Fprintf(w, "   Held in several ways, %d of them by: %s\n", s.Via, clean(s.Holder.String()))
+		return
+	case s.Object == heap.NoObject && s.Via < s.Objects:
+		fmt.Fprintf(w, "   Held by, %d of them:\n", s.Via)
+	case s.Dominated || s.Object == heap.NoObject:
+		fmt.Fprintln(w, "   Held by:")
+	default:
+		fmt.Fprintln(w, "   Held in several ways, the shortest:")
+	}
+	first, omitted, last := middle(s.Path)
+	holder := clean(s.Holder.String()) + ": "
+	step := func(indent int, x heap.Step) {
+		text := strings.Repeat("  ", indent) + holder + r.shown(x.Type)
+		if x.Repeated > 1 {
+			text += fmt.Sprintf(" (a chain of %d)", x.Repeated)
+		}
+		fmt.Fprintln(w, "     "+text)
+		holder = ""
+	}
+	for i, x := range first {
+		step(i, x)
+	}
+	if omitted > 0 {
+		fmt.Fprintf(w, "     %s... %s ...\n", strings.Repeat("  ", len(first)), counted(uint64(omitted), "step"))
+	}
+	for i, x := range last {
+		step(len(first)+1+i, x)
+	}
+}
+
+// middle splits a path that is too long for its readers.
+func middle(path []heap.Step) (first []heap.Step, omitted int, last []heap.Step) {
+	if len(path) <= 2*suspectSteps {
+		return path, 0, nil
+	}
+	end := len(path) - suspectSteps
+	return path[:suspectSteps], end - suspectSteps, path[end:]
+}
+
+func (r *suspectReport) writeBelow(w io.Writer, width int, s *heap.Suspect) {
+	if len(s.Below) == 0 {
+		return
+	}
+	fmt.Fprintln(w, "   What accumulates:")
+	t := &table{columns: []screen.Column{{Title: "retained", Right: true}, {Title: "objects", Right: true}, {Title: "type", Cut: true, Width: 20}}}
+	for _, b := range s.Below[:min(len(s.Below), suspectRows)] {
+		t.add(formats.SizeText(int64(b.Retained)), strconv.FormatUint(b.Objects, 10), r.shown(b.Type))
+	}
+	var b strings.Builder
+	t.print(&b, max(0, width-3))
+	for line := range strings.Lines(b.String()) {
+		fmt.Fprint(w, "   "+line)
+	}
+	if more := len(s.Below) - suspectRows; more > 0 {
+		fmt.Fprintf(w, "     and %s\n", counted(uint64(more), "other type"))
+	}
+}
+
+// advice says what a suspect means, and what to do about it.
+func (r *suspectReport) advice(s *heap.Suspect) string {
+	text := adviceByCause[s.Cause]
+	if len(s.Path) == 0 || s.Cause == heap.CauseHandles {
+		return text
+	}
+	return strings.TrimSpace(adviceByHolder(s.Holder, r.typ(s.Path[0].Type)) + " " + text)
+}
+
+var adviceByCause = map[heap.Cause]string{
+	heap.CauseFinalizers:    "These objects wait for their finalizers. If their number grows, the finalizer thread is blocked or too slow: look at its stack. Dispose such objects, so that they need no finalizer (GC.SuppressFinalize).",
+	heap.CauseAsync:         "These async methods have not ended. Find out what they await, give it a timeout or a CancellationToken, and limit how many run at the same time.",
+	heap.CauseHandlers:      "An event or a list of callbacks keeps all its subscribers alive. Unsubscribe (-=) when a subscriber is no longer needed.",
+	heap.CauseTimers:        "An active timer keeps its callback and its state alive. Dispose timers that are no longer needed.",
+	heap.CauseRegistrations: "A CancellationToken keeps what was registered with it, and linked sources, until they are disposed. Dispose the results of Register and CreateLinkedTokenSource, above all for tokens that live as long as the process.",
+	heap.CauseScope:         "The service provider keeps the disposable services that it made until its scope ends. Resolve transient disposable services from a scope (CreateScope) and dispose it, not from the root provider.",
+	heap.CauseCache:         "Limit the cache: set SizeLimit and the Size of each entry, or an expiration.",
+	heap.CauseWeakTable:     "The values of a ConditionalWeakTable are alive as long as their keys. Find out what keeps the keys alive.",
+	heap.CauseQueue:         "More is queued than consumed. Bound the queue, so that producers wait, or add consumers.",
+	heap.CauseCollection:    "Remove from the collection what is no longer needed, or bound it, as a cache that evicts does.",
+	heap.CauseStructure:     "Each of these objects is alive as long as the first one. Cut off those that are no longer needed, or limit their number.",
+	heap.CauseLarge:         "It is a single large object. Process the data in parts, or rent arrays (ArrayPool<T>) instead of keeping one.",
+	heap.CauseArray:         "Clear elements that are no longer needed, or drop the array.",
+	heap.CauseHandles:       "Each of these objects is held by a GCHandle of its own. Free the handles (GCHandle.Free).",
+	heap.CauseShared:        "Several objects refer to each of these. gclog heap roots FILE TYPE lists all paths.",
+	heap.CauseObject:        "Look at the fields of this class that hold these types, and release what is no longer needed.",
+}
+
+func adviceByHolder(h heap.Holder, held string) string {
+	switch {
+	case h.Static != nil || h.Table:
+		return "A static field keeps its value as long as the process runs."
+	case h.Root.Kind == heap.RootStack && held == "System.Object[]":
+		return "Either a running method uses it, or these are static fields of a thread, which live as long as the thread."
+	case h.Root.Kind == heap.RootStack:
+		return "A local variable or parameter keeps its value until the method no longer uses it."
+	case h.Root.Kind == heap.RootHandle && h.Root.Flags&heap.RootRefCounted != 0:
+		return "Native code keeps it through COM, until all references are released."
+	case h.Root.Kind == heap.RootHandle && h.Root.Flags&heap.RootPinned != 0:
+		return "A pinned handle keeps it, and keeps the GC from moving it, until the handle is freed."
+	case h.Root.Kind == heap.RootHandle:
+		return "A GC handle keeps it until the handle is freed."
+	}
+	return ""
+}
+
+func (r *suspectReport) csv() (rows [][]string) {
+	for i := range r.list {
+		s := &r.list[i]
+		rows = append(rows, []string{cmp.Or(r.address(s.Object), ""), r.typ(s.Type), strconv.FormatUint(s.Objects, 10), strconv.FormatUint(s.Retained, 10), strconv.FormatUint(s.Own, 10), string(s.Cause), s.Holder.String()})
+	}
+	return rows
+}
+
+func (r *suspectReport) address(o heap.Object) string {
+	if o == heap.NoObject {
+		return ""
+	}
+	return fmt.Sprintf("0x%x", r.g.Address(o))
+}
+
+type suspectsJSON struct {
+	Complete  bool          `json:"complete"`
+	Reachable countJSON     `json:"reachable"`
+	Least     uint64        `json:"least_bytes"`
+	Suspects  []suspectJSON `json:"suspects"`
+}
+
+type suspectJSON struct {
+	Address     string            `json:"address,omitempty"` // of the object, or the first one of a structure
+	Name        string            `json:"name"`
+	Objects     uint64            `json:"objects"`
+	Retained    uint64            `json:"retained_bytes"`
+	Own         uint64            `json:"own_bytes"` // without other suspects
+	Share       float64           `json:"share"`     // of the reachable bytes, 0 to 1
+	Cause       heap.Cause        `json:"cause"`
+	Root        string            `json:"root"`
+	Dominated   bool              `json:"dominated"`    // all paths begin as this one does
+	Via         uint64            `json:"path_objects"` // how many of the objects the path leads to
+	Path        []stepJSON        `json:"path"`
+	Omitted     int               `json:"path_omitted"` // steps in the middle
+	Accumulated []accumulatedJSON `json:"accumulated"`
+	Advice      string            `json:"advice"`
+}
+
+type stepJSON struct {
+	Address  string `json:"address,omitempty"`
+	Name     string `json:"name"`
+	Repeated int    `json:"repeated"`
+}
+
+type accumulatedJSON struct {
+	Name     string `json:"name"`
+	Objects  uint64 `json:"objects"`
+	Retained uint64 `json:"retained_bytes"`
+}
+
+func (r *suspectReport) json() *suspectsJSON {
+	x := &suspectsJSON{Complete: r.g.Walk.Complete(), Reachable: countJSON(r.reachable), Least: r.min, Suspects: []suspectJSON{}}
+	for i := range r.list {
+		s := &r.list[i]
+		row := suspectJSON{
+			Address: r.address(s.Object), Name: r.typ(s.Type), Objects: s.Objects, Retained: s.Retained, Own: s.Own,
+			Share: float64(s.Retained) / float64(max(r.reachable.Bytes, 1)), Cause: s.Cause, Root: s.Holder.String(),
+			Dominated: s.Dominated, Via: s.Via, Path: []stepJSON{}, Accumulated: []accumulatedJSON{}, Advice: r.advice(s),
+		}
+		first, omitted, last := middle(s.Path)
+		row.Omitted = omitted
+		for _, step := range slices.Concat(first, last) {
+			row.Path = append(row.Path, stepJSON{r.address(step.Object), r.typ(step.Type), step.Repeated})
+		}
+		for _, b := range s.Below {
+			row.Accumulated = append(row.Accumulated, accumulatedJSON{r.typ(b.Type), b.Objects, b.Retained})
+		}
+		x.Suspects = append(x.Suspects, row)
+	}
+	return x
+}
