@@ -28,6 +28,9 @@ type Config struct {
 	// RundownGC requests the two events with the GC's settings at the end of the session. It only
 	// has an effect on runtimes that can send them without a whole rundown.
 	RundownGC bool
+	// RundownMethods requests the names of all methods with compiled code, and the modules, at the end
+	// of the session. Before .NET 9 that is a whole rundown.
+	RundownMethods bool
 }
 
 // Limits of the runtime. Beyond them it hangs or crashes.
@@ -36,9 +39,13 @@ const (
 	maxProviders = 1000
 	maxBufferMB  = 16 << 10
 
-	formatNettrace   = 1
-	rundownKeywordGC = 1
-	no               = 0
+	formatNettrace = 1
+	no             = 0
+	yes            = 1
+
+	// Keywords of the rundown.
+	rundownGC      = 0x1
+	rundownMethods = 0x8 | 0x10 | 0x20 // Loader, JIT, NGEN
 )
 
 // Validate returns an error if the configuration is invalid. Some invalid configurations would
@@ -69,16 +76,23 @@ func (c *Config) payload(command byte) []byte {
 	}
 	e.u32(c.BufferMB)
 	e.u32(formatNettrace)
+	whole := byte(no)
+	if c.RundownMethods {
+		whole = yes
+	}
 	switch command {
 	case cmdCollectTracing2:
-		e.u8(no) // rundown; this command only knows a whole one
+		e.u8(whole) // rundown; this command only knows a whole one
 	case cmdCollectTracing3:
-		e.u8(no)
+		e.u8(whole)
 		e.u8(no) // no stacks
 	default:
 		rundown := uint64(0)
 		if c.RundownGC {
-			rundown = rundownKeywordGC
+			rundown |= rundownGC
+		}
+		if c.RundownMethods {
+			rundown |= rundownMethods
 		}
 		e.u64(rundown)
 		e.u8(no)

@@ -117,6 +117,35 @@ func TestCollectTracing(t *testing.T) {
 	}
 }
 
+// TestRundownMethods: the names of methods are requested by keywords, or with a whole rundown where
+// there are none.
+func TestRundownMethods(t *testing.T) {
+	for known, want := range map[string]string{
+		"0205": "10000000 01000000 3800000000000000 00 01000000",
+		"0204": "10000000 01000000 01 00 01000000",
+		"0203": "10000000 01000000 01 01000000",
+	} {
+		r := serve(t, func(conn net.Conn, request []byte) {
+			if hex.EncodeToString(request[16:18]) != known {
+				_, _ = conn.Write(refusal(unknownCommand))
+				return
+			}
+			_, _ = conn.Write(answer(make([]byte, 8)))
+		})
+		cfg := config()
+		cfg.RundownMethods = true
+		s, err := r.client().StartTracing(t.Context(), cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = s.Close()
+		requests := r.seen()
+		if got := requests[len(requests)-1][20:]; !slices.Equal(got[:len(unhex(t, want))], unhex(t, want)) {
+			t.Errorf("%s: payload\n% x, want\n% x", known, got, unhex(t, want))
+		}
+	}
+}
+
 // TestNoRundown: unless requested, nothing is sent at the end of a session.
 func TestNoRundown(t *testing.T) {
 	r := serve(t, send(answer(make([]byte, 8))))

@@ -44,6 +44,7 @@ type Builder struct {
 	counting    bool // objects are counted, not stored
 	types       map[uint64]*Type
 	modules     Modules
+	methods     map[uint64]string // of roots on the stack, by MethodDesc; "": its name has not come. nil until the first method
 
 	gc   *walk // of the collection that is running, once it has begun
 	best *walk // the walk to use: the first complete one of a full collection, else the best
@@ -99,7 +100,7 @@ func NewBuilder(pointerSize int) *Builder {
 func Wanted(m *parse.Metadata) parse.Want {
 	switch {
 	case m.Provider == clr.RundownProvider:
-		return parse.Want{Deliver: m.EventID == clr.IDRundownModuleDCStart || m.EventID == clr.IDRundownModuleDCEnd}
+		return parse.Want{Deliver: m.EventID == clr.IDRundownModuleDCStart || m.EventID == clr.IDRundownModuleDCEnd || m.EventID == clr.IDRundownMethodDCEnd}
 	case m.Provider != clr.RuntimeProvider:
 		return parse.Want{}
 	}
@@ -173,6 +174,8 @@ func (b *Builder) Event(at int64, e clr.Event) {
 		if path := e.ILPath.String(); path != "" {
 			b.modules[e.ID] = path
 		}
+	case *clr.Method:
+		b.method(e)
 	case *clr.GCStart:
 		b.start(at, e)
 	case *clr.GCEnd:
@@ -219,6 +222,24 @@ func (b *Builder) addTypes(e *clr.BulkType) {
 			ID: t.ID, Module: t.Module, Token: t.NameID, Flags: t.Flags, Element: t.ElementType,
 			Parameters: parameters, Name: t.Name.String(),
 		}
+	}
+}
+
+// method handles a method. They come after the walk; only those that hold an object are kept.
+func (b *Builder) method(e *clr.Method) {
+	if b.best == nil || b.counting {
+		return
+	}
+	if b.methods == nil {
+		b.methods = map[uint64]string{}
+		for i := range b.best.roots {
+			if r := &b.best.roots[i]; r.kind == RootStack && r.id != 0 {
+				b.methods[r.id] = ""
+			}
+		}
+	}
+	if _, holds := b.methods[e.ID]; holds {
+		b.methods[e.ID] = e.Namespace.String() + "." + e.Name.String()
 	}
 }
 
@@ -396,6 +417,11 @@ func (b *Builder) Graph() (*Graph, error) {
 		g.first = make([]uint32, len(g.address)+1)
 	}
 	g.resolveRoots(w)
+	for id, name := range b.methods {
+		if name != "" {
+			g.addMethod(id, name)
+		}
+	}
 	g.regions = w.after
 	sortRanges(g.regions)
 	g.ages = w.layout().ages(g.address)

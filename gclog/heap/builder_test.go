@@ -181,7 +181,7 @@ func TestFalseCounts(t *testing.T) {
 
 // tiny returns a recording of a heap with five objects:
 //
-//	stack -> a Holder (gen1) -> a large Blob, and twice the Item
+//	stack of My.App.Main -> a Holder (gen1) -> a large Blob, and twice the Item
 //	statics table (pinned handle) -> Item, which is also in the static field Best
 //	weak handle -> String, which is frozen
 func tiny(pointerSize int) []byte {
@@ -198,6 +198,8 @@ func tiny(pointerSize int) []byte {
 		kinds[id] = uint32(i + 1)
 		w.Metadata(nettracetest.Kind{ID: uint32(i + 1), Provider: clr.RuntimeProvider, EventID: uint32(id), Version: 2, Level: 4, Keywords: 1})
 	}
+	kinds[clr.IDRundownMethodDCEnd] = uint32(len(ids) + 1)
+	w.Metadata(nettracetest.Kind{ID: uint32(len(ids) + 1), Provider: clr.RundownProvider, EventID: clr.IDRundownMethodDCEnd, Version: 1, Level: 4, Keywords: 0x30})
 	ticks := clock.Ticks
 	add := func(id int, fill func(p *nettracetest.Payload)) {
 		p := &nettracetest.Payload{PointerSize: pointerSize}
@@ -245,6 +247,11 @@ func tiny(pointerSize int) []byte {
 	})
 	ranges([3]uint64{1, 0x1000, 0x100}, [3]uint64{3, 0x10000, 0x1000}, [3]uint64{4, 0x20000, 0x1000})
 	add(clr.IDGCEnd, func(p *nettracetest.Payload) { p.U32(7, 2).U16(0) })
+	for id, name := range map[uint64]string{0x77: "Main", 0x78: "Other", 0x88: "Handle"} {
+		add(clr.IDRundownMethodDCEnd, func(p *nettracetest.Payload) {
+			p.U64(id, 0xf000, 0x7000).U32(0x10, 0x06000001, 0).Text("My.App").Text(name).Text("void ()").U16(0)
+		})
+	}
 	w.End()
 	return w.Bytes
 }
@@ -256,6 +263,9 @@ func TestTiny(t *testing.T) {
 		g, err := heap.Read(bytes.NewReader(tiny(pointerSize)))
 		if err != nil || !g.Walk.Complete() || g.Walk.Collection != 7 || g.Walk.NullRoots != 1 || g.Walk.Unresolved != 0 || g.UnknownTypes() != 1 {
 			t.Fatalf("%+v, %v", g, err)
+		}
+		if len(g.Methods) != 1 { // only what holds objects is kept
+			t.Errorf("methods %v", g.Methods)
 		}
 		d, p := g.Dominators(), g.Paths()
 		var got []string
@@ -271,9 +281,9 @@ func TestTiny(t *testing.T) {
 		space := map[int]string{8: "17/24", 4: "17/20"}[pointerSize]
 		last := map[int]string{8: "22/24", 4: "22/24"}[pointerSize]
 		want := []string{
-			"Holder 0x1000 24/24 gen1 [2 1 1] retains 5368709144 by stack [0]",
+			"Holder 0x1000 24/24 gen1 [2 1 1] retains 5368709144 by stack of My.App.Main [0]",
 			"Item 0x1040 " + space + " gen0 [] retains " + space[3:] + " by static Best [1]",
-			"Blob 0x10000 5368709120/5368709120 loh [] retains 5368709120 by stack [0 2]",
+			"Blob 0x10000 5368709120/5368709120 loh [] retains 5368709120 by stack of My.App.Main [0 2]",
 			"System.Object[] 0x20000 64/64 poh [1 0] retains 64 by statics table [3]",
 			"unknown type 0x104 0x30000 " + last + " frozen [] retains 0 by - []",
 		}

@@ -3,7 +3,9 @@ package heap
 import (
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/gclog/gclog/parse/clr"
 )
@@ -28,6 +30,7 @@ const (
 	sectionSizes
 	sectionNames
 	sectionDeclaring
+	sectionMethods
 )
 
 type privateWriter []byte
@@ -96,6 +99,10 @@ func (g *Graph) private() []byte {
 		w.text(t.Exact)
 	})
 	list(&w, sectionDeclaring, g.Statics, func(w *privateWriter, s *Static) { w.text(s.Declaring) })
+	list(&w, sectionMethods, slices.Sorted(maps.Keys(g.Methods)), func(w *privateWriter, id *uint64) {
+		w.u(*id)
+		w.text(g.Methods[*id])
+	})
 	return w
 }
 
@@ -247,6 +254,11 @@ func (g *Graph) readPrivate(b []byte, off int64) (named []bool, err error) {
 					g.Types[next].Definition, g.Types[next].Exact = definition, exact
 				}
 				next++
+			})
+		case sectionMethods:
+			s.list(func() {
+				id, name := s.u(), string(s.take(s.u()))
+				g.addMethod(id, name)
 			})
 		case sectionDeclaring:
 			next := 0

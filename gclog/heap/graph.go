@@ -22,6 +22,9 @@ type Graph struct {
 	Dependents  []Dependent // entries of ConditionalWeakTables, without those whose key or value is gone
 	Walk        Walk
 	Modules     Modules // by Type.Module
+	// Methods are the names of the methods of stack roots, by Root.ID, if the session asked for them
+	// with a rundown (MethodDCEndVerbose).
+	Methods map[uint64]string
 
 	address  []uint64
 	size     []uint32 // bytes; largeSize: see large

@@ -9,7 +9,8 @@ import (
 // A Holder is what holds an object from outside of the heap: a static field, or a root.
 type Holder struct {
 	Static *Static
-	Root   *Root // nil for a static field
+	Root   *Root  // nil for a static field
+	Method string // for a root on the stack, the method whose frame holds the object, as text; "": unknown
 	// Table reports whether Root holds an array of static fields, and not one with a name. They are
 	// those of generic types, as a rule.
 	Table bool
@@ -36,9 +37,18 @@ func (g *Graph) Paths() *Paths {
 	}
 	strong, tables := len(p.holders), g.staticTables()
 	for i := range g.Roots {
-		if g.Roots[i].Strong() {
-			p.holders = append(p.holders, Holder{Root: &g.Roots[i], Table: tables[g.Roots[i].Object]})
+		r := &g.Roots[i]
+		if !r.Strong() {
+			continue
 		}
+		h := Holder{Root: r, Table: tables[r.Object]}
+		if name := g.Methods[r.ID]; r.Kind == RootStack && name != "" {
+			h.Method = name
+			if g.Types[g.Type(r.Object)].Name == "System.Object[]" { // .NET 9 and 10 report them like this
+				h.Method += ", or thread statics"
+			}
+		}
+		p.holders = append(p.holders, h)
 	}
 	slices.SortStableFunc(p.holders[strong:], func(a, b Holder) int { return cmp.Compare(a.rank(), b.rank()) })
 	s := newSuccessors(g)
@@ -81,7 +91,7 @@ func (h Holder) rank() int {
 	return 2
 }
 
-// String returns what kind of holder it is, and the name of a static field.
+// String returns what kind of holder it is, and the name of a static field or a method.
 func (h Holder) String() string {
 	if v := h.Static; v != nil && v.Declaring != "" {
 		return "static " + v.Declaring + "." + v.Field
@@ -92,10 +102,15 @@ func (h Holder) String() string {
 	switch {
 	case h.Table:
 		return "statics table"
-	case r.Kind == RootStack && r.Flags&RootPinned != 0:
-		return "stack, pinned"
 	case r.Kind == RootStack:
-		return "stack"
+		text := "stack"
+		if h.Method != "" {
+			text += " of " + h.Method
+		}
+		if r.Flags&RootPinned != 0 {
+			text += ", pinned"
+		}
+		return text
 	case r.Kind == RootFinalizer:
 		return "finalizer queue"
 	case r.Kind == RootHandle && r.Flags&RootRefCounted != 0:

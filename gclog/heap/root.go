@@ -49,3 +49,11 @@ type Static struct {
 // A Dependent is an entry of a ConditionalWeakTable: Value is alive because Key is
 // (GCBulkRootConditionalWeakTableElementEdge).
 type Dependent struct{ Key, Value Object }
+
+// addMethod adds the name of a method.
+func (g *Graph) addMethod(id uint64, name string) {
+	if g.Methods == nil {
+		g.Methods = map[uint64]string{}
+	}
+	g.Methods[id] = name
+}

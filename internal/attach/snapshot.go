@@ -22,6 +22,7 @@ type SnapshotOptions struct {
 	// WaitBackground is how long a background collection is waited for. While one is running, the
 	// runtime walks its heap at each collection.
 	WaitBackground time.Duration
+	StackNames     bool      // ask for the names of the methods that hold objects on the stack, which takes longer
 	Spool          io.Writer // receives the recording
 	Progress       *SnapshotProgress
 }
@@ -166,7 +167,7 @@ const (
 // walk requests the walk and reads the session. It returns the number of the collection.
 func (o *SnapshotOptions) walk(ctx context.Context, t *session.Target, hold *session.Hold) (number uint32, err error) {
 	facts := recordedFacts(ctx, t)
-	stream, err := hold.StartTracing(context.WithoutCancel(ctx), session.Config{BufferMB: o.BufferMB, Providers: []session.Provider{
+	stream, err := hold.StartTracing(context.WithoutCancel(ctx), session.Config{BufferMB: o.BufferMB, RundownMethods: o.StackNames, Providers: []session.Provider{
 		{Name: clr.RuntimeProvider, Keywords: walkKeywords, Level: clr.LevelInformational},
 	}})
 	if err != nil {

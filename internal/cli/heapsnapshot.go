@@ -41,6 +41,7 @@ Examples:
 			&cli.BoolFlag{Name: "dry-run", Usage: "only print what the snapshot would do to the process"},
 			&cli.BoolFlag{Name: "force", Usage: "take it even if there may not be enough memory"},
 			&cli.BoolFlag{Name: "keep-trace", Usage: "keep the recording too, as .nettrace next to the file"},
+			&cli.BoolFlag{Name: "stack-names", Usage: "also ask for the methods whose local variables hold objects; that may take seconds"},
 			&cli.StringFlag{Name: "wait-bgc", Value: waitBackground.String(), Usage: "wait up to `TIME` for a background collection that is running"},
 			&cli.StringFlag{Name: "timeout", Usage: "give up after `TIME` without an answer", DefaultText: "30s and more for a large heap"},
 		}),
@@ -56,7 +57,7 @@ func (p *program) heapSnapshot(c *cli.Context) error {
 	if !ch.made() {
 		return usagef("heap snapshot needs the PID or the NAME of a process (gclog ps lists them)")
 	}
-	o := snapshotOptions{force: c.Bool("force"), dryRun: c.Bool("dry-run")}
+	o := snapshotOptions{force: c.Bool("force"), dryRun: c.Bool("dry-run"), stackNames: c.Bool("stack-names")}
 	if o.wait, err = parseDuration(c, "wait-bgc"); err != nil {
 		return err
 	}
@@ -98,6 +99,7 @@ func (p *program) checkDump(path string) error {
 // snapshotOptions are what the user says about a snapshot.
 type snapshotOptions struct {
 	force, dryRun bool
+	stackNames    bool
 	wait, timeout time.Duration // timeout 0: by the plan
 }
 
@@ -171,7 +173,10 @@ func shortTime(d time.Duration) string {
 
 // take takes the snapshot. The result must be closed, also to let other processes of gclog go on.
 func (p *program) take(ctx context.Context, s *plannedSnapshot, spool io.Writer) (*attach.Snapshot, error) {
-	o := attach.SnapshotOptions{BufferMB: s.plan.BufferMB, Timeout: s.o.timeout, WaitBackground: s.o.wait, Spool: spool, Progress: &attach.SnapshotProgress{}}
+	o := attach.SnapshotOptions{
+		BufferMB: s.plan.BufferMB, Timeout: s.o.timeout, WaitBackground: s.o.wait, StackNames: s.o.stackNames,
+		Spool: spool, Progress: &attach.SnapshotProgress{},
+	}
 	if o.Timeout == 0 {
 		o.Timeout = s.plan.Timeout()
 	}

@@ -112,6 +112,7 @@ var manifests = []manifest{
 
 	{clr.RundownProvider, 10, "GCSettingsRundown", map[int]string{0: "HardLimit:u64 LOHThreshold:u64 PhysicalMemoryConfig:u64 Gen0MinBudget:u64 Gen0MaxBudget:u64 HighMemoryPercent:u32 Bits:u32" + id}},
 	{clr.RundownProvider, 153, "ModuleDCStart", modules},
+	{clr.RundownProvider, 144, "MethodDCEndVerbose", methods},
 	{clr.RundownProvider, 154, "ModuleDCEnd", modules},
 	{clr.RundownProvider, 187, "RuntimeInformationDCStart", map[int]string{0: runtimeInformation}},
 
@@ -132,6 +133,13 @@ const (
 var modules = map[int]string{
 	1: "ID:u64 Assembly:u64 Flags:u32 -:u32 ILPath:text NativePath:text" + id,
 }
+
+var methods = map[int]string{
+	1: method,
+	2: method + " -:u64",
+}
+
+const method = "ID:u64 Module:u64 StartAddress:u64 Size:u32 Token:u32 Flags:u32 Namespace:text Name:text Signature:text" + id
 
 func perHeapHistory(generations int) string {
 	s := "ClrInstance:u16 FreeListAllocated:ptr FreeListRejected:ptr EndOfSegmentAllocated:ptr CondemnedAllocated:ptr PinnedAllocated:ptr PinnedAllocatedAdvance:ptr " +

@@ -112,6 +112,7 @@ const (
 const (
 	IDRundownGCSettings         = 10
 	IDRundownModuleDCStart      = 153
+	IDRundownMethodDCEnd        = 144
 	IDRundownModuleDCEnd        = 154
 	IDRundownRuntimeInformation = 187
 )

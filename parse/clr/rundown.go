@@ -46,6 +46,27 @@ func (e *Module) decode(p *payload, _ int) {
 	e.ILPath, e.NativePath, e.Instance = p.utf16z(), p.utf16z(), p.instance()
 }
 
+// Method is a method with compiled code (D 144, for each at the end of a session with rundown).
+type Method struct {
+	Instance
+	ID           uint64 // of its MethodDesc
+	Module       uint64
+	StartAddress uint64
+	Size         uint32 // bytes
+	Token        uint32
+	Flags        uint32
+	Namespace    UTF16 // the class that declares it, with its namespace
+	Name         UTF16
+	Signature    UTF16
+}
+
+func (e *Method) decode(p *payload, _ int) {
+	*e = Method{
+		ID: p.u64(), Module: p.u64(), StartAddress: p.u64(), Size: p.u32(), Token: p.u32(), Flags: p.u32(),
+		Namespace: p.utf16z(), Name: p.utf16z(), Signature: p.utf16z(), Instance: p.instance(),
+	}
+}
+
 // Bits of RuntimeInformation.StartupFlags.
 const (
 	StartupConcurrentGC = 0x1

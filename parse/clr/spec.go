@@ -119,6 +119,7 @@ var specs = [...]spec{
 
 	{rd, IDRundownGCSettings, "GCSettingsRundown", 50, 0, &GCSettings{}},
 	{rd, IDRundownModuleDCStart, "ModuleDCStart", 30, 0, &Module{}},
+	{rd, IDRundownMethodDCEnd, "MethodDCEndVerbose", 44, 0, &Method{}},
 	{rd, IDRundownModuleDCEnd, "ModuleDCEnd", 30, 0, &Module{}},
 	{rd, IDRundownRuntimeInformation, "RuntimeInformationDCStart", 45, 0, &RuntimeInformation{}},
 	{rc, IDRecordedProcess, "RecordedProcess", 16, 0, &RecordedProcess{}},
