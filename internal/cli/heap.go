@@ -38,7 +38,7 @@ Examples:
    gclog heap roots app.gcdump MyApp.Session       why these objects are alive
    gclog heap suspects app.nettrace                where memory accumulates
    gclog heap convert app.nettrace -o app.gcdump   for PerfView and Visual Studio`,
-		Subcommands: []*cli.Command{p.heapSnapshotCommand(), p.heapStatCommand(), p.heapDiffCommand(), p.heapRetainedCommand(), p.heapRootsCommand(), p.heapSuspectsCommand(), p.heapConvertCommand()},
+		Subcommands: []*cli.Command{p.heapSnapshotCommand(), p.heapWatchCommand(), p.heapStatCommand(), p.heapDiffCommand(), p.heapRetainedCommand(), p.heapRootsCommand(), p.heapSuspectsCommand(), p.heapConvertCommand()},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
 				return noSuchCommand(c.Command.Subcommands, "gclog heap", c.Args().First())
@@ -48,13 +48,19 @@ Examples:
 	}
 }
 
-// heapFlags are the flags that all commands about snapshots have.
+// heapFlags are the flags that all commands about files with snapshots have.
 func heapFlags(more ...cli.Flag) []cli.Flag {
+	return listFlags(append([]cli.Flag{
+		&cli.StringSliceFlag{Name: "assemblies", Usage: "look in `DIR` for the program's assemblies, which have the names that a recording lacks; may be repeated"},
+	}, more...)...)
+}
+
+// listFlags are the flags of all commands that list what a snapshot contains.
+func listFlags(more ...cli.Flag) []cli.Flag {
 	return append([]cli.Flag{
 		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "table", Usage: "`FORMAT`: table, json or csv"},
 		&cli.IntFlag{Name: "top", Usage: "list the first `N` rows", DefaultText: "20 in a table, else all"},
 		&cli.StringFlag{Name: "filter", Usage: "list only what matches the regular expression `RE`"},
-		&cli.StringSliceFlag{Name: "assemblies", Usage: "look in `DIR` for the program's assemblies, which have the names that a recording lacks; may be repeated"},
 		&cli.BoolFlag{Name: "raw-names", Usage: "show the names of types as the runtime writes them"},
 		&cli.StringFlag{Name: "min", Usage: "list only what has at least `SIZE`: bytes (K, M, G), or a share of the heap (1%)"},
 	}, more...)
@@ -182,7 +188,7 @@ func readHeap[T any](p *program, name string, recording, dump func(io.Reader) (*
 		return x, incomplete(name, walk(x))
 	}
 	x, err := recording(r)
-	damage, kind := (*parse.FormatError)(nil), (*parse.KindError)(nil)
+	var kind *parse.KindError
 	switch {
 	case errors.Is(err, heap.ErrNoWalk):
 		return nil, dataf("%s contains no heap walk: it needs the keywords 0x1980001 of Microsoft-Windows-DotNETRuntime (dotnet-gcdump's) and a .NET that is not NativeAOT", name)
@@ -190,10 +196,17 @@ func readHeap[T any](p *program, name string, recording, dump func(io.Reader) (*
 		return nil, dataf("%s is neither a recording (.nettrace) nor a heap snapshot (.gcdump): %w", name, err)
 	case x == nil:
 		return nil, dataf("%s: %w", name, err)
-	case err != nil && !(errors.As(err, &damage) && walk(x).Complete()): // what follows a complete walk is not needed
-		return x, dataf("%s: %w", name, err)
 	}
-	return x, incomplete(name, walk(x))
+	return x, unread(name, err, walk(x))
+}
+
+// unread returns what a walk lacks as an error, or nil. err is how reading it ended: damage behind a
+// complete walk does not matter.
+func unread(name string, err error, w *heap.Walk) error {
+	if _, damaged := errors.AsType[*parse.FormatError](err); err != nil && !(damaged && w.Complete()) {
+		return dataf("%s: %w", name, err)
+	}
+	return incomplete(name, w)
 }
 
 // incomplete returns what a walk lacks as an error, or nil.

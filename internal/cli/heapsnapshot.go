@@ -77,7 +77,7 @@ func (p *program) heapSnapshot(c *cli.Context) error {
 		return unlessStopped(ctx, err)
 	}
 	if path == "" {
-		path = strings.TrimSuffix(recordingName(attach.Names(&s.target.Process)[0], time.Now()), ".nettrace") + ".gcdump"
+		path = dumpName(s.target, time.Now())
 		if err := p.checkDump(path); err != nil {
 			return err
 		}
@@ -115,13 +115,28 @@ type plannedSnapshot struct {
 // do to the process.
 func (p *program) planSnapshot(ctx context.Context, ch choice, o snapshotOptions) (*plannedSnapshot, error) {
 	target, err := p.find(ctx, ch)
-	if err == nil {
-		err = target.CheckStartup(ctx)
-	}
 	if err != nil {
 		return nil, err
 	}
+	s, err := p.planOf(ctx, target, o)
+	if err != nil {
+		return nil, err
+	}
+	if o.dryRun {
+		fmt.Fprintln(p.out, s.text())
+	} else {
+		p.ui.say(s.text())
+	}
+	return s, p.allow(s)
+}
+
+// planOf finds out whether a snapshot of a process can be taken.
+func (p *program) planOf(ctx context.Context, target *session.Target, o snapshotOptions) (*plannedSnapshot, error) {
+	if err := target.CheckStartup(ctx); err != nil {
+		return nil, err
+	}
 	s := &plannedSnapshot{target: target, o: o}
+	var err error
 	if s.facts, err = p.identify(ctx, target); err != nil && !attach.IsTooOld(err) {
 		return nil, doctor.Explain(target, err)
 	}
@@ -132,20 +147,20 @@ func (p *program) planSnapshot(ctx context.Context, ch choice, o snapshotOptions
 		return nil, &codedError{exitSession, err}
 	}
 	s.plan = attach.PlanSnapshot(target, &s.facts)
-	say := p.ui.say
-	if o.dryRun {
-		say = func(text string) { fmt.Fprintln(p.out, text) }
-	}
-	say(s.text())
+	return s, nil
+}
+
+// allow returns an error if there may not be enough memory.
+func (p *program) allow(s *plannedSnapshot) error {
 	lack := s.plan.Lacks()
 	switch {
 	case lack == nil:
-		return s, nil
-	case o.force:
+		return nil
+	case s.o.force:
 		p.ui.sayf("%s has only %s left: the process may be killed", lack.Of, formats.SizeText(int64(lack.Free())))
-		return s, nil
+		return nil
 	}
-	return nil, &codedError{exitSession, fmt.Errorf("refused: the events may need %s, but %s has only %s of %s left; --force takes the snapshot all the same",
+	return &codedError{exitSession, fmt.Errorf("refused: the events may need %s, but %s has only %s of %s left; --force takes the snapshot all the same",
 		formats.SizeText(int64(s.plan.Need)), lack.Of, formats.SizeText(int64(lack.Free())), formats.SizeText(int64(lack.Limit)))}
 }
 
@@ -288,10 +303,10 @@ func openSpool(path string, keep bool) (*recording, *os.File, error) {
 // graphOf reads the graph from the recording of a process, with the names in the program's files.
 func graphOf(t *session.Target, r io.Reader, name string) (*heap.Graph, error) {
 	g, err := heap.Read(r)
-	if err == nil {
-		err = incomplete(name, &g.Walk)
+	if g == nil {
+		return nil, dataf("%s: %w", name, err)
 	}
-	if err != nil {
+	if err := unread(name, err, &g.Walk); err != nil {
 		return nil, err
 	}
 	g.Resolve(modulesOf(t))
@@ -304,31 +319,40 @@ func (p *program) histogramOf(ctx context.Context, ch choice) (*heap.Histogram, 
 	if err != nil {
 		return nil, err
 	}
-	r, w := io.Pipe()
-	type counted struct {
-		h   *heap.Histogram
-		err error
+	h, taken, err := takeInto(ctx, p, s, heap.ReadHistogram, func(h *heap.Histogram) *heap.Walk { return &h.Walk })
+	if taken != nil {
+		defer taken.Close()
+		p.sayPauses(taken)
 	}
-	done := make(chan counted)
+	if h != nil {
+		modulesOf(s.target).Resolve(h.Types, h.Modules)
+	}
+	return h, err
+}
+
+// takeInto takes a snapshot and reads it at the same time, without a file. What is incomplete is
+// returned with an error that says so.
+func takeInto[T any](ctx context.Context, p *program, s *plannedSnapshot, read func(io.Reader) (*T, error), walk func(*T) *heap.Walk) (*T, *attach.Snapshot, error) {
+	r, w := io.Pipe()
+	done := make(chan error)
+	var x *T
 	go func() {
-		h, err := heap.ReadHistogram(r)
+		var err error
+		x, err = read(r)
 		_, _ = io.Copy(io.Discard, r)
-		done <- counted{h, err}
+		done <- err
 	}()
 	taken, err := p.take(ctx, s, w)
 	_ = w.Close()
-	all := <-done
-	if err != nil {
-		return nil, err
-	}
-	defer taken.Close()
-	p.sayPauses(taken)
+	damage := <-done
 	name := fmt.Sprintf("the heap of process %d", s.target.PID)
-	if all.err != nil {
-		return nil, dataf("%s: %w", name, all.err)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case x == nil:
+		return nil, taken, dataf("%s: %w", name, damage)
 	}
-	modulesOf(s.target).Resolve(all.h.Types, all.h.Modules)
-	return all.h, incomplete(name, &all.h.Walk)
+	return x, taken, unread(name, damage, walk(x))
 }
 
 // sayPauses prints which pauses a snapshot has caused.

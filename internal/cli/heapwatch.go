@@ -1,0 +1,346 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/formats/screen"
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/gclog/heap"
+	"github.com/gclog/gclog/internal/attach"
+	"github.com/gclog/gclog/session"
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) heapWatchCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "watch",
+		Usage:     "take snapshots of a running process at intervals: what grows every time",
+		ArgsUsage: "PID|NAME",
+		Description: `Finds leaks without a person: after each snapshot it prints what has grown since the
+first one, and at the end, also after ^C or when the process exits, which types grew
+every time and what holds them. Each snapshot pauses the program, as
+gclog heap snapshot --help describes, and its cost is printed.
+
+Examples:
+   gclog heap watch MyApp                          6 snapshots in 50 minutes
+   gclog heap watch 4711 --every 1h --count 24
+   gclog heap watch 4711 --keep /var/tmp           keeps the files
+   gclog heap watch 4711 -o json > growth.json     the result only`,
+		Flags: join(processFlags(), listFlags(
+			&cli.StringFlag{Name: "every", Value: "10m", Usage: "take one each `TIME`, 1m or more"},
+			&cli.IntFlag{Name: "count", Value: 6, Usage: "take `N` snapshots, 2 or more"},
+			&cli.StringFlag{Name: "keep", Usage: "write each snapshot to a .gcdump file in the folder `DIR`"},
+			&cli.BoolFlag{Name: "force", Usage: "take them even if there may not be enough memory"},
+		)),
+		Action: p.heapWatch,
+	}
+}
+
+// A heapWatch is a series of snapshots of a process.
+type heapWatch struct {
+	list   heapList
+	every  time.Duration
+	count  int
+	keep   string // folder of the files; "": none
+	o      snapshotOptions
+	target *session.Target
+	facts  gclog.Process
+
+	snapshots []watchedSnapshot
+	last      *heap.Graph
+}
+
+// A watchedSnapshot is what is kept of a snapshot.
+type watchedSnapshot struct {
+	at     time.Time
+	gcs    []*gclog.GCDetails // that it caused
+	counts *heap.Histogram
+	file   string // "": none
+}
+
+// leastInterval is how long a program is left alone between two snapshots.
+const leastInterval = time.Minute
+
+func (p *program) heapWatch(c *cli.Context) error {
+	w := &heapWatch{o: snapshotOptions{force: c.Bool("force"), wait: waitBackground}, count: c.Int("count"), keep: c.String("keep")}
+	var err error
+	if w.list, err = readHeapFlags(c); err != nil {
+		return err
+	}
+	ch, err := choose(c, c.Args().Slice())
+	if err != nil {
+		return err
+	}
+	if w.every, err = parseDuration(c, "every"); err != nil {
+		return err
+	}
+	switch {
+	case !ch.made():
+		return usagef("heap watch needs the PID or the NAME of a process (gclog ps lists them)")
+	case w.every < leastInterval:
+		return usagef("--every %s: each snapshot pauses the program, so it must be %v or more", c.String("every"), leastInterval)
+	case w.count < 2:
+		return usagef("--count %d: growth needs two snapshots or more", w.count)
+	}
+	if w.keep != "" {
+		if info, err := os.Stat(w.keep); err != nil || !info.IsDir() {
+			return usagef("--keep %s: there is no such folder", w.keep)
+		}
+	}
+	ctx, _, release := p.signals(c.Context)
+	defer release()
+	err = p.watchHeap(ctx, ch, w)
+	if len(w.snapshots) < 2 {
+		if err == nil {
+			err = &codedError{exitSession, errors.New("growth needs two snapshots: there is nothing to compare")}
+		}
+		return err
+	}
+	return errors.Join(err, p.writeWatch(w))
+}
+
+// watchHeap takes the snapshots, until the process exits or ctx is done.
+func (p *program) watchHeap(ctx context.Context, ch choice, w *heapWatch) error {
+	first, err := p.planSnapshot(ctx, ch, w.o)
+	if err != nil {
+		return unlessStopped(ctx, err)
+	}
+	w.target, w.facts = first.target, first.facts
+	next := time.Now()
+	for s := first; ; {
+		if err := p.watchOne(ctx, w, s); err != nil {
+			return w.ended(ctx, p, err)
+		}
+		if len(w.snapshots) == w.count {
+			return nil
+		}
+		next = next.Add(w.every)
+		if !p.awaitNext(ctx, w, next) {
+			return w.ended(ctx, p, nil)
+		}
+		if s, err = p.planOf(ctx, w.target, w.o); err == nil {
+			err = p.allow(s)
+		}
+		if err != nil {
+			return w.ended(ctx, p, err)
+		}
+	}
+}
+
+// ended reports why there are fewer snapshots than asked for. That the process has exited, or that
+// the user has interrupted gclog, is no error.
+func (w *heapWatch) ended(ctx context.Context, p *program, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return nil
+	case w.target.Alive() || len(w.snapshots) == 0:
+		return err
+	}
+	p.ui.sayf("process %d has exited after %s", w.target.PID, counted(uint64(len(w.snapshots)), "snapshot"))
+	return nil
+}
+
+// awaitNext waits for the time of the next snapshot. It returns false if there will be none.
+func (p *program) awaitNext(ctx context.Context, w *heapWatch, next time.Time) bool {
+	stop := p.ui.watch(func(time.Duration) string {
+		return fmt.Sprintf("[%s] until snapshot %d of %d", elapsed(time.Until(next)), len(w.snapshots)+1, w.count)
+	})
+	defer stop()
+	for time.Until(next) > 0 {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(min(time.Until(next), time.Second)):
+		}
+		if !w.target.Alive() {
+			return false
+		}
+	}
+	return true
+}
+
+// watchOne takes a snapshot, and prints what has grown.
+func (p *program) watchOne(ctx context.Context, w *heapWatch, s *plannedSnapshot) error {
+	w.last = nil // its memory is needed for the next one
+	g, taken, err := takeInto(ctx, p, s, heap.Read, func(g *heap.Graph) *heap.Walk { return &g.Walk })
+	if taken != nil {
+		defer taken.Close()
+	}
+	if err != nil {
+		return err
+	}
+	g.Resolve(modulesOf(s.target))
+	x := watchedSnapshot{at: time.Now(), gcs: taken.GCs, counts: g.Histogram()}
+	if w.keep != "" {
+		x.file = filepath.Join(w.keep, dumpName(s.target, x.at))
+		if _, err := writeFile(x.file, func(out io.Writer) error { return g.WriteDump(out, p.dumpInfo(s, taken, g)) }); err != nil {
+			return err
+		}
+	}
+	w.last, w.snapshots = g, append(w.snapshots, x)
+	p.ui.say(w.progress())
+	if w.list.format != "table" || len(w.snapshots) == 1 {
+		return nil
+	}
+	rows := w.growth()
+	width, _ := screen.Size(p.stdout)
+	return p.write(func(out io.Writer) error {
+		writeDiff(out, width, &w.list, w.counts(), cut(&w.list, rows), len(rows))
+		return nil
+	})
+}
+
+// progress describes the last snapshot and its cost.
+func (w *heapWatch) progress() string {
+	x := &w.snapshots[len(w.snapshots)-1]
+	pause, total := int64(0), x.counts.Total()
+	for _, gc := range x.gcs {
+		pause += gc.Pause()
+	}
+	text := fmt.Sprintf("snapshot %d of %d: %s in %s; it has paused the program for %.1f ms", len(w.snapshots), w.count,
+		counted(total.Objects, "object"), formats.SizeText(int64(total.Bytes)), float64(pause)/1e6)
+	if x.file != "" {
+		text += "; " + x.file
+	}
+	return text
+}
+
+func (w *heapWatch) counts() (list []*heap.Histogram) {
+	for i := range w.snapshots {
+		list = append(list, w.snapshots[i].counts)
+	}
+	return list
+}
+
+// growth returns the types that are listed and have grown.
+func (w *heapWatch) growth() []heap.Growth {
+	return slices.DeleteFunc(heap.Compare(w.counts()...), func(g heap.Growth) bool {
+		return g.Bytes() <= 0 || g.Bytes() < int64(w.list.min) || !w.list.matches(g.Name)
+	})
+}
+
+// A leak is a type that grew every time, with what holds its objects.
+type leak struct {
+	heap.Growth
+	held []*heap.Branch // the shortest paths to them, merged
+}
+
+// leaks returns the types that grew every time.
+func (w *heapWatch) leaks() (list []leak) {
+	var paths *heap.Paths
+	for _, g := range w.growth() {
+		if !g.Always() || w.list.top > 0 && len(list) == w.list.top {
+			continue
+		}
+		if paths == nil {
+			paths = w.last.Paths()
+		}
+		held, _ := paths.Merge(func(o heap.Object) bool { return w.last.Types[w.last.Type(o)].String() == g.Name })
+		list = append(list, leak{g, held})
+	}
+	return list
+}
+
+// heldBy describes the path to most of the objects.
+func (l *leak) heldBy(list *heapList, g *heap.Graph) string {
+	if len(l.held) == 0 {
+		return "nothing: it is frozen, or was held by what is gone"
+	}
+	b := l.held[0]
+	steps := []string{b.Holder}
+	for {
+		steps = append(steps, list.name(g.Types[b.Type].String()))
+		if len(b.Below) == 0 {
+			return strings.Join(steps, " > ")
+		}
+		b = b.Below[0]
+	}
+}
+
+// writeWatch prints the result.
+func (p *program) writeWatch(w *heapWatch) error {
+	leaks := w.leaks()
+	switch w.list.format {
+	case "json":
+		return p.printJSON(newWatchJSON(w, leaks))
+	case "csv":
+		var rows [][]string
+		for i := range leaks {
+			l := &leaks[i]
+			rows = append(rows, []string{l.Name, strconv.FormatInt(l.Objects(), 10), strconv.FormatInt(l.Bytes(), 10), l.heldBy(&w.list, w.last)})
+		}
+		return p.writeCSV([]string{"type", "objects_diff", "bytes_diff", "held_by"}, rows)
+	}
+	width, _ := screen.Size(p.stdout)
+	return p.write(func(out io.Writer) error {
+		writeLeaks(out, width, w, leaks)
+		return nil
+	})
+}
+
+func writeLeaks(out io.Writer, width int, w *heapWatch, leaks []leak) {
+	if len(leaks) == 0 {
+		fmt.Fprintf(out, "\nNo type grew every time in %s.\n", counted(uint64(len(w.snapshots)), "snapshot"))
+		return
+	}
+	fmt.Fprintf(out, "\nGrew every time in %s:\n", counted(uint64(len(w.snapshots)), "snapshot"))
+	t := &table{columns: []screen.Column{{Title: "objects", Right: true}, {Title: "bytes", Right: true}, {Title: "type, and what holds most of it", Cut: true, Width: 20}}}
+	for i := range leaks {
+		l := &leaks[i]
+		t.add(fmt.Sprintf("%+d", l.Objects()), signedSize(l.Bytes()), w.list.name(l.Name))
+		t.add("", "", "  "+clean(l.heldBy(&w.list, w.last)))
+	}
+	t.print(out, width)
+}
+
+type watchJSON struct {
+	Process   string                `json:"process"`
+	PID       int                   `json:"pid"`
+	Snapshots []watchedSnapshotJSON `json:"snapshots"`
+	Types     []leakJSON            `json:"grew_every_time"`
+}
+
+type watchedSnapshotJSON struct {
+	Time  time.Time `json:"time"`
+	GCs   []uint32  `json:"gcs"`
+	Pause int64     `json:"pause_ns"`
+	File  string    `json:"file,omitempty"`
+	countJSON
+}
+
+type leakJSON struct {
+	growthJSON
+	HeldBy []branchJSON `json:"paths"`
+}
+
+func newWatchJSON(w *heapWatch, leaks []leak) *watchJSON {
+	out := &watchJSON{Process: w.facts.Name, PID: w.target.PID, Types: []leakJSON{}}
+	for i := range w.snapshots {
+		x := &w.snapshots[i]
+		row := watchedSnapshotJSON{Time: x.at, GCs: []uint32{}, File: x.file, countJSON: countJSON(x.counts.Total().Count)}
+		for _, gc := range x.gcs {
+			row.GCs = append(row.GCs, gc.Number)
+			row.Pause += gc.Pause()
+		}
+		out.Snapshots = append(out.Snapshots, row)
+	}
+	for i := range leaks {
+		out.Types = append(out.Types, leakJSON{newGrowthJSON(&leaks[i].Growth), branchesJSON(w.last, leaks[i].held)})
+	}
+	return out
+}
+
+// dumpName returns the name of a file for a snapshot of a process.
+func dumpName(t *session.Target, at time.Time) string {
+	return strings.TrimSuffix(recordingName(attach.Names(&t.Process)[0], at), ".nettrace") + ".gcdump"
+}
