@@ -46,8 +46,7 @@ func Compare(snapshots ...*Histogram) []Growth {
 				index[name] = at
 				list = append(list, Growth{Name: name, Counts: make([]Count, len(snapshots))})
 			}
-			list[at].Counts[i].Objects += c.Objects
-			list[at].Counts[i].Bytes += c.Bytes
+			list[at].Counts[i].merge(c.Count)
 		}
 	}
 	slices.SortStableFunc(list, func(a, b Growth) int {

@@ -17,6 +17,11 @@ func (c *Count) add(space uint64) {
 	c.Bytes += space
 }
 
+func (c *Count) merge(other Count) {
+	c.Objects += other.Objects
+	c.Bytes += other.Bytes
+}
+
 // A TypeCount says how many objects of a type there are.
 type TypeCount struct {
 	Count
@@ -54,13 +59,11 @@ func (c *TypeCount) add(size uint64, pointerSize int, references uint64, of Gene
 
 // Merge adds another count.
 func (c *TypeCount) Merge(other *TypeCount) {
-	c.Objects += other.Objects
-	c.Bytes += other.Bytes
+	c.Count.merge(other.Count)
 	c.RawBytes += other.RawBytes
 	c.References += other.References
 	for i, n := range other.Generations {
-		c.Generations[i].Objects += n.Objects
-		c.Generations[i].Bytes += n.Bytes
+		c.Generations[i].merge(n)
 	}
 }
 

@@ -32,25 +32,7 @@ func (g *Graph) Paths() *Paths {
 	for i := range p.from {
 		p.from[i] = NoObject
 	}
-	for i := range g.Statics {
-		p.holders = append(p.holders, Holder{Static: &g.Statics[i]})
-	}
-	strong, tables := len(p.holders), g.staticTables()
-	for i := range g.Roots {
-		r := &g.Roots[i]
-		if !r.Strong() {
-			continue
-		}
-		h := Holder{Root: r, Table: tables[r.Object]}
-		if name := g.Methods[r.ID]; r.Kind == RootStack && name != "" {
-			h.Method = name
-			if g.Types[g.Type(r.Object)].Name == "System.Object[]" { // .NET 9 and 10 report them like this
-				h.Method += ", or thread statics"
-			}
-		}
-		p.holders = append(p.holders, h)
-	}
-	slices.SortStableFunc(p.holders[strong:], func(a, b Holder) int { return cmp.Compare(a.rank(), b.rank()) })
+	p.holders = g.holders()
 	s := newSuccessors(g)
 	for i, h := range p.holders {
 		if o := h.Object(); p.from[o] == NoObject {
@@ -68,6 +50,31 @@ func (g *Graph) Paths() *Paths {
 		}
 	}
 	return p
+}
+
+// holders returns the static fields, and then the strong roots, those that explain most first.
+func (g *Graph) holders() []Holder {
+	var list []Holder
+	for i := range g.Statics {
+		list = append(list, Holder{Static: &g.Statics[i]})
+	}
+	statics, tables := len(list), g.staticTables()
+	for i := range g.Roots {
+		r := &g.Roots[i]
+		if !r.Strong() {
+			continue
+		}
+		h := Holder{Root: r, Table: tables[r.Object]}
+		if name := g.Methods[r.ID]; r.Kind == RootStack && name != "" {
+			h.Method = name
+			if g.Types[g.Type(r.Object)].Name == "System.Object[]" { // .NET 9 and 10 report them like this
+				h.Method += ", or thread statics"
+			}
+		}
+		list = append(list, h)
+	}
+	slices.SortStableFunc(list[statics:], func(a, b Holder) int { return cmp.Compare(a.rank(), b.rank()) })
+	return list
 }
 
 // Object returns the object that is held.
@@ -138,19 +145,6 @@ func (p *Paths) To(o Object) (Holder, []Object, bool) {
 	return p.holders[p.holder[o]], path, true
 }
 
-// A Branch is a step of merged paths: the objects of a type that paths of the same types pass
-// through.
-type Branch struct {
-	Holder   string // what holds the first step; "" below
-	Type     int    // index in Graph.Types
-	Repeated int    // longest series of objects of this type in the paths, as in a list; at least 1
-	Targets  Count  // the objects at the end of these paths
-	Below    []*Branch
-
-	above  *Branch
-	holder Holder // of the first step: one of those with the name Holder
-}
-
 // Merge merges the shortest paths to a set of objects by the types on them, the branches with the
 // most bytes first. The second result counts the objects that are unreachable. A series of objects
 // of one type is one step.
@@ -168,67 +162,22 @@ func (p *Paths) Merge(targets func(Object) bool) (list []*Branch, unreachable Co
 			}
 		}
 	}
-	m := merger{branches: []*Branch{{}}, index: map[branchKey]uint32{}}
-	at := make([]uint32, len(p.from))     // index in branches of each object
-	series := make([]uint32, len(p.from)) // how many objects of its type precede it directly, and itself
+	m := newMerger(p.graph)
 	for _, o := range p.order {
 		if !needed.has(o) {
 			continue
 		}
-		from, t := p.from[o], p.graph.Type(o)
-		series[o] = 1
-		switch {
-		case from == o:
+		var b *Branch
+		if p.from[o] == o {
 			h := p.holders[p.holder[o]]
-			at[o] = m.below(0, h.String(), t)
-			m.branches[at[o]].holder = h
-		case p.graph.Type(from) == t:
-			at[o], series[o] = at[from], series[from]+1
-		default:
-			at[o] = m.below(at[from], "", t)
+			b = m.step(o, NoObject, h.String())
+			b.holder = h
+		} else {
+			b = m.step(o, p.from[o], "")
 		}
-		b := m.branches[at[o]]
-		b.Repeated = max(b.Repeated, int(series[o]))
 		if targets(o) {
-			b.Targets.add(p.graph.Space(o))
+			b.Own.add(p.graph.Space(o))
 		}
 	}
 	return m.finish(), unreachable
-}
-
-// A merger makes the tree of branches. The first one is above all others.
-type merger struct {
-	branches []*Branch
-	index    map[branchKey]uint32
-}
-
-type branchKey struct {
-	above  uint32
-	holder string
-	typ    int
-}
-
-func (m *merger) below(above uint32, holder string, typ int) uint32 {
-	key := branchKey{above, holder, typ}
-	i, ok := m.index[key]
-	if !ok {
-		i = uint32(len(m.branches))
-		m.index[key] = i
-		m.branches = append(m.branches, &Branch{Holder: holder, Type: typ, above: m.branches[above]})
-	}
-	return i
-}
-
-// finish adds up the targets, and orders the branches.
-func (m *merger) finish() []*Branch {
-	for _, b := range slices.Backward(m.branches[1:]) { // below before above
-		b.above.Targets.Objects += b.Targets.Objects
-		b.above.Targets.Bytes += b.Targets.Bytes
-		b.above.Below = append(b.above.Below, b)
-	}
-	for _, b := range m.branches {
-		slices.Reverse(b.Below)
-		slices.SortStableFunc(b.Below, func(a, b *Branch) int { return cmp.Compare(b.Targets.Bytes, a.Targets.Bytes) })
-	}
-	return m.branches[0].Below
 }
