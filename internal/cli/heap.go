@@ -13,7 +13,6 @@ import (
 	"sync/atomic"
 
 	"github.com/gclog/gclog/gclog/heap"
-	"github.com/gclog/gclog/internal/cause"
 	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/internal/unpack"
 	"github.com/gclog/gclog/parse"
@@ -37,8 +36,19 @@ Examples:
    gclog heap retained app.nettrace                what holds the most memory
    gclog heap roots app.gcdump MyApp.Session       why these objects are alive
    gclog heap suspects app.nettrace                where memory accumulates
+   gclog heap export app.nettrace --pprof -o app.pb.gz
    gclog heap convert app.nettrace -o app.gcdump   for PerfView and Visual Studio`,
-		Subcommands: []*cli.Command{p.heapSnapshotCommand(), p.heapWatchCommand(), p.heapStatCommand(), p.heapDiffCommand(), p.heapRetainedCommand(), p.heapRootsCommand(), p.heapSuspectsCommand(), p.heapConvertCommand()},
+		Subcommands: []*cli.Command{
+			p.heapSnapshotCommand(),
+			p.heapWatchCommand(),
+			p.heapStatCommand(),
+			p.heapDiffCommand(),
+			p.heapRetainedCommand(),
+			p.heapRootsCommand(),
+			p.heapSuspectsCommand(),
+			p.heapExportCommand(),
+			p.heapConvertCommand(),
+		},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
 				return noSuchCommand(c.Command.Subcommands, "gclog heap", c.Args().First())
@@ -50,9 +60,7 @@ Examples:
 
 // heapFlags are the flags that all commands about files with snapshots have.
 func heapFlags(more ...cli.Flag) []cli.Flag {
-	return listFlags(append([]cli.Flag{
-		&cli.StringSliceFlag{Name: "assemblies", Usage: "look in `DIR` for the program's assemblies, which have the names that a recording lacks; may be repeated"},
-	}, more...)...)
+	return listFlags(append([]cli.Flag{assembliesFlag()}, more...)...)
 }
 
 // listFlags are the flags of all commands that list what a snapshot contains.
@@ -61,7 +69,7 @@ func listFlags(more ...cli.Flag) []cli.Flag {
 		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "table", Usage: "`FORMAT`: table, json or csv"},
 		&cli.IntFlag{Name: "top", Usage: "list the first `N` rows", DefaultText: "20 in a table, else all"},
 		&cli.StringFlag{Name: "filter", Usage: "list only what matches the regular expression `RE`"},
-		&cli.BoolFlag{Name: "raw-names", Usage: "show the names of types as the runtime writes them"},
+		rawNamesFlag(),
 		&cli.StringFlag{Name: "min", Usage: "list only what has at least `SIZE`: bytes (K, M, G), or a share of the heap (1%)"},
 	}, more...)
 }
@@ -73,9 +81,7 @@ type heapList struct {
 	filter *regexp.Regexp
 	min    uint64  // bytes
 	share  float64 // the same as a share of the heap, 0 to 1: minOf
-	raw    bool    // names are not made readable
-
-	assemblies heap.Assemblies
+	heapNames
 }
 
 const tableRows = 20
@@ -101,13 +107,7 @@ func readHeapFlags(c *cli.Context) (l heapList, err error) {
 	if l.filter, err = regexp.Compile(c.String("filter")); err != nil {
 		return l, usagef("--filter: %v", err)
 	}
-	l.raw = c.Bool("raw-names")
-	for _, dir := range c.StringSlice("assemblies") {
-		if err := l.assemblies.AddDir(dir); err != nil {
-			return l, usagef("--assemblies %s: %w", dir, cause.Of(err))
-		}
-	}
-	return l, nil
+	return l, l.heapNames.read(c)
 }
 
 // readMin reads a size, or a share.
@@ -139,14 +139,6 @@ func (l *heapList) keeps(name string, bytes uint64) bool {
 
 func (l *heapList) matches(name string) bool {
 	return l.filter.MatchString(name) || l.filter.MatchString(heap.Readable(name))
-}
-
-// name returns the name of a type in a table.
-func (l *heapList) name(exact string) string {
-	if l.raw {
-		return clean(exact)
-	}
-	return clean(heap.Readable(exact))
 }
 
 // cut shortens rows to those that are listed.

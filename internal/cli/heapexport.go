@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"io"
+	"slices"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/formats/screen"
+	"github.com/gclog/gclog/gclog/heap"
+	"github.com/gclog/gclog/internal/flame"
+	"github.com/gclog/gclog/internal/output"
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) heapExportCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "export",
+		Usage:     "write what objects retain, for tools that draw flame graphs",
+		ArgsUsage: "FILE",
+		Description: `A stack is the chain of what keeps objects alive alone, by type: flat is what the objects
+of a type occupy, cum is what they retain. The outermost frame is what holds the first
+object: a static field, a local variable (stack), a handle, several roots, or no root.
+An existing file is replaced when the new one is complete.
+
+Examples:
+   gclog heap export app.gcdump --pprof -o app.pb.gz
+   go tool pprof -top -cum app.pb.gz
+   go tool pprof -http :8080 -diff_base monday.pb.gz friday.pb.gz
+   gclog heap export app.gcdump --speedscope -o app.json
+   gclog heap export app.gcdump --folded | flamegraph.pl > app.svg`,
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "pprof", Usage: "write a profile for go tool pprof"},
+			&cli.BoolFlag{Name: "speedscope", Usage: "write JSON for speedscope"},
+			&cli.BoolFlag{Name: "folded", Usage: "write lines for flamegraph.pl"},
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: output.Stdout, Usage: "write to `FILE`"},
+			assembliesFlag(),
+			rawNamesFlag(),
+		},
+		Action: p.heapExport,
+	}
+}
+
+func (p *program) heapExport(c *cli.Context) error {
+	var n heapNames
+	if err := n.read(c); err != nil {
+		return err
+	}
+	name, err := heapFile(c)
+	if err != nil {
+		return err
+	}
+	var write func(*flame.Profile, io.Writer) error
+	given := 0
+	for flag, f := range map[string]func(*flame.Profile, io.Writer) error{
+		"pprof": (*flame.Profile).WritePprof, "speedscope": (*flame.Profile).WriteSpeedscope, "folded": (*flame.Profile).WriteFolded,
+	} {
+		if c.Bool(flag) {
+			write = f
+			given++
+		}
+	}
+	if given != 1 {
+		return usagef("heap export needs one of --pprof, --speedscope and --folded")
+	}
+	to := c.String("output")
+	if output.SamePath(name, to) && to != output.Stdout {
+		return usagef("%s is the input and cannot be the output too", name)
+	}
+	if c.Bool("pprof") && to == output.Stdout && screen.IsTerminal(p.stdout) {
+		return usagef("a profile for pprof is binary: give a file with -o, or a pipe")
+	}
+	if err := p.checkOutput(to); err != nil {
+		return err
+	}
+	g, info, err := p.readGraph(name, &n.assemblies)
+	if err != nil {
+		return err // without references it is unknown what retains what
+	}
+	x := flameOf(g, &n)
+	x.Title, x.Time = inputName(name), info.Time
+	if to == output.Stdout {
+		return p.write(func(w io.Writer) error { return write(x, w) })
+	}
+	size, err := writeFile(to, func(w io.Writer) error { return write(x, w) })
+	if err != nil {
+		return err
+	}
+	p.ui.sayf("%s: %s, %s", to, counted(uint64(len(x.Samples)), "stack"), formats.SizeText(size))
+	return nil
+}
+
+// flameOf returns the chains of dominators of all objects as stacks.
+func flameOf(g *heap.Graph, n *heapNames) *flame.Profile {
+	const deepest = 60
+	x := &flame.Profile{}
+	types := make([]int, len(g.Types)) // their frames, plus 1
+	frame := func(of int) int {
+		if types[of] == 0 {
+			t := &g.Types[of]
+			types[of] = x.Frame(flame.Frame{Name: n.name(t.String()), File: clean(g.Modules[t.Module])}) + 1
+		}
+		return types[of] - 1
+	}
+	var stack []int
+	lengths := []int{0} // by depth: frames of the branches above
+	eachBranch(g.Dominators().Chains(deepest), func(depth int, b *heap.Branch) {
+		stack = stack[:lengths[depth]]
+		if b.Holder != "" { // in brackets, as in .gcdump files: a type may have the same name
+			stack = append(stack, x.Frame(flame.Frame{Name: "[" + clean(b.Holder) + "]"}))
+		}
+		stack = append(stack, frame(b.Type))
+		lengths = append(lengths[:depth+1], len(stack))
+		if b.Own.Objects > 0 {
+			x.Samples = append(x.Samples, flame.Sample{Stack: slices.Clone(stack), Objects: b.Own.Objects, Bytes: b.Own.Bytes})
+		}
+	})
+	return x
+}
