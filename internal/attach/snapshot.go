@@ -25,6 +25,9 @@ type SnapshotOptions struct {
 	StackNames     bool      // ask for the names of the methods that hold objects on the stack, which takes longer
 	Spool          io.Writer // receives the recording
 	Progress       *SnapshotProgress
+	// Held is called when the target is held, and the function that it returns when it no longer is;
+	// nil: none.
+	Held func(context.Context) (release func())
 }
 
 // SnapshotProgress is updated while a snapshot is taken.
@@ -54,6 +57,7 @@ type Snapshot struct {
 	Background bool
 
 	hold    *session.Hold
+	also    func()    // ends what SnapshotOptions.Held began
 	release time.Time // when the hold may end
 }
 
@@ -65,6 +69,7 @@ const holdAfter = 500 * time.Millisecond
 // notice that the collection was a snapshot's.
 func (s *Snapshot) Close() {
 	time.Sleep(time.Until(s.release))
+	s.also()
 	s.hold.Release()
 }
 
@@ -82,7 +87,7 @@ var ErrNoWalk = errors.New("the runtime has sent no heap walk")
 func TakeSnapshot(ctx context.Context, t *session.Target, o SnapshotOptions) (_ *Snapshot, err error) {
 	patient := *t
 	patient.Timeout = o.Timeout
-	s := &Snapshot{}
+	s := &Snapshot{also: func() {}}
 	if s.hold, err = patient.Hold(ctx); err != nil {
 		return nil, err
 	}
@@ -91,6 +96,9 @@ func TakeSnapshot(ctx context.Context, t *session.Target, o SnapshotOptions) (_ 
 			s.Close()
 		}
 	}()
+	if o.Held != nil {
+		s.also = o.Held(ctx)
+	}
 	w, err := openWitness(ctx, s.hold.StartTracing, 0)
 	if err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ import (
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/heap"
 	"github.com/gclog/gclog/internal/attach"
+	"github.com/gclog/gclog/internal/control"
 	"github.com/gclog/gclog/internal/doctor"
 	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/session"
@@ -57,7 +58,7 @@ func (p *program) heapSnapshot(c *cli.Context) error {
 	if !ch.made() {
 		return usagef("heap snapshot needs the PID or the NAME of a process (gclog ps lists them)")
 	}
-	o := snapshotOptions{force: c.Bool("force"), dryRun: c.Bool("dry-run"), stackNames: c.Bool("stack-names")}
+	o := snapshotOptions{daemon: usualSocket(c), force: c.Bool("force"), dryRun: c.Bool("dry-run"), stackNames: c.Bool("stack-names")}
 	if o.wait, err = parseDuration(c, "wait-bgc"); err != nil {
 		return err
 	}
@@ -101,6 +102,13 @@ type snapshotOptions struct {
 	force, dryRun bool
 	stackNames    bool
 	wait, timeout time.Duration // timeout 0: by the plan
+	daemon        string        // path of its control socket
+}
+
+// usualSocket returns the path of the control socket of this host's daemon; "" if there is none.
+func usualSocket(c *cli.Context) string {
+	path, _ := controlSocket(c)
+	return path
 }
 
 // A plannedSnapshot is a snapshot that can be taken.
@@ -190,7 +198,7 @@ func shortTime(d time.Duration) string {
 func (p *program) take(ctx context.Context, s *plannedSnapshot, spool io.Writer) (*attach.Snapshot, error) {
 	o := attach.SnapshotOptions{
 		BufferMB: s.plan.BufferMB, Timeout: s.o.timeout, WaitBackground: s.o.wait, StackNames: s.o.stackNames,
-		Spool: spool, Progress: &attach.SnapshotProgress{},
+		Spool: spool, Progress: &attach.SnapshotProgress{}, Held: func(ctx context.Context) func() { return holdDaemon(ctx, s) },
 	}
 	if o.Timeout == 0 {
 		o.Timeout = s.plan.Timeout()
@@ -214,6 +222,15 @@ func (p *program) take(ctx context.Context, s *plannedSnapshot, spool io.Writer)
 		p.ui.sayf("a background collection was running: the runtime has walked the heap at every collection until it ended")
 	}
 	return taken, nil
+}
+
+// holdDaemon asks the daemon of this host not to touch the process meanwhile, if there is one that
+// this user may ask. The lock on the process says the same; but the daemon may have another /proc.
+func holdDaemon(ctx context.Context, s *plannedSnapshot) func() {
+	if release, err := control.Hold(ctx, s.o.daemon, s.target.PID, s.target.StartKey); err == nil {
+		return release
+	}
+	return func() {}
 }
 
 // snapshotPhase describes what a snapshot is waiting for. grown is by how many bytes the memory of
@@ -314,8 +331,8 @@ func graphOf(t *session.Target, r io.Reader, name string) (*heap.Graph, error) {
 }
 
 // histogramOf takes a snapshot of a process and counts its objects. It writes no file.
-func (p *program) histogramOf(ctx context.Context, ch choice) (*heap.Histogram, error) {
-	s, err := p.planSnapshot(ctx, ch, snapshotOptions{wait: waitBackground})
+func (p *program) histogramOf(ctx context.Context, ch choice, daemon string) (*heap.Histogram, error) {
+	s, err := p.planSnapshot(ctx, ch, snapshotOptions{daemon: daemon, wait: waitBackground})
 	if err != nil {
 		return nil, err
 	}

@@ -90,7 +90,7 @@ func (p *program) histogram(c *cli.Context, l *heapList) (*heap.Histogram, error
 	case len(files) == 0 && ch.made():
 		ctx, _, release := p.signals(c.Context)
 		defer release()
-		h, err := p.histogramOf(ctx, ch)
+		h, err := p.histogramOf(ctx, ch, usualSocket(c))
 		return h, unlessStopped(ctx, err)
 	}
 	name, err := heapFile(c)

@@ -72,7 +72,7 @@ type watchedSnapshot struct {
 const leastInterval = time.Minute
 
 func (p *program) heapWatch(c *cli.Context) error {
-	w := &heapWatch{o: snapshotOptions{force: c.Bool("force"), wait: waitBackground}, count: c.Int("count"), keep: c.String("keep")}
+	w := &heapWatch{o: snapshotOptions{daemon: usualSocket(c), force: c.Bool("force"), wait: waitBackground}, count: c.Int("count"), keep: c.String("keep")}
 	var err error
 	if w.list, err = readHeapFlags(c); err != nil {
 		return err

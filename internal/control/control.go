@@ -28,6 +28,7 @@ const (
 	PathStatus = "/status"  // GET: all processes, as JSON
 	PathReload = "/reload"  // POST: reads the configuration again
 	PathRotate = "/rotate"  // POST: every output starts a new file
+	PathHold   = "/hold"    // POST: see Hold
 )
 
 // Path returns the path of the socket that a configuration names.
@@ -103,6 +104,37 @@ func Ask(ctx context.Context, path, method, request string) ([]byte, error) {
 		return nil, &RefusedError{strings.TrimSpace(string(b))}
 	}
 	return b, nil
+}
+
+// Hold asks the daemon whose socket is at path not to start or end a session with a process until
+// release is called or this process ends. start is the process's session.Process.StartKey. The error
+// is a *RefusedError if the daemon does not know the process.
+func Hold(ctx context.Context, path string, pid int, start uint64) (release func(), err error) {
+	held, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	late := time.AfterFunc(answerTime, cancel)
+	given := context.AfterFunc(ctx, cancel)
+	defer given()
+	r, err := http.NewRequestWithContext(held, http.MethodPost, fmt.Sprintf("http://gclog%s?pid=%d&start=%d", PathHold, pid, start), http.NoBody)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	answer, err := roundTrip(held, path, r)
+	if err != nil {
+		cancel()
+		return nil, explain(path, err)
+	}
+	late.Stop()
+	end := func() {
+		cancel()
+		_ = answer.Body.Close()
+	}
+	if answer.StatusCode == http.StatusOK {
+		return end, nil
+	}
+	defer end()
+	b, _ := io.ReadAll(io.LimitReader(answer.Body, 1<<10))
+	return nil, &RefusedError{strings.TrimSpace(string(b))}
 }
 
 // roundTrip sends a request on a connection of its own, which ends when ctx is done or with the

@@ -201,6 +201,7 @@ func (d *Daemon) controlHandler() http.Handler {
 			http.Error(w, "gclog does not respond", http.StatusServiceUnavailable)
 		}
 	})
+	mux.HandleFunc("POST "+control.PathHold, d.hold)
 	return mux
 }
 

@@ -1,0 +1,60 @@
+package daemon
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/gclog/gclog/session"
+)
+
+// holdMost is how long a request may keep the daemon from changing its sessions with a process.
+const holdMost = time.Hour
+
+// hold holds a process until the client closes the connection: a heap snapshot is taken of it. The
+// lock of the snapshot says the same to daemons with the same /proc. This request is for one that
+// has mounted its own, in a container: it sees other locks.
+func (d *Daemon) hold(w http.ResponseWriter, r *http.Request) {
+	pid, _ := strconv.Atoi(r.FormValue("pid"))
+	start, _ := strconv.ParseUint(r.FormValue("start"), 10, 64)
+	ctx, cancel := context.WithTimeout(r.Context(), aliveTime)
+	defer cancel()
+	var target *session.Target
+	if !d.ask(ctx, func() { target = d.targetOf(key{pid: pid, start: start}) }) {
+		http.Error(w, "gclog does not respond", http.StatusServiceUnavailable)
+		return
+	}
+	if target == nil {
+		http.Error(w, "the daemon does not log the process", http.StatusNotFound)
+		return
+	}
+	switch h, err := target.Hold(ctx); {
+	case err == nil:
+		defer h.Release()
+	case !target.Held(): // else by the client itself
+		http.Error(w, err.Error(), http.StatusConflict)
+		return
+	}
+	answer := http.NewResponseController(w)
+	_ = answer.SetWriteDeadline(time.Time{})
+	_ = answer.SetReadDeadline(time.Time{})
+	if _, err := w.Write([]byte("held\n")); err != nil || answer.Flush() != nil {
+		return
+	}
+	select {
+	case <-r.Context().Done():
+	case <-d.stopped:
+	case <-time.After(holdMost):
+	}
+}
+
+// targetOf returns a copy of the target of a process, or nil.
+func (d *Daemon) targetOf(k key) *session.Target {
+	p := d.processes[k]
+	if p == nil || p.target == nil {
+		return nil
+	}
+	t := *p.target
+	return &t
+}

@@ -1,0 +1,66 @@
+package daemon
+
+import (
+	"errors"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/gclog/gclog/internal/config"
+	"github.com/gclog/gclog/internal/control"
+	"github.com/gclog/gclog/session"
+)
+
+// TestHold: a client holds a process that the daemon logs until it goes away, and no other one.
+func TestHold(t *testing.T) {
+	d := newDaemon(t, Options{Load: func() (*config.Loaded, error) { return nobody(t), nil }})
+	d.sweeper = newSweeper(time.Hour)
+	turn(t, d)
+	socket := filepath.Join(t.TempDir(), "ctl")
+	if err := d.administer(socket); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(d.control.close)
+	cmd := exec.Command("sleep", "60")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
+	about, err := (&session.Host{}).Describe(cmd.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	target := &session.Target{Process: *about}
+	k := key{pid: target.PID, start: target.StartKey}
+	d.ask(t.Context(), func() { d.processes[k] = &process{d: d, key: k, target: target} })
+	defer d.ask(t.Context(), func() { delete(d.processes, k) })
+
+	var refused *control.RefusedError
+	if _, err := control.Hold(t.Context(), socket, target.PID, target.StartKey+1); !errors.As(err, &refused) {
+		t.Errorf("a process that has exited: %v", err)
+	}
+	release, err := control.Hold(t.Context(), socket, target.PID, target.StartKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !target.Held() {
+		t.Error("not held")
+	}
+	release()
+	for target.Held() {
+		time.Sleep(time.Millisecond)
+	}
+
+	// A client with the same /proc has the lock itself.
+	own, err := target.Hold(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	release, err = control.Hold(t.Context(), socket, target.PID, target.StartKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	release()
+	own.Release()
+}
