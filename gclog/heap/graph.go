@@ -66,6 +66,9 @@ func (t *Type) String() string {
 	return t.Name
 }
 
+// Defined reports whether the metadata of an assembly may have the definition of the type.
+func (t *Type) Defined() bool { return t.Name != "" && t.Definition&0xffffff != 0 }
+
 // Len returns the number of objects.
 func (g *Graph) Len() int { return len(g.address) }
 

@@ -7,7 +7,8 @@ import (
 	"github.com/gclog/gclog/gclog/heap/ecma335"
 )
 
-// Resolve fills in Type.Exact of all types, and Static.Declaring where it is known. Outer classes
+// Resolve fills in Type.Exact of all types, and Static.Declaring where it is known. What was known
+// before, and cannot be found, stays. Outer classes
 // are not in the stream: they are read from the metadata of the assemblies. Which of them is which
 // module is decided by the definitions of all its types, never by one that fits best; the paths in
 // Modules only narrow the choice. It returns the number of types whose definition was found.
@@ -54,8 +55,10 @@ func (a *Assemblies) resolve(types []Type, modules Modules) *resolver {
 	}
 	for i := range types {
 		t := &types[i]
-		t.Exact = exactName(t.Name, "", nil)
-		if t.Name == "" || t.Definition&0xffffff == 0 {
+		if t.Exact == "" { // a .gcdump file of gclog has what was found out when it was written
+			t.Exact = exactName(t.Name, "", nil)
+		}
+		if !t.Defined() {
 			continue
 		}
 		m := r.modules[t.Module]

@@ -93,6 +93,10 @@ func TestResolve(t *testing.T) {
 	if n := a.Resolve(types, map[uint64]string{7: "tiny.dll"}); n != 1 || types[0].Exact != "N.Plain+Deep+Deeper[]" {
 		t.Error(n, types[0].Exact)
 	}
+	// What is known stays.
+	if n := new(Assemblies).Resolve(types, nil); n != 0 || types[0].Exact != "N.Plain+Deep+Deeper[]" {
+		t.Error(n, types[0].Exact)
+	}
 }
 
 // TestResolveAmbiguous has two assemblies that define the same types.

@@ -266,19 +266,19 @@ func (p *program) snapshotFile(ctx context.Context, s *plannedSnapshot, path str
 	}
 	defer taken.Close()
 	p.sayPauses(taken)
-	g, err := graphOf(s.target, read, trace.path)
+	g, names, err := graphOf(s.target, read, trace.path)
 	if err != nil {
 		if keep {
 			return fmt.Errorf("%w; the recording is in %s", err, trace.path)
 		}
 		return err
 	}
-	size, err := writeFile(path, func(w io.Writer) error { return g.WriteDump(w, p.dumpInfo(s, taken, g)) })
+	size, err := writeFile(path, func(w io.Writer) error { return g.WriteDump(w, p.dumpInfo(s, taken, names)) })
 	if err != nil {
 		return err
 	}
 	all := g.Histogram().Total()
-	p.ui.sayf("%s: %s in %s, %s, %s (gclog heap stat %[1]s lists the types)", path, counted(all.Objects, "object"), formats.SizeText(int64(all.Bytes)), namesText(g), formats.SizeText(size))
+	p.ui.sayf("%s: %s in %s, %s, %s (gclog heap stat %[1]s lists the types)", path, counted(all.Objects, "object"), formats.SizeText(int64(all.Bytes)), names, formats.SizeText(size))
 	return nil
 }
 
@@ -317,17 +317,33 @@ func openSpool(path string, keep bool) (*recording, *os.File, error) {
 	return w, r, nil
 }
 
-// graphOf reads the graph from the recording of a process, with the names in the program's files.
-func graphOf(t *session.Target, r io.Reader, name string) (*heap.Graph, error) {
+// graphOf reads the graph from the recording of a process, with the names in the program's files. It
+// also says how many those are.
+func graphOf(t *session.Target, r io.Reader, name string) (*heap.Graph, string, error) {
 	g, err := heap.Read(r)
 	if g == nil {
-		return nil, dataf("%s: %w", name, err)
+		return nil, "", dataf("%s: %w", name, err)
 	}
 	if err := unread(name, err, &g.Walk); err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	g.Resolve(modulesOf(t))
-	return g, nil
+	return g, resolveNames(g, t), nil
+}
+
+// resolveNames finds the exact names of the types of a running program. It says how many have one;
+// arrays of primitive types, for example, need no definition for that.
+func resolveNames(g *heap.Graph, t *session.Target) string {
+	exact := len(g.Types) - g.UnknownTypes() + g.Resolve(modulesOf(t))
+	for i := range g.Types {
+		if g.Types[i].Defined() {
+			exact--
+		}
+	}
+	text := fmt.Sprintf("%d of %s with exact names", exact, counted(uint64(len(g.Types)), "type"))
+	if n := g.UnknownTypes(); n > 0 {
+		text += fmt.Sprintf(", %d without a name", n)
+	}
+	return text
 }
 
 // histogramOf takes a snapshot of a process and counts its objects. It writes no file.
@@ -386,29 +402,14 @@ func modulesOf(t *session.Target) *heap.Assemblies {
 	return a
 }
 
-// namesText says how many types have exact names.
-func namesText(g *heap.Graph) string {
-	exact := 0
-	for i := range g.Types {
-		if g.Types[i].Exact != "" {
-			exact++
-		}
-	}
-	text := fmt.Sprintf("%d of %s with exact names", exact, counted(uint64(len(g.Types)), "type"))
-	if n := g.UnknownTypes(); n > 0 {
-		text += fmt.Sprintf(", %d without a name", n)
-	}
-	return text
-}
-
 // dumpInfo returns what the file says about how it was taken.
-func (p *program) dumpInfo(s *plannedSnapshot, taken *attach.Snapshot, g *heap.Graph) *heap.DumpInfo {
+func (p *program) dumpInfo(s *plannedSnapshot, taken *attach.Snapshot, names string) *heap.DumpInfo {
 	var text strings.Builder
 	fmt.Fprintf(&text, "gclog %s: %s\n", p.version(), strings.TrimSpace(s.facts.Name+" "+s.facts.RuntimeVersion))
 	for _, gc := range taken.GCs {
 		fmt.Fprintf(&text, "GC %d paused the program for %.1f ms\n", gc.Number, float64(gc.Pause())/1e6)
 	}
-	fmt.Fprintln(&text, namesText(g))
+	fmt.Fprintln(&text, names)
 	return &heap.DumpInfo{
 		Log: text.String(), Time: time.Now(), Machine: hostname(), Process: s.facts.Name, ProcessID: s.target.PID,
 		WorkingSet: int64(s.plan.Heap),

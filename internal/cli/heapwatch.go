@@ -179,11 +179,11 @@ func (p *program) watchOne(ctx context.Context, w *heapWatch, s *plannedSnapshot
 	if err != nil {
 		return err
 	}
-	g.Resolve(modulesOf(s.target))
+	names := resolveNames(g, s.target)
 	x := watchedSnapshot{at: time.Now(), gcs: taken.GCs, counts: g.Histogram()}
 	if w.keep != "" {
 		x.file = filepath.Join(w.keep, dumpName(s.target, x.at))
-		if _, err := writeFile(x.file, func(out io.Writer) error { return g.WriteDump(out, p.dumpInfo(s, taken, g)) }); err != nil {
+		if _, err := writeFile(x.file, func(out io.Writer) error { return g.WriteDump(out, p.dumpInfo(s, taken, names)) }); err != nil {
 			return err
 		}
 	}
