@@ -125,6 +125,15 @@ func (g *Graph) staticTables() map[Object]bool {
 	return tables
 }
 
+// tables returns the numbers of the arrays of static fields.
+func (d *Dominators) tables() bits {
+	tables := newBits(len(d.vertex) + 1)
+	for table := range d.graph.staticTables() {
+		tables.set(Object(d.number[table]))
+	}
+	return tables
+}
+
 func (s *successors) set(o Object, all []Object) {
 	s.extra[o] = all
 	s.has.set(o)

@@ -96,10 +96,7 @@ const period = 4
 
 func newSuspicion(d *Dominators, least uint64) *suspicion {
 	n := len(d.vertex) + 1
-	s := &suspicion{d: d, least: least, tables: newBits(n), joined: newBits(n), equals: newBits(n)}
-	for table := range d.graph.staticTables() {
-		s.tables.set(Object(d.number[table]))
-	}
+	s := &suspicion{d: d, least: least, tables: d.tables(), joined: newBits(n), equals: newBits(n)}
 	for number := 1; number < n; number++ {
 		s.join(uint32(number))
 	}

@@ -36,6 +36,7 @@ Examples:
    gclog heap retained app.nettrace                what holds the most memory
    gclog heap roots app.gcdump MyApp.Session       why these objects are alive
    gclog heap suspects app.nettrace                where memory accumulates
+   gclog heap tree app.nettrace                    what retains what
    gclog heap export app.nettrace --pprof -o app.pb.gz
    gclog heap convert app.nettrace -o app.gcdump   for PerfView and Visual Studio`,
 		Subcommands: []*cli.Command{
@@ -46,6 +47,7 @@ Examples:
 			p.heapRetainedCommand(),
 			p.heapRootsCommand(),
 			p.heapSuspectsCommand(),
+			p.heapTreeCommand(),
 			p.heapExportCommand(),
 			p.heapConvertCommand(),
 		},
@@ -139,6 +141,14 @@ func (l *heapList) keeps(name string, bytes uint64) bool {
 
 func (l *heapList) matches(name string) bool {
 	return l.filter.MatchString(name) || l.filter.MatchString(heap.Readable(name))
+}
+
+// addressOf returns the address of an object for scripts, or "" for none.
+func addressOf(g *heap.Graph, o heap.Object) string {
+	if o == heap.NoObject {
+		return ""
+	}
+	return fmt.Sprintf("0x%x", g.Address(o))
 }
 
 // cut shortens rows to those that are listed.

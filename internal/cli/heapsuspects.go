@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -232,7 +231,7 @@ var adviceByCause = map[heap.Cause]string{
 	heap.CauseArray:         "Clear elements that are no longer needed, or drop the array.",
 	heap.CauseHandles:       "Each of these objects is held by a GCHandle of its own. Free the handles (GCHandle.Free).",
 	heap.CauseShared:        "Several objects refer to each of these. gclog heap roots FILE TYPE lists all paths.",
-	heap.CauseObject:        "Look at the fields of this class that hold these types, and release what is no longer needed.",
+	heap.CauseObject:        "gclog heap tree FILE lists what is below it. Look at the fields of this class that hold these types, and release what is no longer needed.",
 }
 
 func adviceByHolder(h heap.Holder, held string) string {
@@ -256,16 +255,9 @@ func adviceByHolder(h heap.Holder, held string) string {
 func (r *suspectReport) csv() (rows [][]string) {
 	for i := range r.list {
 		s := &r.list[i]
-		rows = append(rows, []string{cmp.Or(r.address(s.Object), ""), r.typ(s.Type), strconv.FormatUint(s.Objects, 10), strconv.FormatUint(s.Retained, 10), strconv.FormatUint(s.Own, 10), string(s.Cause), s.Holder.String()})
+		rows = append(rows, []string{addressOf(r.g, s.Object), r.typ(s.Type), strconv.FormatUint(s.Objects, 10), strconv.FormatUint(s.Retained, 10), strconv.FormatUint(s.Own, 10), string(s.Cause), s.Holder.String()})
 	}
 	return rows
-}
-
-func (r *suspectReport) address(o heap.Object) string {
-	if o == heap.NoObject {
-		return ""
-	}
-	return fmt.Sprintf("0x%x", r.g.Address(o))
 }
 
 type suspectsJSON struct {
@@ -309,14 +301,14 @@ func (r *suspectReport) json() *suspectsJSON {
 	for i := range r.list {
 		s := &r.list[i]
 		row := suspectJSON{
-			Address: r.address(s.Object), Name: r.typ(s.Type), Objects: s.Objects, Retained: s.Retained, Own: s.Own,
+			Address: addressOf(r.g, s.Object), Name: r.typ(s.Type), Objects: s.Objects, Retained: s.Retained, Own: s.Own,
 			Share: float64(s.Retained) / float64(max(r.reachable.Bytes, 1)), Cause: s.Cause, Root: s.Holder.String(),
 			Dominated: s.Dominated, Via: s.Via, Path: []stepJSON{}, Accumulated: []accumulatedJSON{}, Advice: r.advice(s),
 		}
 		first, omitted, last := middle(s.Path)
 		row.Omitted = omitted
 		for _, step := range slices.Concat(first, last) {
-			row.Path = append(row.Path, stepJSON{r.address(step.Object), r.typ(step.Type), step.Repeated})
+			row.Path = append(row.Path, stepJSON{addressOf(r.g, step.Object), r.typ(step.Type), step.Repeated})
 		}
 		for _, b := range s.Below {
 			row.Accumulated = append(row.Accumulated, accumulatedJSON{r.typ(b.Type), b.Objects, b.Retained})
