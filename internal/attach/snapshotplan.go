@@ -54,6 +54,9 @@ func PlanSnapshot(t *session.Target, facts *gclog.Process) *SnapshotPlan {
 	return p
 }
 
+// BufferLimit returns how many bytes of events the runtime can buffer.
+func (p *SnapshotPlan) BufferLimit() uint64 { return bufferLimit << 20 }
+
 // Lacks returns the limit that leaves the least memory, if that does not suffice, or nil.
 func (p *SnapshotPlan) Lacks() *session.Room {
 	var least *session.Room

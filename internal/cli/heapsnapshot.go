@@ -130,10 +130,13 @@ func (p *program) planSnapshot(ctx context.Context, ch choice, o snapshotOptions
 	if err != nil {
 		return nil, err
 	}
+	say := p.ui.say
 	if o.dryRun {
-		fmt.Fprintln(p.out, s.text())
-	} else {
-		p.ui.say(s.text())
+		say = func(text string) { fmt.Fprintln(p.out, text) }
+	}
+	say(s.text())
+	if most := s.plan.BufferLimit(); s.plan.Need > most {
+		say(fmt.Sprintf("the runtime buffers %s at most: if the events take more, some are lost, and the snapshot is incomplete", formats.SizeText(int64(most))))
 	}
 	return s, p.allow(s)
 }
@@ -267,18 +270,20 @@ func (p *program) snapshotFile(ctx context.Context, s *plannedSnapshot, path str
 	defer taken.Close()
 	p.sayPauses(taken)
 	g, names, err := graphOf(s.target, read, trace.path)
-	if err != nil {
-		if keep {
-			return fmt.Errorf("%w; the recording is in %s", err, trace.path)
-		}
-		return err
+	switch {
+	case err != nil && keep:
+		return fmt.Errorf("%w; gclog heap stat %s counts what it contains", err, trace.path)
+	case err != nil:
+		return fmt.Errorf("%w; with --keep-trace, gclog heap stat counts what there is", err)
+	case g.Walk.Others > 0:
+		p.ui.sayf("the runtime has walked its heap %s more, for another tool or because of a background collection", counted(uint64(g.Walk.Others), "time"))
 	}
 	size, err := writeFile(path, func(w io.Writer) error { return g.WriteDump(w, p.dumpInfo(s, taken, names)) })
 	if err != nil {
 		return err
 	}
 	all := g.Histogram().Total()
-	p.ui.sayf("%s: %s in %s, %s, %s (gclog heap stat %[1]s lists the types)", path, counted(all.Objects, "object"), formats.SizeText(int64(all.Bytes)), names, formats.SizeText(size))
+	p.ui.sayf("%s: %s in %s, no events lost, %s, %s (gclog heap stat %[1]s lists the types)", path, counted(all.Objects, "object"), formats.SizeText(int64(all.Bytes)), names, formats.SizeText(size))
 	return nil
 }
 
