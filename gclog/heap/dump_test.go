@@ -282,6 +282,10 @@ func TestRoundTrip(t *testing.T) {
 		written.Modules = map[uint64]string{g.Types[0].Module: "/app/System.Private.CoreLib.dll"}
 		g.Modules = written.Modules
 		g.Resolve(&Assemblies{})
+		if g.Types[1].Name != "" {
+			g.Types[1].Exact = "Outer<A>+" + g.Types[1].Exact // as with assemblies
+		}
+		g.Statics[0].Declaring = "Outer<A>+Holder"
 		b := writeDump(t, g, &written)
 		if !bytes.Equal(b, writeDump(t, g, &written)) {
 			t.Error("the second file differs from the first")
@@ -301,6 +305,17 @@ func TestRoundTrip(t *testing.T) {
 			}
 		}
 		_, d := summarize(t, b)
+		for i := range g.Types { // PerfView shows these
+			if name := d.nodes.types[i+1].name; name != g.Types[i].Exact && g.Types[i].Name != "" {
+				t.Fatalf("type %d is called %s, not %s", i, name, g.Types[i].Exact)
+			}
+		}
+		if i := slices.IndexFunc(g.Statics, func(s Static) bool { return s.Declaring != "" }); i >= 0 {
+			want := "[static var " + g.Statics[i].Declaring + "." + g.Statics[i].Field + "]"
+			if !slices.ContainsFunc(d.nodes.types, func(x nodeType) bool { return x.name == want }) {
+				t.Errorf("no node %s", want)
+			}
+		}
 		for o, address := range g.address {
 			if g.regions == nil {
 				continue

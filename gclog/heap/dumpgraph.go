@@ -327,10 +327,14 @@ func (d *dumpFile) exactTypes(g *Graph, named []bool) error {
 	}
 	for i := range g.Types {
 		t, file := &g.Types[i], &n.types[i+1]
-		if named[i] {
-			t.Name = file.name
-		} else {
+		switch {
+		case !named[i]:
+			t.Name = ""
 			g.unknowns++
+		case t.Name == "":
+			t.Name = file.name
+		default:
+			t.Exact = file.name
 		}
 		if file.module != "" && file.module != moduleName(t.Module, nil) {
 			d.addModule(t.Module, file.module)

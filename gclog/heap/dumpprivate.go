@@ -96,7 +96,11 @@ func (g *Graph) private() []byte {
 	})
 	list(&w, sectionNames, g.Types, func(w *privateWriter, t *Type) {
 		w.u(uint64(t.Definition))
-		w.text(t.Exact)
+		if t.Exact == "" {
+			w.text("")
+		} else { // which is outside of this part
+			w.text(t.Name)
+		}
 	})
 	list(&w, sectionDeclaring, g.Statics, func(w *privateWriter, s *Static) { w.text(s.Declaring) })
 	list(&w, sectionMethods, slices.Sorted(maps.Keys(g.Methods)), func(w *privateWriter, id *uint64) {
@@ -200,7 +204,8 @@ func (r *privateReader) object(g *Graph) Object {
 }
 
 // readPrivate completes a Graph, whose objects have been read, with the private part of the file. It
-// also returns which types have names. The paths of modules, and the names, are not in this part.
+// also returns which types have names; those with another name outside of this part have that in the
+// stream. The paths of modules are not in this part.
 func (g *Graph) readPrivate(b []byte, off int64) (named []bool, err error) {
 	r := &privateReader{b: b, off: off}
 	version, minReader := r.u(), r.u()
@@ -249,9 +254,9 @@ func (g *Graph) readPrivate(b []byte, off int64) (named []bool, err error) {
 		case sectionNames:
 			next := 0
 			s.list(func() {
-				definition, exact := uint32(s.below(1<<32, "a token")), string(s.take(s.u()))
+				definition, name := uint32(s.below(1<<32, "a token")), string(s.take(s.u()))
 				if next < len(g.Types) {
-					g.Types[next].Definition, g.Types[next].Exact = definition, exact
+					g.Types[next].Definition, g.Types[next].Name = definition, name
 				}
 				next++
 			})

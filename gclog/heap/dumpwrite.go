@@ -53,12 +53,12 @@ func newDumpLayout(g *Graph, modules Modules) *dumpLayout {
 	return l
 }
 
-// dumpName returns the name of a type in a file.
+// dumpName returns the name of a type in a file: for people, so the exact one if it is known.
 func dumpName(t *Type) string {
 	if t.Name == "" {
 		return fmt.Sprintf(unknownFormat, t.ID)
 	}
-	return t.Name
+	return t.String()
 }
 
 // moduleName returns the path of a module, or what dotnet-gcdump writes instead of one.
@@ -82,7 +82,7 @@ func (l *dumpLayout) addRoots() {
 	statics := l.addChild(root, staticsNode)
 	known := map[string]uint32{}
 	for _, s := range g.Statics {
-		name := staticPrefix + g.Types[s.Type].String() + "." + s.Field + "]"
+		name := staticPrefix + cmp.Or(s.Declaring, g.Types[s.Type].String()) + "." + s.Field + "]"
 		node, ok := known[name]
 		if !ok {
 			node = l.addChild(statics, name)

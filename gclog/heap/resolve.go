@@ -8,10 +8,10 @@ import (
 )
 
 // Resolve fills in Type.Exact of all types, and Static.Declaring where it is known. What was known
-// before, and cannot be found, stays. Outer classes
-// are not in the stream: they are read from the metadata of the assemblies. Which of them is which
-// module is decided by the definitions of all its types, never by one that fits best; the paths in
-// Modules only narrow the choice. It returns the number of types whose definition was found.
+// before, and cannot be found, stays. Outer classes are not in the stream: they are read from the
+// metadata of the assemblies. Which of them is which module is decided by the definitions of all its
+// types, never by one that fits best; the paths in Modules only narrow the choice. It returns the
+// number of types whose definition was found.
 func (g *Graph) Resolve(a *Assemblies) int {
 	r := a.resolve(g.Types, g.Modules)
 	r.declare(g)

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 
 	"github.com/gclog/gclog/formats"
-	"github.com/gclog/gclog/gclog/heap"
 	"github.com/urfave/cli/v2"
 )
 
@@ -16,12 +15,15 @@ func (p *program) heapConvertCommand() *cli.Command {
 		ArgsUsage: "FILE",
 		Description: `PerfView, Visual Studio and dotnet-gcdump read the file. It also contains what they have
 no place for, such as the generations before the snapshot, so that gclog reads from it
-what it reads from the recording. An existing file is replaced when the new one is complete.
+what it reads from the recording. With --assemblies the names in the file are exact. An
+existing file is replaced when the new one is complete.
 
 Examples:
-   gclog heap convert app.nettrace -o app.gcdump`,
+   gclog heap convert app.nettrace -o app.gcdump
+   gclog heap convert app.nettrace -o app.gcdump --assemblies /app`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`, a name that ends with .gcdump"},
+			assembliesFlag(),
 		},
 		Action: p.heapConvert,
 	}
@@ -32,6 +34,10 @@ func (p *program) heapConvert(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	var n heapNames
+	if err := n.read(c); err != nil {
+		return err
+	}
 	to := c.String("output")
 	if filepath.Ext(to) != ".gcdump" {
 		return usagef("heap convert needs -o FILE.gcdump")
@@ -39,7 +45,7 @@ func (p *program) heapConvert(c *cli.Context) error {
 	if err := p.checkOutput(to); err != nil {
 		return err
 	}
-	g, info, err := p.readGraph(name, &heap.Assemblies{})
+	g, info, err := p.readGraph(name, &n.assemblies)
 	if err != nil {
 		return err // a file with a part of the heap looks like a whole one
 	}
