@@ -76,6 +76,15 @@ type Progress struct {
 	// Outputs are the paths that are written to; nil before they are open.
 	Outputs atomic.Pointer[[]string]
 	Last    atomic.Int64 // when the latest record arrived, in nanoseconds of Unix time; 0: none yet
+	Full    atomic.Pointer[FullGC]
+}
+
+// A FullGC is what matters of a full collection for the next one.
+type FullGC struct {
+	Time     time.Time `json:"time"`
+	Heap     uint64    `json:"heap_bytes"` // after it
+	Blocking bool      `json:"blocking"`
+	Pause    int64     `json:"pause_ns"`
 }
 
 // A Session is a live session with one process: its stream is read and reduced, and its records
@@ -516,6 +525,9 @@ func (s *Session) GC(d *gclog.GCDetails) {
 	}
 	s.counted++
 	s.o.Progress.GCs.Add(1)
+	if d.Generation == gclog.Gen2 && d.HasSizesAfter && !d.HeapDump {
+		s.o.Progress.Full.Store(&FullGC{Time: time.Now(), Heap: d.SizeAfter(), Blocking: d.Kind == gclog.KindBlocking, Pause: d.Pause()})
+	}
 	if s.o.Count > 0 && s.counted >= s.o.Count {
 		s.over, s.overAt = true, s.processes.Latest()
 		s.Ask()

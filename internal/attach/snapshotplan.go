@@ -12,7 +12,8 @@ import (
 
 // A SnapshotPlan is what a heap snapshot will do to a process, estimated before it is taken.
 type SnapshotPlan struct {
-	Heap     uint64         // bytes of live objects: an upper limit, the private memory of the process
+	Heap     uint64         // bytes of live objects: after the last full collection, or the private memory of the process
+	Last     *FullGC        // the last full collection; nil: unknown
 	Need     uint64         // bytes that the events take in the memory of the process until they are sent
 	BufferMB uint32         // limit for them that the runtime is given
 	Rooms    []session.Room // what limits the memory of the process
@@ -28,7 +29,8 @@ const (
 	// An object takes 32 bytes and a reference 12: objects of 80 bytes on average, with two
 	// references each, take 0.7 of their own size, smaller ones up to 1.3. The private memory of a
 	// process contains more than live objects.
-	needShare = 1.0
+	needShare     = 1.0
+	needOfObjects = 1.3 // if only live objects are counted
 	// bufferShare is the share of the heap that the runtime may buffer. What is not used costs
 	// nothing; what does not fit is lost.
 	bufferShare              = 1.5
@@ -36,22 +38,33 @@ const (
 	// roomShare is the share of the free memory that a snapshot may take.
 	roomShare = 0.8
 
-	largeObject, smallObject = 80, 45 // bytes per object on average
-	fastWalk, slowWalk       = 70, 190
-	fastMark, slowMark       = 0.2, 0.7 // nanoseconds for each byte
+	largeObject, smallObject = 80.0, 45.0  // bytes per object on average
+	fastWalk, slowWalk       = 70.0, 190.0 // nanoseconds for each object
+	fastMark, slowMark       = 0.2, 0.7    // nanoseconds for each byte
 )
 
-// PlanSnapshot estimates what a snapshot will do. The facts need not be complete.
-func PlanSnapshot(t *session.Target, facts *gclog.Process) *SnapshotPlan {
-	p := &SnapshotPlan{Heap: t.PrivateMemory(), Rooms: t.Rooms(), Twice: !atLeast(facts.RuntimeVersion, 10)}
-	p.Need = uint64(needShare * float64(p.Heap))
-	mb := math.Ceil(bufferShare * float64(p.Heap) / (1 << 20))
-	p.BufferMB = uint32(min(max(mb, bufferLeast), bufferLimit))
-	took := func(mark, walk, object float64) time.Duration {
-		return time.Duration(float64(p.Heap) * (mark + walk/object))
+// PlanSnapshot estimates what a snapshot will do. The facts need not be complete; last is the last
+// full collection, or nil.
+func PlanSnapshot(t *session.Target, facts *gclog.Process, last *FullGC) *SnapshotPlan {
+	private := t.PrivateMemory()
+	p := &SnapshotPlan{Heap: private, Need: uint64(needShare * float64(private)), Last: last, Rooms: t.Rooms(), Twice: !atLeast(facts.RuntimeVersion, 10)}
+	if last != nil {
+		p.Heap, p.Need = last.Heap, min(uint64(needOfObjects*float64(last.Heap)), max(p.Need, last.Heap))
 	}
-	p.Shortest, p.Longest = took(fastMark, fastWalk, largeObject), took(slowMark, slowWalk, smallObject)
+	mb := math.Ceil(bufferShare * float64(max(private, p.Heap)) / (1 << 20))
+	p.BufferMB = uint32(min(max(mb, bufferLeast), bufferLimit))
+	p.Shortest, p.Longest = p.pause(fastMark, fastWalk/largeObject), p.pause(slowMark, slowWalk/smallObject)
 	return p
+}
+
+// pause estimates the pause from the nanoseconds for each byte that marking and walking take. What
+// the last full collection took is known better, if it was a blocking one.
+func (p *SnapshotPlan) pause(mark, walk float64) time.Duration {
+	collection := time.Duration(mark * float64(p.Heap))
+	if p.Last != nil && p.Last.Blocking {
+		collection = time.Duration(p.Last.Pause)
+	}
+	return collection + time.Duration(walk*float64(p.Heap))
 }
 
 // BufferLimit returns how many bytes of events the runtime can buffer.

@@ -2,9 +2,11 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +17,7 @@ import (
 	"github.com/gclog/gclog/gclog/heap"
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/control"
+	"github.com/gclog/gclog/internal/daemon"
 	"github.com/gclog/gclog/internal/doctor"
 	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/session"
@@ -157,7 +160,7 @@ func (p *program) planOf(ctx context.Context, target *session.Target, o snapshot
 		}
 		return nil, &codedError{exitSession, err}
 	}
-	s.plan = attach.PlanSnapshot(target, &s.facts)
+	s.plan = attach.PlanSnapshot(target, &s.facts, s.lastFull(ctx))
 	return s, nil
 }
 
@@ -175,6 +178,31 @@ func (p *program) allow(s *plannedSnapshot) error {
 		formats.SizeText(int64(s.plan.Need)), lack.Of, formats.SizeText(int64(lack.Free())), formats.SizeText(int64(lack.Limit)))}
 }
 
+// askTime is how long the daemon may take to say what it knows of a process.
+const askTime = time.Second
+
+// lastFull returns the last full collection of the process that the daemon of this host has seen, or
+// nil.
+func (s *plannedSnapshot) lastFull(ctx context.Context) *attach.FullGC {
+	if s.o.daemon == "" || s.facts.Cookie == "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	answer, err := control.Ask(ctx, s.o.daemon, http.MethodGet, control.PathStatus)
+	if err != nil {
+		return nil
+	}
+	var all daemon.Processes
+	_ = json.Unmarshal(answer, &all) // without an answer nothing is known
+	for i := range all.Processes {
+		if all.Processes[i].EntityID == s.facts.Cookie {
+			return all.Processes[i].LastFull
+		}
+	}
+	return nil
+}
+
 // text says what the snapshot will do.
 func (s *plannedSnapshot) text() string {
 	again := ""
@@ -185,8 +213,12 @@ func (s *plannedSnapshot) text() string {
 	if version != "" {
 		version = ", .NET " + version
 	}
-	return fmt.Sprintf("process %d (%s%s) will be paused for %s to %s%s; the events take up to %s of its memory until they are sent",
+	text := fmt.Sprintf("process %d (%s%s) will be paused for %s to %s%s; the events take up to %s of its memory until they are sent",
 		s.target.PID, s.facts.Name, version, shortTime(s.plan.Shortest), shortTime(s.plan.Longest), again, formats.SizeText(int64(s.plan.Need)))
+	if last := s.plan.Last; last != nil {
+		text += fmt.Sprintf("; its last full collection, %s ago, paused it for %s and left %s", shortTime(time.Since(last.Time)), shortTime(time.Duration(last.Pause)), formats.SizeText(int64(last.Heap)))
+	}
+	return text
 }
 
 // shortTime formats an estimated duration.
@@ -352,8 +384,8 @@ func resolveNames(g *heap.Graph, t *session.Target) string {
 }
 
 // histogramOf takes a snapshot of a process and counts its objects. It writes no file.
-func (p *program) histogramOf(ctx context.Context, ch choice, daemon string) (*heap.Histogram, error) {
-	s, err := p.planSnapshot(ctx, ch, snapshotOptions{daemon: daemon, wait: waitBackground})
+func (p *program) histogramOf(ctx context.Context, ch choice, socket string) (*heap.Histogram, error) {
+	s, err := p.planSnapshot(ctx, ch, snapshotOptions{daemon: socket, wait: waitBackground})
 	if err != nil {
 		return nil, err
 	}

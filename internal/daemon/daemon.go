@@ -603,27 +603,28 @@ type Processes struct {
 
 // A Status is what is known about one process.
 type Status struct {
-	PID        int       `json:"pid"`
-	Process    string    `json:"process"`
-	Service    string    `json:"service,omitempty"`
-	Runtime    string    `json:"runtime,omitempty"`
-	EntityID   string    `json:"entity_id,omitempty"` // the runtime's cookie
-	User       string    `json:"user,omitempty"`
-	Container  string    `json:"container,omitempty"`
-	Namespace  string    `json:"namespace,omitempty"`
-	Pod        string    `json:"pod,omitempty"`
-	State      string    `json:"state"`
-	Why        string    `json:"why,omitempty"` // why it has no session
-	Level      string    `json:"level,omitempty"`
-	Since      time.Time `json:"since,omitzero"` // start of the session
-	Attempts   int       `json:"failed_attempts,omitempty"`
-	Defects    int       `json:"internal_errors,omitempty"` // panics of gclog that it has triggered
-	GCs        int64     `json:"gcs"`
-	LostEvents int64     `json:"lost_events"`
-	Read       int64     `json:"read_bytes"`
-	Written    int64     `json:"written_bytes"`
-	LastGC     time.Time `json:"last_gc,omitzero"`
-	Outputs    []string  `json:"outputs,omitempty"`
+	PID        int            `json:"pid"`
+	Process    string         `json:"process"`
+	Service    string         `json:"service,omitempty"`
+	Runtime    string         `json:"runtime,omitempty"`
+	EntityID   string         `json:"entity_id,omitempty"` // the runtime's cookie
+	User       string         `json:"user,omitempty"`
+	Container  string         `json:"container,omitempty"`
+	Namespace  string         `json:"namespace,omitempty"`
+	Pod        string         `json:"pod,omitempty"`
+	State      string         `json:"state"`
+	Why        string         `json:"why,omitempty"` // why it has no session
+	Level      string         `json:"level,omitempty"`
+	Since      time.Time      `json:"since,omitzero"` // start of the session
+	Attempts   int            `json:"failed_attempts,omitempty"`
+	Defects    int            `json:"internal_errors,omitempty"` // panics of gclog that it has triggered
+	GCs        int64          `json:"gcs"`
+	LostEvents int64          `json:"lost_events"`
+	Read       int64          `json:"read_bytes"`
+	Written    int64          `json:"written_bytes"`
+	LastGC     time.Time      `json:"last_gc,omitzero"`
+	LastFull   *attach.FullGC `json:"last_full_gc,omitempty"`
+	Outputs    []string       `json:"outputs,omitempty"`
 }
 
 func (p *process) status() Status {
@@ -640,6 +641,7 @@ func (p *process) status() Status {
 	if last := p.progress.Last.Load(); last != 0 {
 		s.LastGC = time.Unix(0, last)
 	}
+	s.LastFull = p.progress.Full.Load()
 	if open := p.progress.Outputs.Load(); open != nil {
 		s.Outputs = *open
 	}
