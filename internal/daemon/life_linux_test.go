@@ -47,7 +47,7 @@ func TestLife(t *testing.T) {
 				if want := (Status{
 					PID: a.target.PID, Process: "actor", Service: "actor", Runtime: "8.0.0", EntityID: fmt.Sprintf("0000cefa-0000-0000-0000-%08x0000", a.target.PID),
 					User: a.target.User, State: "on", Level: "normal", Since: epoch, GCs: collections, Read: int64(len(recording(t))) - 1,
-					Written: info.Size(), LastGC: epoch, Outputs: []string{file},
+					Written: info.Size(), LastGC: epoch, LastFull: &attach.FullGC{Time: epoch, Heap: 4_013_240, Blocking: true, Pause: 1_352_117}, Outputs: []string{file},
 				}); !sameStatus(got, want) {
 					t.Errorf("its status is\n%+v, want\n%+v", got, want)
 				}
@@ -68,6 +68,13 @@ func TestLife(t *testing.T) {
 
 func sameStatus(a, b Status) bool {
 	a.Since, b.Since, a.LastGC, b.LastGC = a.Since.UTC(), b.Since.UTC(), a.LastGC.UTC(), b.LastGC.UTC()
+	for _, s := range []*Status{&a, &b} {
+		if s.LastFull != nil {
+			full := *s.LastFull
+			full.Time = full.Time.UTC()
+			s.LastFull = &full
+		}
+	}
 	return reflect.DeepEqual(a, b)
 }
 
