@@ -44,6 +44,7 @@ type Builder struct {
 	counting    bool // objects are counted, not stored
 	types       map[uint64]*Type
 	modules     Modules
+	process     Process
 	methods     map[uint64]string // of roots on the stack, by MethodDesc; "": its name has not come. nil until the first method
 
 	gc   *walk // of the collection that is running, once it has begun
@@ -101,6 +102,10 @@ func Wanted(m *parse.Metadata) parse.Want {
 	switch {
 	case m.Provider == clr.RundownProvider:
 		return parse.Want{Deliver: m.EventID == clr.IDRundownModuleDCStart || m.EventID == clr.IDRundownModuleDCEnd || m.EventID == clr.IDRundownMethodDCEnd}
+	case m.Provider == clr.EventPipeProvider:
+		return parse.Want{Deliver: m.EventID == clr.IDProcessInfo}
+	case m.Provider == clr.RecordingProvider:
+		return parse.Want{Deliver: m.EventID == clr.IDRecordedProcess}
 	case m.Provider != clr.RuntimeProvider:
 		return parse.Want{}
 	}
@@ -137,6 +142,7 @@ func read(r io.Reader, counting bool) (*Builder, error) {
 		return nil, err
 	}
 	b := NewBuilder(trace.PointerSize)
+	b.process.ID = int(trace.ProcessID)
 	b.counting = counting
 	decoder := clr.NewDecoder(trace.PointerSize)
 	for x.Scan() {
@@ -174,6 +180,10 @@ func (b *Builder) Event(at int64, e clr.Event) {
 		if path := e.ILPath.String(); path != "" {
 			b.modules[e.ID] = path
 		}
+	case *clr.RecordedProcess:
+		b.process.Name = e.Name.String()
+	case *clr.ProcessInfo:
+		b.process.Name = cmp.Or(b.process.Name, programOf(e.CommandLine.String()))
 	case *clr.Method:
 		b.method(e)
 	case *clr.GCStart:
@@ -405,7 +415,7 @@ func (b *Builder) Graph() (*Graph, error) {
 		return nil, ErrNoWalk
 	}
 	b.best = nil
-	g := &Graph{PointerSize: b.pointerSize, Walk: w.Walk, Modules: b.modules}
+	g := &Graph{PointerSize: b.pointerSize, Walk: w.Walk, Process: b.process, Modules: b.modules}
 	g.address, g.size, g.large = w.address.flat(), w.size.flat(), w.large
 	g.index = newAddressIndex(g.address)
 	b.resolveTypes(g, w)

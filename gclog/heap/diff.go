@@ -3,6 +3,7 @@ package heap
 import (
 	"cmp"
 	"slices"
+	"strings"
 )
 
 // A Growth says how the objects of a type changed from one snapshot to the next ones.
@@ -19,6 +20,21 @@ func (g *Growth) Objects() int64 {
 // Bytes returns how many more bytes they occupy in the last snapshot than in the first.
 func (g *Growth) Bytes() int64 { return int64(g.Counts[len(g.Counts)-1].Bytes - g.Counts[0].Bytes) }
 
+// Slope returns by how many bytes the objects grew from one snapshot to the next: the slope of the
+// line that fits all snapshots best (least squares).
+func (g *Growth) Slope() float64 {
+	middle, above, below := float64(len(g.Counts)-1)/2, 0.0, 0.0
+	for i, c := range g.Counts {
+		x := float64(i) - middle
+		above += x * float64(c.Bytes)
+		below += x * x
+	}
+	if below == 0 {
+		return 0
+	}
+	return above / below
+}
+
 // Always reports whether the bytes grew from each snapshot to the next.
 func (g *Growth) Always() bool {
 	for i := range g.Counts[1:] {
@@ -32,6 +48,7 @@ func (g *Growth) Always() bool {
 // Compare returns the types of several snapshots, those that grew most first. Types are the same if
 // their names are: ids differ between processes.
 func Compare(snapshots ...*Histogram) []Growth {
+	names := commonNames(snapshots)
 	index := map[string]int{}
 	var list []Growth
 	for i, h := range snapshots {
@@ -40,6 +57,9 @@ func Compare(snapshots ...*Histogram) []Growth {
 				continue
 			}
 			name := h.Types[k].String()
+			if common, ok := names[h.Types[k].Name]; ok {
+				name = common
+			}
 			at, ok := index[name]
 			if !ok {
 				at = len(list)
@@ -54,3 +74,86 @@ func Compare(snapshots ...*Histogram) []Growth {
 	})
 	return list
 }
+
+// SharedClasses returns how many of a program's own classes two snapshots have in common, and how
+// many the one with fewer has: those with a namespace that is not one of .NET's. Snapshots of
+// different programs share few of them.
+func SharedClasses(a, b *Histogram) (shared, of int) {
+	x, y := a.ownClasses(), b.ownClasses()
+	for class := range x {
+		if y[class] {
+			shared++
+		}
+	}
+	return shared, min(len(x), len(y))
+}
+
+// ownClasses are the outermost classes of the objects that are not of .NET.
+func (h *Histogram) ownClasses() map[string]bool {
+	own := map[string]bool{}
+	for i := range h.Types {
+		name := h.Types[i].String()
+		if end := strings.IndexAny(name, "`[<+"); end >= 0 {
+			name = name[:end]
+		}
+		namespace, _, ok := strings.Cut(name, ".")
+		switch namespace {
+		case "System", "Microsoft", "Internal", "Interop", "Windows":
+		default:
+			if ok && h.Counts[i].Objects > 0 {
+				own[name] = true
+			}
+		}
+	}
+	return own
+}
+
+// commonNames returns, by the name in the stream, the names of the types that have an outer class in
+// one snapshot and not in another, as happens if assemblies were only found for one of them.
+func commonNames(snapshots []*Histogram) map[string]string {
+	type found struct {
+		exact      string
+		others     bool // there is more than one exact name
+		with, only bool // a snapshot has an exact name; a snapshot only has that of the stream
+	}
+	all := map[string]*found{}
+	for _, h := range snapshots {
+		exact := map[string]string{} // "": none
+		for i := range h.Types {
+			t := &h.Types[i]
+			if h.Counts[i].Objects == 0 || t.Name == "" {
+				continue
+			}
+			x := all[t.Name]
+			if x == nil {
+				x = &found{}
+				all[t.Name] = x
+			}
+			if t.nested() {
+				exact[t.Name] = t.Exact
+				x.others = x.others || x.exact != "" && x.exact != t.Exact
+				x.exact = t.Exact
+			} else if _, ok := exact[t.Name]; !ok {
+				exact[t.Name] = ""
+			}
+		}
+		for name, exact := range exact {
+			all[name].with = all[name].with || exact != ""
+			all[name].only = all[name].only || exact == ""
+		}
+	}
+	names := map[string]string{}
+	for name, x := range all {
+		switch {
+		case !x.with || !x.only:
+		case x.others:
+			names[name] = exactName(name, "", nil)
+		default:
+			names[name] = x.exact
+		}
+	}
+	return names
+}
+
+// nested reports whether the exact name of a type says more than that in the stream.
+func (t *Type) nested() bool { return t.Exact != "" && t.Exact != exactName(t.Name, "", nil) }

@@ -154,7 +154,7 @@ func TestAddresses(t *testing.T) {
 				t.Fatalf("round %d: 0x%x is object %d, want %d", round, at, got, o)
 			}
 			for _, near := range []uint64{at - 8, at + 8, at + 4096} {
-				want, before := NoObject, NoObject
+				want, before, after := NoObject, NoObject, NoObject
 				for o, a := range address {
 					if a == near {
 						want = Object(o)
@@ -162,14 +162,38 @@ func TestAddresses(t *testing.T) {
 					if a <= near && (before == NoObject || a > address[before]) {
 						before = Object(o)
 					}
+					if a > near && (after == NoObject || a < address[after]) {
+						after = Object(o)
+					}
 				}
 				if got := x.find(address, near); got != want {
 					t.Fatalf("round %d: 0x%x is object %d, want %d", round, near, got, want)
+				}
+				if got := x.after(address, near); got != after {
+					t.Fatalf("round %d: object %d is after 0x%x, want %d", round, got, near, after)
 				}
 				if got := x.before(address, near); got != before {
 					t.Fatalf("round %d: object %d is at or before 0x%x, want %d", round, got, near, before)
 				}
 			}
 		}
+	}
+}
+
+// TestNearest: the object that contains an address, else the nearest one.
+func TestNearest(t *testing.T) {
+	g := makeGraph([][]Object{{}, {}, {}})
+	g.address = []uint64{0x8000_0000, 0x1000, 0x1100}
+	g.size = []uint32{0x40, 0x80, 0x40}
+	g.index = newAddressIndex(g.address)
+	for at, want := range map[uint64]Object{
+		0: 1, 0x1000: 1, 0x107f: 1, 0x1080: 1, 0x10bf: 1, 0x10c0: 2, 0x1100: 2, 0x113f: 2, 0x2000: 2, 0x4000_0000: 2, 0x7000_0000: 0, 0x8000_0001: 0, 1 << 63: 0,
+	} {
+		if got, ok := g.Nearest(at); !ok || got != want {
+			t.Errorf("0x%x: object %d, %v, want %d", at, got, ok, want)
+		}
+	}
+	if o, ok := makeGraph(nil).Nearest(1); ok {
+		t.Error(o)
 	}
 }

@@ -15,9 +15,9 @@ type DumpInfo struct {
 	Log        string // how the snapshot was taken, as text: PerfView shows it
 	Time       time.Time
 	Machine    string
-	Process    string // its name
-	ProcessID  int
-	Commit     int64 // memory of the process in bytes
+	Process    string // the name of its program; WriteDump: "" for that of the Graph
+	ProcessID  int    // WriteDump: 0 for that of the Graph
+	Commit     int64  // memory of the process in bytes
 	WorkingSet int64
 
 	// Modules has the paths of the modules by Type.Module. ReadDump makes up the ids if the file only

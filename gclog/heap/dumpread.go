@@ -384,7 +384,7 @@ func ReadDump(r io.Reader) (*Graph, *DumpInfo, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	g.Modules = d.info.Modules
+	g.Modules, g.Process = d.info.Modules, Process{d.info.ProcessID, d.info.Process}
 	return g, &d.info, nil
 }
 

@@ -21,6 +21,7 @@ type Graph struct {
 	Statics     []Static    // static fields that refer to an object
 	Dependents  []Dependent // entries of ConditionalWeakTables, without those whose key or value is gone
 	Walk        Walk
+	Process     Process
 	Modules     Modules // by Type.Module
 	// Methods are the names of the methods of stack roots, by Root.ID, if the session asked for them
 	// with a rundown (MethodDCEndVerbose).
@@ -104,10 +105,38 @@ func (g *Graph) At(address uint64) (Object, bool) {
 	return o, o != NoObject
 }
 
+// Nearest returns the object that contains an address, or else the nearest one, or false if there
+// are no objects.
+func (g *Graph) Nearest(address uint64) (Object, bool) {
+	if o, ok := g.containing(address); ok {
+		return o, true
+	}
+	before, after := g.index.before(g.address, address), g.index.after(g.address, address)
+	switch {
+	case before == NoObject:
+		return after, after != NoObject
+	case after == NoObject || address-g.end(before) < g.address[after]-address:
+		return before, true
+	}
+	return after, true
+}
+
+// end returns the address after an object.
+func (g *Graph) end(o Object) uint64 { return g.address[o] + g.Size(o) }
+
 // containing returns the object that contains an address.
 func (g *Graph) containing(address uint64) (Object, bool) {
 	o := g.index.before(g.address, address)
 	return o, o != NoObject && address-g.address[o] < g.Size(o)
+}
+
+// Unreachable counts the objects that no root keeps alive: frozen ones, as a rule.
+func (g *Graph) Unreachable() (n Count) {
+	reached := newSuccessors(g).reach(func(Object) bool { return false })
+	for o := range Object(g.Len()) {
+		n.add(g.Space(o))
+	}
+	return Count{n.Objects - reached.Objects, n.Bytes - reached.Bytes}
 }
 
 // Generation returns the generation in which an object was before the collection of the snapshot,

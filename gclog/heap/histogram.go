@@ -34,14 +34,17 @@ type TypeCount struct {
 type Histogram struct {
 	PointerSize int
 	Walk        Walk
+	Process     Process
 	Modules     Modules // by Type.Module
 	Types       []Type
 	Counts      []TypeCount // of the type with the same index
+	// Unreachable counts the objects that no root keeps alive: Graph.Unreachable. nil: unknown.
+	Unreachable *Count
 }
 
 // Histogram counts the objects of each type.
 func (g *Graph) Histogram() *Histogram {
-	h := &Histogram{PointerSize: g.PointerSize, Walk: g.Walk, Modules: g.Modules, Types: g.Types, Counts: make([]TypeCount, len(g.Types))}
+	h := &Histogram{PointerSize: g.PointerSize, Walk: g.Walk, Process: g.Process, Modules: g.Modules, Types: g.Types, Counts: make([]TypeCount, len(g.Types))}
 	for i := range g.address {
 		o := Object(i)
 		h.Counts[g.typ[i]].add(g.Size(o), g.PointerSize, uint64(g.first[i+1]-g.first[i]), g.Generation(o))
@@ -112,7 +115,7 @@ func ReadHistogram(r io.Reader) (*Histogram, error) {
 		}
 		return nil, err
 	}
-	h := &Histogram{PointerSize: b.pointerSize, Walk: w.Walk, Modules: b.modules}
+	h := &Histogram{PointerSize: b.pointerSize, Walk: w.Walk, Process: b.process, Modules: b.modules}
 	t := b.newTypeTable()
 	for _, id := range w.counted {
 		t.index(id)

@@ -109,6 +109,28 @@ func (x *addressIndex) before(address []uint64, at uint64) Object {
 	return r.first + Object(n)
 }
 
+// after returns the first object after an address, or NoObject.
+func (x *addressIndex) after(address []uint64, at uint64) Object {
+	if x.sorted != nil {
+		i, ok := x.search(address, at)
+		if ok {
+			i++
+		}
+		if i == len(x.sorted) {
+			return NoObject
+		}
+		return x.sorted[i]
+	}
+	i := x.run(at)
+	if i >= 0 && at < x.runs[i].last {
+		return x.before(address, at) + 1
+	}
+	if i+1 == len(x.runs) {
+		return NoObject
+	}
+	return x.runs[i+1].first
+}
+
 // run returns the index of the last run that starts at or before an address, or -1.
 func (x *addressIndex) run(at uint64) int {
 	low, high := 0, len(x.runs)

@@ -95,6 +95,9 @@ func TestClrMD(t *testing.T) {
 			if d.NumReachable() != want.Total.Reachable || len(g.Dependents) != want.Total.DependentEdges {
 				t.Errorf("%d objects are reachable, want %d; %d dependent handles, want %d", d.NumReachable(), want.Total.Reachable, len(g.Dependents), want.Total.DependentEdges)
 			}
+			if n := g.Unreachable(); n.Objects != uint64(g.Len()-want.Total.Reachable) || g.Histogram().Total().Bytes-n.Bytes != want.Total.ReachableAligned {
+				t.Errorf("%+v of %d objects are unreachable", n, g.Len())
+			}
 			byID, byName := map[uint64]int{}, map[string]int{}
 			for i, x := range g.Types {
 				byID[x.ID], byName[x.Name] = i, i

@@ -249,6 +249,9 @@ func (p *program) readHistogram(name string, a *heap.Assemblies) (*heap.Histogra
 		if info.Multipliers != nil {
 			p.ui.sayf("%s is a sample of the heap: the numbers are estimates", inputName(name))
 			h.Scale(info.Multipliers)
+		} else if h.Walk.Complete() {
+			unreachable := g.Unreachable()
+			h.Unreachable = &unreachable
 		}
 		return h, nil
 	}, func(h *heap.Histogram) *heap.Walk { return &h.Walk })

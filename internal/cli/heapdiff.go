@@ -3,8 +3,10 @@ package cli
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/formats/screen"
@@ -18,7 +20,8 @@ func (p *program) heapDiffCommand() *cli.Command {
 		Usage:     "compare snapshots: what grew, and what is new",
 		ArgsUsage: "FILE FILE...",
 		Description: `Compares the last snapshot with the first, type by type, the largest growth first. With
-three and more, a type that grew every time is marked: that is how a leak looks.
+three and more, it also prints by how much a type grows from one to the next (the slope of
+the line that fits best), and marks those that grew every time: that is how a leak looks.
 --min is the least growth to list; types that shrank are in JSON and csv.
 
 Examples:
@@ -47,6 +50,9 @@ func (p *program) heapDiff(c *cli.Context) error {
 		}
 		list = append(list, h)
 	}
+	if warning := differentPrograms(names, list); warning != "" {
+		p.ui.say(warning)
+	}
 	l.minOf(list[len(list)-1].Total().Bytes)
 	rows := slices.DeleteFunc(heap.Compare(list...), func(g heap.Growth) bool {
 		if l.format == "table" && g.Bytes() <= 0 && g.Objects() <= 0 || g.Bytes() < int64(l.min) && c.IsSet("min") {
@@ -67,9 +73,12 @@ func (p *program) heapDiff(c *cli.Context) error {
 		for i := range shown {
 			g := &shown[i]
 			last := g.Counts[len(g.Counts)-1]
-			out = append(out, []string{g.Name, strconv.FormatInt(g.Objects(), 10), strconv.FormatInt(g.Bytes(), 10), strconv.FormatUint(last.Objects, 10), strconv.FormatUint(last.Bytes, 10)})
+			out = append(out, []string{
+				g.Name, strconv.FormatInt(g.Objects(), 10), strconv.FormatInt(g.Bytes(), 10), strconv.FormatUint(last.Objects, 10), strconv.FormatUint(last.Bytes, 10),
+				strconv.FormatFloat(g.Slope(), 'f', -1, 64), strconv.FormatBool(g.Always()),
+			})
 		}
-		return p.writeCSV([]string{"type", "objects_diff", "bytes_diff", "objects", "bytes"}, out)
+		return p.writeCSV([]string{"type", "objects_diff", "bytes_diff", "objects", "bytes", "bytes_per_snapshot", "grew_every_time"}, out)
 	}
 	width, _ := screen.Size(p.stdout)
 	return p.write(func(w io.Writer) error {
@@ -89,17 +98,26 @@ func writeDiff(w io.Writer, width int, l *heapList, list []*heap.Histogram, rows
 		fmt.Fprintln(w, "  no type grew")
 		return
 	}
-	t := &table{columns: []screen.Column{{Title: "objects", Right: true}, {Title: "bytes", Right: true}, {Title: "now", Right: true, Rank: 1}, {Title: "", Rank: 2}, {Title: "type", Cut: true, Width: 20}}}
+	series := len(list) > 2
+	columns := []screen.Column{{Title: "objects", Right: true}, {Title: "bytes", Right: true}}
+	if series {
+		columns = append(columns, screen.Column{Title: "per snapshot", Right: true})
+	}
+	t := &table{columns: append(columns, screen.Column{Title: "now", Right: true, Rank: 1}, screen.Column{Rank: 2}, screen.Column{Title: "type", Cut: true, Width: 20})}
 	for i := range rows {
 		g := &rows[i]
-		mark := ""
-		switch {
-		case g.Counts[0].Objects == 0:
-			mark = "new"
-		case len(g.Counts) > 2 && g.Always():
-			mark = "every time"
+		cells := []string{fmt.Sprintf("%+d", g.Objects()), signedSize(g.Bytes())}
+		var marks []string
+		if g.Counts[0].Objects == 0 {
+			marks = append(marks, "new")
 		}
-		t.add(fmt.Sprintf("%+d", g.Objects()), signedSize(g.Bytes()), formats.SizeText(int64(g.Counts[len(g.Counts)-1].Bytes)), mark, l.name(g.Name))
+		if series {
+			cells = append(cells, signedSize(int64(math.Round(g.Slope()))))
+			if g.Always() {
+				marks = append(marks, "every time")
+			}
+		}
+		t.add(append(cells, formats.SizeText(int64(g.Counts[len(g.Counts)-1].Bytes)), strings.Join(marks, ", "), l.name(g.Name))...)
 	}
 	t.print(w, width)
 }
@@ -121,7 +139,7 @@ type growthJSON struct {
 }
 
 func newGrowthJSON(g *heap.Growth) growthJSON {
-	x := growthJSON{Name: g.Name, Objects: g.Objects(), Bytes: g.Bytes(), Always: g.Always(), Slope: float64(g.Bytes()) / float64(len(g.Counts)-1)}
+	x := growthJSON{Name: g.Name, Objects: g.Objects(), Bytes: g.Bytes(), Always: g.Always(), Slope: g.Slope()}
 	for _, n := range g.Counts {
 		x.Counts = append(x.Counts, countJSON(n))
 	}

@@ -167,13 +167,7 @@ type retainedObjectJSON struct {
 }
 
 func newRetainedJSON(g *heap.Graph, d *heap.Dominators, groups []retainedGroup, objects []retainedObject) *retainedJSON {
-	x := &retainedJSON{Complete: g.Walk.Complete(), Groups: []retainedGroupJSON{}, Objects: []retainedObjectJSON{}}
-	total := g.Histogram().Total()
-	x.Unreachable = countJSON(total.Count)
-	for o := range d.All {
-		x.Unreachable.Objects--
-		x.Unreachable.Bytes -= g.Space(o)
-	}
+	x := &retainedJSON{Complete: g.Walk.Complete(), Unreachable: countJSON(g.Unreachable()), Groups: []retainedGroupJSON{}, Objects: []retainedObjectJSON{}}
 	for _, r := range groups {
 		x.Groups = append(x.Groups, retainedGroupJSON{r.name, countJSON(r.Count), r.retained})
 	}

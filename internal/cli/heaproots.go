@@ -82,7 +82,7 @@ func heapTargets(g *heap.Graph, what string) (func(heap.Object) bool, error) {
 		}
 		o, ok := g.At(at)
 		if !ok {
-			return nil, usagef("there is no object at %s", what)
+			return nil, usagef("there is no object at %s%s", what, nearestObject(g, at))
 		}
 		return func(x heap.Object) bool { return x == o }, nil
 	}
@@ -94,9 +94,36 @@ func heapTargets(g *heap.Graph, what string) (func(heap.Object) bool, error) {
 		names = append(names, g.Types[i].String())
 	}
 	if !slices.Contains(of, true) {
-		return nil, usagef("there is no type %s%s", what, spelling.DidYouMean(what, names))
+		return nil, usagef("there is no type %s%s", what, nearestTypes(what, names))
 	}
 	return func(x heap.Object) bool { return of[g.Type(x)] }, nil
+}
+
+// nearestObject proposes an object for an address where none begins, as the end of a sentence.
+func nearestObject(g *heap.Graph, at uint64) string {
+	o, ok := g.Nearest(at)
+	if !ok {
+		return ""
+	}
+	word := "the nearest one is"
+	if first := g.Address(o); at > first && at-first < g.Size(o) {
+		word = "it is inside of"
+	}
+	return fmt.Sprintf(": %s 0x%x (%s)", word, g.Address(o), oneLine(g.Types[g.Type(o)].String()))
+}
+
+// nearestTypes proposes types for a name that none has, as the end of a sentence.
+func nearestTypes(what string, names []string) string {
+	var near []string
+	for _, name := range spelling.Near(what, names) {
+		if name = oneLine(shorten(name, 200)); len(near) < nearMost && !slices.Contains(near, name) {
+			near = append(near, name)
+		}
+	}
+	if len(near) == 0 {
+		return ""
+	}
+	return ", did you mean " + strings.Join(near, " or ") + "?"
 }
 
 // eachBranch calls f for each branch, those above before those below. Nothing is recursive: the

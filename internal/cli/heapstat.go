@@ -208,7 +208,7 @@ type countJSON struct {
 type statJSON struct {
 	countJSON
 	RawBytes    uint64         `json:"raw_bytes"`
-	Unreachable *countJSON     `json:"unreachable"` // one pass cannot know it
+	Unreachable *countJSON     `json:"unreachable"` // null: one pass over a recording cannot know it
 	Complete    bool           `json:"complete"`
 	Types       []statTypeJSON `json:"types,omitempty"`
 	Groups      []statTypeJSON `json:"groups,omitempty"` // with --by
@@ -225,6 +225,10 @@ type statTypeJSON struct {
 func newStatJSON(h *heap.Histogram, by string, rows []statRow) *statJSON {
 	total := h.Total()
 	x := &statJSON{countJSON: countJSON(total.Count), RawBytes: total.RawBytes, Complete: h.Walk.Complete()}
+	if h.Unreachable != nil {
+		n := countJSON(*h.Unreachable)
+		x.Unreachable = &n
+	}
 	list := []statTypeJSON{}
 	for _, r := range rows {
 		row := statTypeJSON{Name: r.name, countJSON: countJSON(r.Count), RawBytes: r.RawBytes}

@@ -116,6 +116,7 @@ var manifests = []manifest{
 	{clr.RundownProvider, 154, "ModuleDCEnd", modules},
 	{clr.RundownProvider, 187, "RuntimeInformationDCStart", map[int]string{0: runtimeInformation}},
 
+	{clr.EventPipeProvider, 1, "ProcessInfo", map[int]string{0: "CommandLine:text", 1: "CommandLine:text OSInformation:text Architecture:text"}},
 	{clr.RecordingProvider, 1, "RecordedProcess", map[int]string{0: "Name:text RuntimeVersion:text Flavor:text GC:text Started:i64"}},
 }
 
@@ -726,7 +727,7 @@ func TestNumbers(t *testing.T) {
 	for _, id := range []int{15, 16, 17, 18, 19, 21, 22, 36, 37, 38, 39, 208, 209} {
 		known[fmt.Sprint(clr.RuntimeProvider, id)] = true
 	}
-	for _, provider := range []string{clr.RuntimeProvider, clr.PrivateProvider, clr.RundownProvider, clr.RecordingProvider} {
+	for _, provider := range []string{clr.RuntimeProvider, clr.PrivateProvider, clr.RundownProvider, clr.EventPipeProvider, clr.RecordingProvider} {
 		for id := range 1 << 10 {
 			if name := clr.Name(provider, id); (name != "") != known[fmt.Sprint(provider, id)] {
 				t.Errorf("%s %d: %q", provider, id, name)

@@ -117,6 +117,12 @@ const (
 	IDRundownRuntimeInformation = 187
 )
 
+// EventPipeProvider describes the stream itself.
+const EventPipeProvider = "Microsoft-DotNETCore-EventPipe"
+
+// IDProcessInfo is the event id of ProcessInfo.
+const IDProcessInfo = 1
+
 // RecordingProvider is not a provider of the runtime: gclog writes its own events into recordings
 // for facts that the stream does not contain.
 const RecordingProvider = "gclog"

@@ -101,3 +101,19 @@ func (e *RuntimeInformation) decode(p *payload, _ int) {
 	copy(e.ComObjectGUID[:], p.take(16))
 	e.RuntimeDLLPath = p.utf16z()
 }
+
+// ProcessInfo describes the process (EventPipe provider, 1, at the end of a session that a client
+// stops).
+type ProcessInfo struct {
+	Instance            // always 0
+	CommandLine   UTF16 // without quotes
+	OSInformation UTF16 // .NET 5 and later: "Linux"
+	Architecture  UTF16 // .NET 5 and later: "x64"
+}
+
+func (e *ProcessInfo) decode(p *payload, version int) {
+	*e = ProcessInfo{CommandLine: p.utf16z()}
+	if has(version, 1) && p.rest() >= 4 {
+		e.OSInformation, e.Architecture = p.utf16z(), p.utf16z()
+	}
+}

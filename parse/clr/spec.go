@@ -39,6 +39,7 @@ const (
 	rt = RuntimeProvider
 	pv = PrivateProvider
 	rd = RundownProvider
+	ep = EventPipeProvider
 	rc = RecordingProvider
 )
 
@@ -122,5 +123,6 @@ var specs = [...]spec{
 	{rd, IDRundownMethodDCEnd, "MethodDCEndVerbose", 44, 0, &Method{}},
 	{rd, IDRundownModuleDCEnd, "ModuleDCEnd", 30, 0, &Module{}},
 	{rd, IDRundownRuntimeInformation, "RuntimeInformationDCStart", 45, 0, &RuntimeInformation{}},
+	{ep, IDProcessInfo, "ProcessInfo", 2, 0, &ProcessInfo{}},
 	{rc, IDRecordedProcess, "RecordedProcess", 16, 0, &RecordedProcess{}},
 }

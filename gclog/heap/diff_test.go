@@ -1,0 +1,114 @@
+package heap_test
+
+import (
+	"maps"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gclog/gclog/gclog/heap"
+)
+
+func TestSlope(t *testing.T) {
+	for _, c := range []struct {
+		bytes []uint64
+		want  float64
+	}{
+		{[]uint64{7}, 0},
+		{[]uint64{100, 60}, -40},
+		{[]uint64{0, 10, 20, 30}, 10},
+		{[]uint64{5, 5, 5}, 0},
+		{[]uint64{0, 1000, 0, 1000}, 200}, // not a third of 1000
+	} {
+		g := heap.Growth{}
+		for _, n := range c.bytes {
+			g.Counts = append(g.Counts, heap.Count{Objects: 1, Bytes: n})
+		}
+		if got := g.Slope(); got != c.want {
+			t.Errorf("%d: %g, want %g", c.bytes, got, c.want)
+		}
+	}
+}
+
+// TestCompareNames: a type is the same if only one snapshot has its exact name, but not if two types
+// have the same name in the stream.
+func TestCompareNames(t *testing.T) {
+	exact := &heap.Histogram{
+		Types: []heap.Type{{Name: "Entry[A]", Exact: "N.Map<A>+Entry"}, {Name: "<>c", Exact: "N.X+<>c"}, {Name: "<>c", Exact: "N.Y+<>c"}, {Name: "Row", Exact: "N.Table+Row"}, {Name: "Row", Exact: "Row"}},
+	}
+	stream := &heap.Histogram{Types: []heap.Type{{Name: "Entry[A]"}, {Name: "<>c", Exact: "<>c"}, {Name: "Row", Exact: "N.Table+Row"}, {Name: "Row", Exact: "Row"}}}
+	for _, h := range []*heap.Histogram{exact, stream} {
+		for range h.Types {
+			h.Counts = append(h.Counts, heap.TypeCount{Count: heap.Count{Objects: 1, Bytes: 10}})
+		}
+	}
+	got := map[string]int64{}
+	for _, g := range heap.Compare(exact, stream) {
+		got[g.Name] = g.Objects()
+	}
+	if want := map[string]int64{"N.Map<A>+Entry": 0, "<>c": -1, "N.Table+Row": 0, "Row": 0}; !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// TestSharedClasses: neither the classes of .NET nor nested ones, whose outer class is unknown, say
+// which program it is.
+func TestSharedClasses(t *testing.T) {
+	snapshot := func(names ...string) *heap.Histogram {
+		h := &heap.Histogram{}
+		for _, name := range names {
+			h.Types = append(h.Types, heap.Type{Name: name})
+			h.Counts = append(h.Counts, heap.TypeCount{Count: heap.Count{Objects: 1}})
+		}
+		return h
+	}
+	a := snapshot("Shop.Cart", "Shop.Cart[]", "Shop.Item`1[System.String]", "Shop.Gone", "System.String", "Microsoft.Extensions.Logging.Logger", "Node", "Entry[Shop.A]")
+	b := snapshot("System.String", "Shop.Item<System.Int32>+Key", "Shop.Cart", "Shop.New", "Shop.Other", "<>c", "Entry[Shop.A]", "Node")
+	a.Counts[3].Objects = 0
+	if shared, of := heap.SharedClasses(a, b); shared != 2 || of != 2 {
+		t.Errorf("%d of %d", shared, of)
+	}
+	if shared, of := heap.SharedClasses(a, snapshot("System.String")); shared != 0 || of != 0 {
+		t.Errorf("%d of %d", shared, of)
+	}
+}
+
+// TestPrograms: recordings name their process, and the classes of different programs differ.
+func TestPrograms(t *testing.T) {
+	counts := map[string]*heap.Histogram{}
+	for _, path := range captures(t, "*.nettrace.gz") {
+		name := strings.TrimSuffix(filepath.Base(path), ".nettrace.gz")
+		h := read(t, path).Histogram()
+		want := "work"
+		switch {
+		case strings.HasSuffix(name, "-graph"):
+			want = "gcload"
+		case name == "app10":
+			want = "azmcp"
+		case name == "small" || name == "app9-ranges":
+			want = "" // cut off
+		}
+		if h.Process.Name != want || h.Process.ID == 0 {
+			t.Errorf("%s: %+v, want %q", name, h.Process, want)
+		}
+		counts[name] = h
+	}
+	for _, c := range []struct {
+		a, b string
+		same bool
+	}{
+		{"net8-wks-graph", "net9-svr-graph", true},
+		{"core31-wks-graph", "net10-wks-graph", true},
+		{"small", "rundown", true},
+		{"net9-wks-graph", "app9-ranges", false},
+		{"app10", "net10-wks-graph", false},
+		{"small", "net9-wks-graph", false},
+		{"app9-ranges", "app10", true},
+	} {
+		shared, of := heap.SharedClasses(counts[c.a], counts[c.b])
+		t.Logf("%s, %s: %d of %d", c.a, c.b, shared, of)
+		if same := 5*shared >= of; same != c.same {
+			t.Errorf("%s and %s share %d of %d classes", c.a, c.b, shared, of)
+		}
+	}
+}
