@@ -128,7 +128,7 @@ func TestLimits(t *testing.T) {
 		{"rows of one thread", 4095 * 32, 1, false},
 		{"threads", 4095, 1, true},
 		{"bytes", 8<<20/(8<<10) - 1, 8 << 10, false},
-		{"bytes of long rows", 8 << 20 / (60 << 10), 60 << 10, false},
+		{"bytes of long rows", 8<<20/(64<<10) - 1, 60 << 10, false},
 	} {
 		for _, late := range []int64{0, 1} {
 			w := begin()

@@ -88,7 +88,7 @@ type sorter struct {
 }
 
 func (s *sorter) reset() {
-	*s = sorter{free: s.free, arena: arena{free: s.arena.free}}
+	*s = sorter{free: s.free, arena: arena{free: s.arena.free, freeLarge: s.arena.freeLarge}}
 }
 
 // When maxSegments segments are in use, a release is forced. Together with the limit of the arena
@@ -229,9 +229,10 @@ func (s *sorter) down(i int) {
 // An arena holds the payloads of waiting rows in chunks. A chunk is reused after the last row in it
 // has been delivered.
 type arena struct {
-	current *chunk
-	free    []*chunk
-	inUse   int // total bytes of all chunks that hold a row
+	current   *chunk
+	free      []*chunk
+	freeLarge []*chunk
+	inUse     int // total bytes of all chunks that hold a row
 }
 
 type chunk struct {
@@ -240,8 +241,9 @@ type chunk struct {
 }
 
 const (
-	chunkSize = 8 << 10
-	maxArena  = 8 << 20
+	chunkSize  = 8 << 10
+	largeChunk = 64 << 10 // for what does not fit into chunkSize, such as the events of a heap walk
+	maxArena   = 8 << 20
 )
 
 func (a *arena) full() bool { return a.inUse >= maxArena }
@@ -266,12 +268,16 @@ func (a *arena) newChunk(size int) *chunk {
 	if old := a.current; old != nil && old.live == 0 {
 		a.recycle(old)
 	}
+	free, room := &a.free, chunkSize
+	if size > chunkSize {
+		free, room = &a.freeLarge, max(size, largeChunk)
+	}
 	var c *chunk
-	if n := len(a.free); n > 0 && size <= chunkSize {
-		c = a.free[n-1]
-		a.free = a.free[:n-1]
+	if n := len(*free); n > 0 && room <= largeChunk {
+		c = (*free)[n-1]
+		*free = (*free)[:n-1]
 	} else {
-		c = &chunk{b: make([]byte, 0, max(size, chunkSize))}
+		c = &chunk{b: make([]byte, 0, room)}
 	}
 	a.current = c
 	a.inUse += cap(c.b)
@@ -296,7 +302,10 @@ func (a *arena) release(c *chunk) {
 func (a *arena) recycle(c *chunk) {
 	a.inUse -= cap(c.b)
 	c.b = c.b[:0]
-	if cap(c.b) == chunkSize {
+	switch cap(c.b) {
+	case chunkSize:
 		a.free = append(a.free, c)
+	case largeChunk:
+		a.freeLarge = append(a.freeLarge, c)
 	}
 }

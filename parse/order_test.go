@@ -78,9 +78,9 @@ func TestArena(t *testing.T) {
 			want []byte
 		}
 		var live []kept
-		var rows []*row            // reused
-		short := map[*chunk]bool{} // all chunks of the usual size that ever existed
-		most := 0                  // largest number of these in use at a time
+		var rows []*row                                                // reused
+		made := map[int]map[*chunk]bool{chunkSize: {}, largeChunk: {}} // all chunks that ever existed, by size
+		most := map[int]int{}                                          // largest number of these in use at a time
 		for range 2000 {
 			if n := len(live); n > 0 && rnd.IntN(100) < 50 {
 				i := rnd.IntN(n)
@@ -91,7 +91,7 @@ func TestArena(t *testing.T) {
 				rows = append(rows, live[i].w)
 				live = slices.Delete(live, i, i+1)
 			} else {
-				size, room := rnd.IntN(1<<rnd.IntN(15)), chunkSize
+				size, room := rnd.IntN(1<<rnd.IntN(18)), chunkSize
 				before := a.current
 				if before != nil {
 					room = cap(before.b)
@@ -126,20 +126,25 @@ func TestArena(t *testing.T) {
 					held[k.w.chunk] = true
 				}
 			}
-			bytes, usual := 0, 0
+			bytes, inUse := 0, map[int]int{}
 			for c := range held {
 				bytes += cap(c.b)
-				if cap(c.b) == chunkSize {
-					usual++
-					short[c] = true
+				if made[cap(c.b)] != nil {
+					inUse[cap(c.b)]++
+					made[cap(c.b)][c] = true
 				}
 			}
-			if most = max(most, usual); a.inUse != bytes {
+			for size, n := range inUse {
+				most[size] = max(most[size], n)
+			}
+			if a.inUse != bytes {
 				t.Fatalf("seed %d: %d bytes in use, not %d", seed, bytes, a.inUse)
 			}
 		}
-		if len(short) != most {
-			t.Errorf("seed %d: %d chunks, of which %d were in use at a time", seed, len(short), most)
+		for size, chunks := range made {
+			if len(chunks) != most[size] {
+				t.Errorf("seed %d: %d chunks of %d bytes, of which %d were in use at a time", seed, len(chunks), size, most[size])
+			}
 		}
 	}
 }
