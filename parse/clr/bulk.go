@@ -1,5 +1,7 @@
 package clr
 
+import "encoding/binary"
+
 // Bulk events contain many values. Count is their number. At(i) decodes value i, which must be less
 // than Count.
 
@@ -114,6 +116,13 @@ type GCBulkNode struct{ bulk }
 
 // At returns object i.
 func (e *GCBulkNode) At(i int) Node {
+	if e.ptr == 8 { // there are millions of them
+		b := e.values[32*i:][:32]
+		return Node{
+			Address: binary.LittleEndian.Uint64(b), Size: binary.LittleEndian.Uint64(b[8:]),
+			TypeID: binary.LittleEndian.Uint64(b[16:]), Edges: binary.LittleEndian.Uint64(b[24:]),
+		}
+	}
 	p := e.at(i)
 	return Node{Address: p.pointer(), Size: p.u64(), TypeID: p.u64(), Edges: p.u64()}
 }
@@ -129,6 +138,10 @@ type GCBulkEdge struct{ bulk }
 
 // At returns reference i.
 func (e *GCBulkEdge) At(i int) Edge {
+	if e.ptr == 8 {
+		b := e.values[12*i:][:12]
+		return Edge{Target: binary.LittleEndian.Uint64(b), Field: binary.LittleEndian.Uint32(b[8:])}
+	}
 	p := e.at(i)
 	return Edge{Target: p.pointer(), Field: p.u32()}
 }

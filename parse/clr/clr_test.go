@@ -300,6 +300,45 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
+// BenchmarkBulk reads the values of the events that a heap walk consists of.
+func BenchmarkBulk(b *testing.B) {
+	for _, c := range []struct {
+		name     string
+		id, size int
+		sum      func(clr.Event) uint64
+	}{
+		{"nodes", clr.IDGCBulkNode, 32, func(e clr.Event) (sum uint64) {
+			nodes := e.(*clr.GCBulkNode)
+			for i := range nodes.Count {
+				n := nodes.At(i)
+				sum += n.Address + n.Size + n.TypeID + n.Edges
+			}
+			return sum
+		}},
+		{"edges", clr.IDGCBulkEdge, 12, func(e clr.Event) (sum uint64) {
+			edges := e.(*clr.GCBulkEdge)
+			for i := range edges.Count {
+				sum += edges.At(i).Target
+			}
+			return sum
+		}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			const count = 2000
+			head := (&nettracetest.Payload{PointerSize: 8}).U32(0, count).U16(0).Bytes
+			e := event(clr.RuntimeProvider, c.id, 0, append(head, make([]byte, count*c.size)...))
+			d := clr.NewDecoder(8)
+			for b.Loop() {
+				typed, err := d.Decode(e)
+				if err != nil || c.sum(typed) != 0 {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/count, "ns/value")
+		})
+	}
+}
+
 // FuzzPayload: for any payload of any event, version and pointer size, decoding ends and its
 // results stay within the payload.
 func FuzzPayload(f *testing.F) {
