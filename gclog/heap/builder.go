@@ -4,11 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"io"
-	"math"
-	"runtime"
-	"slices"
 	"sync"
-	"sync/atomic"
 
 	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/parse/clr"
@@ -47,55 +43,24 @@ type Builder struct {
 	process     Process
 	methods     map[uint64]string // of roots on the stack, by MethodDesc; "": its name has not come. nil until the first method
 
+	codes *addressCodes
+	room  int64 // bytes of the stream that are expected
+
 	gc   *walk // of the collection that is running, once it has begun
 	best *walk // the walk to use: the first complete one of a full collection, else the best
 	seen int   // walks
 }
 
-// A walk is what a collection has shown.
-type walk struct {
-	Walk
-	blocking bool
-	analyzed bool // the collection's own events have come: ranges that follow are those after it
-
-	counts  map[uint64]*TypeCount // by type id; nil: objects are stored
-	counted []uint64              // its keys in the order of the walk
-
-	address column[uint64]
-	size    column[uint32]
-	typ     column[uint64] // ids
-	first   column[uint32]
-	target  column[uint64] // addresses
-	large   map[Object]uint64
-	edges   uint64 // that were seen; Walk.References are those that the objects have
-
-	roots      []rawRoot
-	known      map[rawRoot]bool
-	statics    []rawStatic
-	dependents []clr.ConditionalEdge
-	before     []generationRange // ranges before the collection
-	after      []generationRange // and after it
-	moved      []clr.MovedRange
-	sorted     *layout // of these; nil until the first object
-
-	next [4]uint32 // expected Index of events 16 to 19
-}
-
-type rawRoot struct {
-	node, id uint64
-	kind     clr.RootKind
-	flags    RootFlags
-}
-
-type rawStatic struct {
-	slot, object, typ uint64
-	field             string
-}
-
 // NewBuilder returns a Builder for a process with pointers of 4 or 8 bytes.
 func NewBuilder(pointerSize int) *Builder {
-	return &Builder{pointerSize: pointerSize, types: map[uint64]*Type{}, modules: Modules{}}
+	return &Builder{pointerSize: pointerSize, types: map[uint64]*Type{}, modules: Modules{}, codes: newAddressCodes(pointerSize)}
 }
+
+// Reserve makes room for the first walk of a stream of a number of bytes. Without it the memory grows
+// with the walk, and most of it is copied in the end. What is not used of the room takes addresses,
+// but as a rule no memory: one for each byte of the stream, up to 4 GB, which is what a runtime
+// buffers at most.
+func (b *Builder) Reserve(bytes int64) { b.room = min(max(bytes, 0), 4<<30) }
 
 // Wanted is the filter for parse.NewReader that delivers the events a Builder uses.
 func Wanted(m *parse.Metadata) parse.Want {
@@ -136,6 +101,7 @@ func Read(r io.Reader) (*Graph, error) {
 
 // read passes the events of a stream to a Builder. It returns none if the stream has no head.
 func read(r io.Reader, counting bool) (*Builder, error) {
+	size := sizeOf(r)
 	x := parse.NewReader(r, Wanted)
 	trace, err := x.ReadTrace()
 	if err != nil {
@@ -144,6 +110,7 @@ func read(r io.Reader, counting bool) (*Builder, error) {
 	b := NewBuilder(trace.PointerSize)
 	b.process.ID = int(trace.ProcessID)
 	b.counting = counting
+	b.Reserve(size)
 	decoder := clr.NewDecoder(trace.PointerSize)
 	for x.Scan() {
 		if l := x.Loss(); l != nil {
@@ -261,10 +228,11 @@ func (b *Builder) start(at int64, e *clr.GCStart) {
 	}
 	b.gc = &walk{
 		Walk:     Walk{Collection: e.Count, Depth: e.Depth, Reason: e.Reason, Start: at},
-		blocking: e.Type == clr.TypeBlocking, large: map[Object]uint64{}, known: map[rawRoot]bool{},
+		blocking: e.Type == clr.TypeBlocking, counting: b.counting, codes: b.codes,
+		large: map[Object]uint64{}, known: map[rawRoot]bool{},
 	}
-	if b.counting {
-		b.gc.counts = map[uint64]*TypeCount{}
+	if b.seen == 0 {
+		b.gc.room = b.room
 	}
 }
 
@@ -308,93 +276,6 @@ func (w *walk) rank() (n int) {
 	return n
 }
 
-// index checks the sequence number of an event of kind 16 + i.
-func (w *walk) index(i int, index uint32) {
-	if index != w.next[i] {
-		w.Gaps = true
-	}
-	w.next[i] = index + 1
-}
-
-func (w *walk) nodes(e *clr.GCBulkNode, pointerSize int) {
-	w.index(2, e.Index)
-	for i := range e.Count {
-		n := e.At(i)
-		n.Edges = min(n.Edges, math.MaxUint32) // more is false, and the sum must not overflow
-		switch {
-		case w.counts != nil:
-			w.count(n, pointerSize)
-		case w.address.n == int(NoObject) || w.References+n.Edges > math.MaxUint32:
-			w.Gaps = true // more than a Graph can hold
-			return
-		default:
-			w.store(n)
-		}
-		w.Objects++
-		w.References += n.Edges
-	}
-}
-
-func (w *walk) store(n clr.Node) {
-	size := uint32(largeSize)
-	if n.Size < largeSize {
-		size = uint32(n.Size)
-	} else {
-		w.large[Object(w.address.n)] = n.Size
-	}
-	w.address.add(n.Address)
-	w.size.add(size)
-	w.typ.add(n.TypeID)
-	w.first.add(uint32(w.References))
-}
-
-func (w *walk) edgesOf(e *clr.GCBulkEdge) {
-	w.index(3, e.Index)
-	w.edges += uint64(e.Count)
-	if w.counts != nil {
-		return
-	}
-	for i := range e.Count {
-		w.target.add(e.At(i).Target)
-	}
-}
-
-func (w *walk) rootsOf(e *clr.GCBulkRootEdge) {
-	w.index(0, e.Index)
-	for i := range e.Count {
-		root := e.At(i)
-		if root.Node == 0 {
-			w.NullRoots++
-			continue
-		}
-		r := rawRoot{node: root.Node, id: root.Root, kind: root.Kind, flags: RootFlags(root.Flags)}
-		if !w.known[r] {
-			w.known[r] = true
-			w.roots = append(w.roots, r)
-		}
-	}
-}
-
-func (w *walk) staticsOf(e *clr.GCBulkRootStaticVar) {
-	var v clr.StaticVar
-	for e.Next(&v) {
-		if v.Object != 0 {
-			w.statics = append(w.statics, rawStatic{v.Root, v.Object, v.TypeID, v.Field.String()})
-		}
-	}
-}
-
-func (w *walk) rangeOf(e *clr.GCGenerationRange) {
-	r := generationRange{start: e.Start, end: e.Start + e.Used, generation: Generation(e.Generation)}
-	switch {
-	case e.Used == 0 || r.end < r.start || r.generation > POH:
-	case w.analyzed || w.Objects > 0:
-		w.after = append(w.after, r)
-	default:
-		w.before = append(w.before, r)
-	}
-}
-
 // result returns the walk to use when the stream has ended, or nil.
 func (b *Builder) result() *walk {
 	if w := b.gc; w != nil && w.Objects > 0 {
@@ -416,17 +297,23 @@ func (b *Builder) Graph() (*Graph, error) {
 	}
 	b.best = nil
 	g := &Graph{PointerSize: b.pointerSize, Walk: w.Walk, Process: b.process, Modules: b.modules}
-	g.address, g.size, g.large = w.address.flat(), w.size.flat(), w.large
-	g.index = newAddressIndex(g.address)
-	b.resolveTypes(g, w)
+	g.address, g.size, g.typ, g.large = w.address.flat(), w.size.flat(), w.typ.flat(), w.large
+	var work sync.WaitGroup
+	work.Go(func() {
+		g.index = newAddressIndex(g.address)
+		g.ages = w.layout().ages(g.address)
+	})
+	l := &locator{g: g, codes: b.codes, places: newPlaces(g.address, b.codes)}
+	work.Wait()
 	if w.Complete() {
 		w.first.add(uint32(w.References))
 		g.first = w.first.flat()
-		g.resolveReferences(&w.target)
+		l.resolveReferences(w)
 	} else { // references carry no source: after a gap nobody knows whose they are
 		g.first = make([]uint32, len(g.address)+1)
 	}
-	g.resolveRoots(w)
+	l.resolveStatics(w, b.newTypeTable(w))
+	l.resolveRoots(w)
 	for id, name := range b.methods {
 		if name != "" {
 			g.addMethod(id, name)
@@ -434,153 +321,5 @@ func (b *Builder) Graph() (*Graph, error) {
 	}
 	g.regions = w.after
 	sortRanges(g.regions)
-	g.ages = w.layout().ages(g.address)
 	return g, nil
-}
-
-// A typeTable is the list of the types that are used, in the order of their first use.
-type typeTable struct {
-	declared map[uint64]*Type
-	types    []Type
-	byID     map[uint64]int
-	unknown  int // types that the stream does not declare
-}
-
-func (b *Builder) newTypeTable() *typeTable {
-	return &typeTable{declared: b.types, byID: map[uint64]int{}}
-}
-
-// index returns the index in types of a type.
-func (t *typeTable) index(id uint64) int {
-	i, ok := t.byID[id]
-	if !ok {
-		known := t.declared[id]
-		if known == nil {
-			known = &Type{ID: id}
-			t.unknown++
-		}
-		i = len(t.types)
-		t.byID[id] = i
-		t.types = append(t.types, *known)
-		t.types[i].Definition = t.definition(known)
-	}
-	return i
-}
-
-// definition returns the token of a type, and for arrays that of their elements: arrays of arrays
-// too. The elements need not have objects.
-func (t *typeTable) definition(of *Type) uint32 {
-	const rows, depth = 0xffffff, 32
-	for range depth {
-		if of == nil || of.Token&rows != 0 || len(of.Parameters) != 1 {
-			break
-		}
-		if element := t.declared[of.Parameters[0]]; element == nil || element.Module != of.Module {
-			return of.Token
-		} else {
-			of = element
-		}
-	}
-	return of.Token
-}
-
-// resolveTypes finds the types of the objects and of the static fields.
-func (b *Builder) resolveTypes(g *Graph, w *walk) {
-	t := b.newTypeTable()
-	g.typ = make([]uint32, 0, w.typ.n)
-	var last uint64
-	for i, chunk := range w.typ.chunks {
-		for _, id := range chunk {
-			if n := len(g.typ); n > 0 && id == last {
-				g.typ = append(g.typ, g.typ[n-1]) // objects of a type often follow each other
-				continue
-			}
-			g.typ = append(g.typ, uint32(t.index(id)))
-			last = id
-		}
-		w.typ.chunks[i] = nil
-	}
-	for _, v := range w.statics {
-		if o := g.index.find(g.address, v.object); o != NoObject {
-			g.Statics = append(g.Statics, Static{Slot: v.slot, Object: o, Type: t.index(v.typ), Field: v.field})
-		} else {
-			g.Walk.Unresolved++
-		}
-	}
-	g.Types, g.unknowns = t.types, t.unknown
-}
-
-// resolveReferences replaces the addresses of the references by objects.
-func (g *Graph) resolveReferences(addresses *column[uint64]) {
-	g.target = make([]Object, addresses.n)
-	var (
-		work       sync.WaitGroup
-		unresolved = make([]uint64, len(addresses.chunks))
-		at         int
-		next       atomic.Int64
-	)
-	starts := make([]int, len(addresses.chunks))
-	for i, chunk := range addresses.chunks {
-		starts[i] = at
-		at += len(chunk)
-	}
-	for range runtime.GOMAXPROCS(0) {
-		work.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(starts); i = int(next.Add(1)) - 1 {
-				targets := g.target[starts[i]:]
-				for k, address := range addresses.chunks[i] {
-					if targets[k] = g.index.find(g.address, address); targets[k] == NoObject {
-						unresolved[i]++
-					}
-				}
-				addresses.chunks[i] = nil
-			}
-		})
-	}
-	work.Wait()
-	for _, n := range unresolved {
-		g.Walk.Unresolved += n
-	}
-	if g.Walk.Unresolved > 0 {
-		g.dropUnresolved()
-	}
-}
-
-// dropUnresolved removes references to no object.
-func (g *Graph) dropUnresolved() {
-	kept := uint32(0)
-	for o := range g.address {
-		from, to := g.first[o], g.first[o+1]
-		g.first[o] = kept
-		for _, t := range g.target[from:to] {
-			if t != NoObject {
-				g.target[kept] = t
-				kept++
-			}
-		}
-	}
-	g.first[len(g.address)] = kept
-	g.target = g.target[:kept]
-}
-
-// resolveRoots finds the objects of the roots and of the entries of ConditionalWeakTables.
-func (g *Graph) resolveRoots(w *walk) {
-	for _, r := range w.roots {
-		if o := g.index.find(g.address, r.node); o != NoObject {
-			g.Roots = append(g.Roots, Root{Object: o, Kind: r.kind, Flags: r.flags, ID: r.id})
-		} else {
-			g.Walk.Unresolved++
-		}
-	}
-	for _, d := range w.dependents {
-		key, value := g.index.find(g.address, d.Key), g.index.find(g.address, d.Value)
-		if key != NoObject && value != NoObject {
-			g.Dependents = append(g.Dependents, Dependent{key, value})
-		} else if d.Key != 0 && d.Value != 0 {
-			g.Walk.Unresolved++
-		}
-	}
-	slices.SortFunc(g.Dependents, func(a, b Dependent) int {
-		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Value, b.Value))
-	})
 }

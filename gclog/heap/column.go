@@ -8,14 +8,29 @@ type column[T any] struct {
 
 const chunkLen = 1 << 16
 
-func (c *column[T]) add(v T) {
+// reserve makes room for a number of values at once if there are none yet.
+func (c *column[T]) reserve(n int) {
+	if len(c.chunks) == 0 {
+		c.chunks = append(c.chunks, make([]T, 0, n))
+	}
+}
+
+func (c *column[T]) add(v T) { c.grow(1)[0] = v }
+
+// grow appends up to n values, at least one, and returns them for the caller to set. Columns that
+// grow in the same way return the same number.
+func (c *column[T]) grow(n int) []T {
 	last := len(c.chunks) - 1
 	if last < 0 || len(c.chunks[last]) == cap(c.chunks[last]) {
 		c.chunks = append(c.chunks, make([]T, 0, chunkLen))
 		last++
 	}
-	c.chunks[last] = append(c.chunks[last], v)
-	c.n++
+	chunk := c.chunks[last]
+	from := len(chunk)
+	n = min(n, cap(chunk)-from)
+	c.chunks[last] = chunk[:from+n]
+	c.n += n
+	return c.chunks[last][from:]
 }
 
 // flat returns all values in one slice and empties the column.

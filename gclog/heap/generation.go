@@ -2,6 +2,7 @@ package heap
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/gclog/gclog/parse/clr"
@@ -38,15 +39,14 @@ type layout struct {
 	moved  []clr.MovedRange  // by ascending new address
 }
 
-// layout returns the layout, or nil if the stream does not contain the ranges of generations. All
-// that it needs comes before the first object.
+// layout returns the layout, or nil if the stream does not contain the ranges of generations.
 func (w *walk) layout() *layout {
-	if w.sorted == nil && len(w.before) > 0 {
-		w.sorted = &layout{ranges: w.before, moved: w.moved}
-		sortRanges(w.before)
-		slices.SortFunc(w.moved, func(a, b clr.MovedRange) int { return cmp.Compare(a.New, b.New) })
+	if len(w.before) == 0 {
+		return nil
 	}
-	return w.sorted
+	sortRanges(w.before)
+	slices.SortFunc(w.moved, func(a, b clr.MovedRange) int { return cmp.Compare(a.New, b.New) })
+	return &layout{ranges: w.before, moved: w.moved}
 }
 
 func sortRanges(list []generationRange) {
@@ -55,18 +55,60 @@ func sortRanges(list []generationRange) {
 
 // before returns the generation before the collection of the object that is at an address after it.
 func (l *layout) before(at uint64) Generation {
-	if l == nil {
-		return UnknownGeneration
+	s := layoutScan{layout: l}
+	return s.before(at)
+}
+
+// A layoutScan finds the generations of objects quickly if their addresses ascend, as they do within
+// a region: for the objects near the last one it is the same.
+type layoutScan struct {
+	*layout
+	generation Generation
+	from, size uint64 // of the part of the heap to which it applies
+}
+
+func (s *layoutScan) before(at uint64) Generation {
+	if at-s.from >= s.size {
+		s.find(at)
 	}
-	i, _ := slices.BinarySearchFunc(l.moved, at, func(m clr.MovedRange, at uint64) int { return upTo(m.New, at) })
-	if i > 0 && at-l.moved[i-1].New < l.moved[i-1].Length {
-		at = l.moved[i-1].Old + (at - l.moved[i-1].New)
+	return s.generation
+}
+
+// find finds the generation of the object at an address, and how far around the object it applies.
+func (s *layoutScan) find(object uint64) {
+	at, below, above := object, object, math.MaxUint64-object
+	s.generation = UnknownGeneration
+	if s.layout != nil {
+		i, _ := slices.BinarySearchFunc(s.moved, at, func(m clr.MovedRange, at uint64) int { return upTo(m.New, at) })
+		if i < len(s.moved) {
+			above = s.moved[i].New - at
+		}
+		if i > 0 {
+			m := &s.moved[i-1]
+			if below = at - m.New; below < m.Length {
+				at = m.Old + below
+				above = min(above, m.Length-below, math.MaxUint64-at)
+			} else {
+				below -= m.Length
+			}
+		}
+		s.generation = Frozen
+		i, _ = slices.BinarySearchFunc(s.ranges, at, func(r generationRange, at uint64) int { return upTo(r.start, at) })
+		if i < len(s.ranges) {
+			above = min(above, s.ranges[i].start-at)
+		}
+		switch {
+		case i == 0:
+			below = min(below, at)
+		case at < s.ranges[i-1].end:
+			r := &s.ranges[i-1]
+			s.generation = r.generation
+			below, above = min(below, at-r.start), min(above, r.end-at)
+		default:
+			below = min(below, at-s.ranges[i-1].end)
+		}
 	}
-	i, _ = slices.BinarySearchFunc(l.ranges, at, func(r generationRange, at uint64) int { return upTo(r.start, at) })
-	if i > 0 && at < l.ranges[i-1].end {
-		return l.ranges[i-1].generation
-	}
-	return Frozen
+	s.from, s.size = object-below, below+above
 }
 
 // ages returns the generations before the collection of the objects at some addresses, or nil if l
@@ -76,9 +118,12 @@ func (l *layout) ages(address []uint64) []Generation {
 		return nil
 	}
 	list := make([]Generation, len(address))
-	for o, at := range address {
-		list[o] = l.before(at)
-	}
+	parallel(len(address), func(from, to int) {
+		s := layoutScan{layout: l}
+		for o := from; o < to; o++ {
+			list[o] = s.before(address[o])
+		}
+	})
 	return list
 }
 

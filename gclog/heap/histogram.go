@@ -1,10 +1,6 @@
 package heap
 
-import (
-	"io"
-
-	"github.com/gclog/gclog/parse/clr"
-)
+import "io"
 
 // A Count is a number of objects and the bytes that they occupy.
 type Count struct {
@@ -115,23 +111,6 @@ func ReadHistogram(r io.Reader) (*Histogram, error) {
 		}
 		return nil, err
 	}
-	h := &Histogram{PointerSize: b.pointerSize, Walk: w.Walk, Process: b.process, Modules: b.modules}
-	t := b.newTypeTable()
-	for _, id := range w.counted {
-		t.index(id)
-		h.Counts = append(h.Counts, *w.counts[id])
-	}
-	h.Types = t.types
-	return h, err
-}
-
-// count counts an object instead of storing it.
-func (w *walk) count(n clr.Node, pointerSize int) {
-	c := w.counts[n.TypeID]
-	if c == nil {
-		c = &TypeCount{}
-		w.counts[n.TypeID] = c
-		w.counted = append(w.counted, n.TypeID)
-	}
-	c.add(n.Size, pointerSize, n.Edges, w.layout().before(n.Address))
+	types := b.newTypeTable(w).types
+	return &Histogram{PointerSize: b.pointerSize, Walk: w.Walk, Process: b.process, Modules: b.modules, Types: types, Counts: w.counts}, err
 }

@@ -6,11 +6,9 @@ import (
 )
 
 // An addressIndex finds objects by their address. The objects of a walk are in ascending runs, one
-// or more for each region. A run has an entry for each page of 1 KB: the first object at or after
-// its start.
+// or more for each region.
 type addressIndex struct {
 	runs   []run
-	pages  []Object
 	sorted []Object // all objects by address, if the runs overlap, which those of a runtime do not; else nil
 }
 
@@ -18,13 +16,11 @@ type addressIndex struct {
 type run struct {
 	start, last uint64 // addresses of the first and the last object
 	first, end  Object
-	page        int // index in pages of the page that start is in
 }
 
-const (
-	pageShift = 10
-	runGap    = 16 << 10 // bytes between two objects of a run, so that its pages need less memory than its objects
-)
+// runGap is the most bytes between two objects of a run: what follows in the walk after a larger gap
+// may be in another region, and there may be regions between the two.
+const runGap = 16 << 10
 
 func newAddressIndex(address []uint64) (x addressIndex) {
 	for i := 0; i < len(address); {
@@ -39,17 +35,6 @@ func newAddressIndex(address []uint64) (x addressIndex) {
 	for i := range x.runs {
 		if i > 0 && x.runs[i].start <= x.runs[i-1].last {
 			return sortedIndex(address)
-		}
-	}
-	for i := range x.runs {
-		r := &x.runs[i]
-		r.page = len(x.pages)
-		o := r.first
-		for page := r.start >> pageShift; page <= r.last>>pageShift; page++ {
-			for address[o]>>pageShift < page {
-				o++
-			}
-			x.pages = append(x.pages, o)
 		}
 	}
 	return x
@@ -71,18 +56,10 @@ func (x *addressIndex) search(address []uint64, at uint64) (int, bool) {
 
 // find returns the object at an address, or NoObject.
 func (x *addressIndex) find(address []uint64, at uint64) Object {
-	if x.sorted != nil {
-		i, ok := x.search(address, at)
-		if !ok {
-			return NoObject
-		}
-		return x.sorted[i]
+	if o := x.before(address, at); o != NoObject && address[o] == at {
+		return o
 	}
-	i := x.run(at)
-	if i < 0 {
-		return NoObject
-	}
-	return x.runs[i].find(x.pages, address, at)
+	return NoObject
 }
 
 // before returns the last object at or before an address, or NoObject.
@@ -133,27 +110,9 @@ func (x *addressIndex) after(address []uint64, at uint64) Object {
 
 // run returns the index of the last run that starts at or before an address, or -1.
 func (x *addressIndex) run(at uint64) int {
-	low, high := 0, len(x.runs)
-	for low < high {
-		if mid := int(uint(low+high) >> 1); x.runs[mid].start <= at {
-			low = mid + 1
-		} else {
-			high = mid
-		}
+	i, ok := slices.BinarySearchFunc(x.runs, at, func(r run, at uint64) int { return cmp.Compare(r.start, at) })
+	if !ok {
+		i--
 	}
-	return low - 1
-}
-
-func (r *run) find(pages []Object, address []uint64, at uint64) Object {
-	if at > r.last {
-		return NoObject
-	}
-	o := pages[r.page+int(at>>pageShift-r.start>>pageShift)]
-	for o < r.end && address[o] < at {
-		o++
-	}
-	if o < r.end && address[o] == at {
-		return o
-	}
-	return NoObject
+	return i
 }

@@ -1,0 +1,196 @@
+package heap
+
+import (
+	"math"
+
+	"github.com/gclog/gclog/parse/clr"
+)
+
+// A walk is what a collection has shown.
+type walk struct {
+	Walk
+	blocking bool
+	analyzed bool // the collection's own events have come: ranges that follow are those after it
+	counting bool // objects are counted, not stored
+	codes    *addressCodes
+	room     int64 // bytes of the stream for which memory is allocated at once
+
+	types  typeNumbers
+	counts []TypeCount // by number
+
+	address    column[uint64]
+	size       column[uint32]
+	typ        column[uint32] // numbers
+	first      column[uint32]
+	target     column[Object] // codes of addresses, until the end
+	unencoded  []farReference // those whose address has no code
+	large      map[Object]uint64
+	edges      uint64 // that were seen; Walk.References are those that the objects have
+	roots      []rawRoot
+	known      map[rawRoot]bool
+	statics    []rawStatic
+	dependents []clr.ConditionalEdge
+	before     []generationRange // ranges before the collection
+	after      []generationRange // and after it
+	moved      []clr.MovedRange
+	scan       layoutScan // of these, for counting
+
+	next [4]uint32 // expected Index of events 16 to 19
+}
+
+type rawRoot struct {
+	node, id uint64
+	kind     clr.RootKind
+	flags    RootFlags
+}
+
+type rawStatic struct {
+	slot, object, typ uint64
+	field             string
+}
+
+// A farReference is a reference whose address has no code: the one with an index in walk.target.
+type farReference struct {
+	at      int
+	address uint64
+}
+
+// index checks the sequence number of an event of kind 16 + i.
+func (w *walk) index(i int, index uint32) {
+	if index != w.next[i] {
+		w.Gaps = true
+	}
+	w.next[i] = index + 1
+}
+
+// The least bytes that objects and references need in a stream.
+const (
+	nodeLen = 28
+	edgeLen = 8
+)
+
+// begin handles the first event with objects.
+func (w *walk) begin() {
+	if w.counting {
+		w.scan = layoutScan{layout: w.layout()}
+	} else if w.room > 0 {
+		n := int(w.room / nodeLen)
+		w.address.reserve(n)
+		w.size.reserve(n)
+		w.typ.reserve(n)
+		w.first.reserve(n)
+	}
+}
+
+func (w *walk) nodes(e *clr.GCBulkNode, pointerSize int) {
+	w.index(2, e.Index)
+	if w.Objects == 0 {
+		w.begin()
+	}
+	if w.counting {
+		for i := range e.Count {
+			w.count(e.At(i), pointerSize)
+		}
+		return
+	}
+	if w.address.n+e.Count > int(NoObject) {
+		w.Gaps = true // more than a Graph can hold
+		return
+	}
+	for i := 0; i < e.Count; {
+		address := w.address.grow(e.Count - i)
+		size, typ, first := w.size.grow(len(address)), w.typ.grow(len(address)), w.first.grow(len(address))
+		for k := range address {
+			n := e.At(i)
+			address[k] = n.Address
+			size[k] = largeSize
+			if n.Size < largeSize {
+				size[k] = uint32(n.Size)
+			} else {
+				w.large[Object(w.Objects)] = n.Size
+			}
+			typ[k] = w.types.of(n.TypeID)
+			first[k] = uint32(w.References)
+			w.add(n)
+			i++
+		}
+	}
+	if w.References > math.MaxUint32 {
+		w.Gaps = true
+	}
+}
+
+// add counts an object and its references. More than 32 bits of these are false, and the sum must
+// not overflow.
+func (w *walk) add(n clr.Node) {
+	w.Objects++
+	w.References += min(n.Edges, math.MaxUint32)
+}
+
+// count counts an object instead of storing it.
+func (w *walk) count(n clr.Node, pointerSize int) {
+	i := w.types.of(n.TypeID)
+	if int(i) == len(w.counts) {
+		w.counts = append(w.counts, TypeCount{})
+	}
+	w.counts[i].add(n.Size, pointerSize, n.Edges, w.scan.before(n.Address))
+	w.add(n)
+}
+
+func (w *walk) edgesOf(e *clr.GCBulkEdge) {
+	w.index(3, e.Index)
+	w.edges += uint64(e.Count)
+	if w.counting {
+		return
+	}
+	if w.room > 0 {
+		w.target.reserve(int(w.room / edgeLen))
+	}
+	for i := 0; i < e.Count; {
+		targets := w.target.grow(e.Count - i)
+		for k := range targets {
+			address := e.At(i).Target
+			code := w.codes.of(address)
+			if targets[k] = Object(code); code == noCode {
+				w.unencoded = append(w.unencoded, farReference{w.target.n - len(targets) + k, address})
+			}
+			i++
+		}
+	}
+}
+
+func (w *walk) rootsOf(e *clr.GCBulkRootEdge) {
+	w.index(0, e.Index)
+	for i := range e.Count {
+		root := e.At(i)
+		if root.Node == 0 {
+			w.NullRoots++
+			continue
+		}
+		r := rawRoot{node: root.Node, id: root.Root, kind: root.Kind, flags: RootFlags(root.Flags)}
+		if !w.known[r] {
+			w.known[r] = true
+			w.roots = append(w.roots, r)
+		}
+	}
+}
+
+func (w *walk) staticsOf(e *clr.GCBulkRootStaticVar) {
+	var v clr.StaticVar
+	for e.Next(&v) {
+		if v.Object != 0 {
+			w.statics = append(w.statics, rawStatic{v.Root, v.Object, v.TypeID, v.Field.String()})
+		}
+	}
+}
+
+func (w *walk) rangeOf(e *clr.GCGenerationRange) {
+	r := generationRange{start: e.Start, end: e.Start + e.Used, generation: Generation(e.Generation)}
+	switch {
+	case e.Used == 0 || r.end < r.start || r.generation > POH:
+	case w.analyzed || w.Objects > 0:
+		w.after = append(w.after, r)
+	default:
+		w.before = append(w.before, r)
+	}
+}
