@@ -1,8 +1,10 @@
 package heap_test
 
 import (
+	"fmt"
 	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,23 +32,46 @@ func TestSlope(t *testing.T) {
 	}
 }
 
+// TestCompare: types without objects do not count, the largest growth comes first, and Always means
+// from each snapshot to the next.
+func TestCompare(t *testing.T) {
+	snapshot := func(names string, objects ...uint64) *heap.Histogram {
+		h := &heap.Histogram{}
+		for i, name := range strings.Fields(names) {
+			h.Types = append(h.Types, heap.Type{Name: name})
+			h.Counts = append(h.Counts, heap.TypeCount{Count: heap.Count{Objects: objects[i], Bytes: 8 * objects[i]}})
+		}
+		return h
+	}
+	var got []string
+	for _, g := range heap.Compare(
+		snapshot("Empty A B C C", 0, 10, 1, 5, 1), snapshot("B A C D", 2, 30, 6, 1), snapshot("D Empty A C B", 2, 0, 40, 6, 2),
+	) {
+		got = append(got, fmt.Sprintf("%s %d %d %v", g.Name, g.Objects(), g.Bytes(), g.Always()))
+	}
+	if want := []string{"A 30 240 true", "D 2 16 true", "B 1 8 false", "C 0 0 false"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // TestCompareNames: a type is the same if only one snapshot has its exact name, but not if two types
 // have the same name in the stream.
 func TestCompareNames(t *testing.T) {
 	exact := &heap.Histogram{
-		Types: []heap.Type{{Name: "Entry[A]", Exact: "N.Map<A>+Entry"}, {Name: "<>c", Exact: "N.X+<>c"}, {Name: "<>c", Exact: "N.Y+<>c"}, {Name: "Row", Exact: "N.Table+Row"}, {Name: "Row", Exact: "Row"}},
+		Types: []heap.Type{{ID: 1}, {ID: 2, Name: "Gone", Exact: "N.X+Gone"}, {Name: "Entry[A]", Exact: "N.Map<A>+Entry"}, {Name: "<>c", Exact: "N.X+<>c"}, {Name: "<>c", Exact: "N.Y+<>c"}, {Name: "Row", Exact: "N.Table+Row"}, {Name: "Row", Exact: "Row"}},
 	}
-	stream := &heap.Histogram{Types: []heap.Type{{Name: "Entry[A]"}, {Name: "<>c", Exact: "<>c"}, {Name: "Row", Exact: "N.Table+Row"}, {Name: "Row", Exact: "Row"}}}
+	stream := &heap.Histogram{Types: []heap.Type{{ID: 1}, {Name: "Gone"}, {Name: "Entry[A]"}, {Name: "<>c", Exact: "<>c"}, {Name: "Row", Exact: "N.Table+Row"}, {Name: "Row", Exact: "Row"}}}
 	for _, h := range []*heap.Histogram{exact, stream} {
 		for range h.Types {
 			h.Counts = append(h.Counts, heap.TypeCount{Count: heap.Count{Objects: 1, Bytes: 10}})
 		}
 	}
+	exact.Counts[1].Objects = 0 // so its name is not used
 	got := map[string]int64{}
 	for _, g := range heap.Compare(exact, stream) {
 		got[g.Name] = g.Objects()
 	}
-	if want := map[string]int64{"N.Map<A>+Entry": 0, "<>c": -1, "N.Table+Row": 0, "Row": 0}; !maps.Equal(got, want) {
+	if want := map[string]int64{"unknown type 0x1": 0, "Gone": 1, "N.Map<A>+Entry": 0, "<>c": -1, "N.Table+Row": 0, "Row": 0}; !maps.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
@@ -62,8 +87,8 @@ func TestSharedClasses(t *testing.T) {
 		}
 		return h
 	}
-	a := snapshot("Shop.Cart", "Shop.Cart[]", "Shop.Item`1[System.String]", "Shop.Gone", "System.String", "Microsoft.Extensions.Logging.Logger", "Node", "Entry[Shop.A]")
-	b := snapshot("System.String", "Shop.Item<System.Int32>+Key", "Shop.Cart", "Shop.New", "Shop.Other", "<>c", "Entry[Shop.A]", "Node")
+	a := snapshot("Shop.Cart", "Shop.Cart[]", "Shop.Item`1[System.String]", "Shop.Gone", "System.String", "Microsoft.Extensions.Logging.Logger", "Node", "Leaf", "Entry[Shop.A]")
+	b := snapshot("System.String", "Shop.Item<System.Int32>+Key", "Shop.Cart", "Shop.New", "Shop.Other", "<>c", "Leaf", "Entry[Shop.A]", "Node")
 	a.Counts[3].Objects = 0
 	if shared, of := heap.SharedClasses(a, b); shared != 2 || of != 2 {
 		t.Errorf("%d of %d", shared, of)

@@ -10,18 +10,16 @@ type Process struct {
 
 // programOf returns the name of the program in a command line, whose arguments are not quoted.
 func programOf(commandLine string) string {
-	program := ""
-	for i, argument := range strings.Fields(commandLine) {
-		name := baseName(argument)
-		stem, library := strings.CutSuffix(name, ".dll")
-		if i == 0 {
-			program = strings.TrimSuffix(stem, ".exe")
-		}
-		switch {
-		case i == 0 && program != "dotnet":
-			return program
-		case library: // that dotnet runs
-			return stem
+	words := strings.Fields(commandLine)
+	if len(words) == 0 {
+		return ""
+	}
+	program := strings.TrimSuffix(strings.TrimSuffix(baseName(words[0]), ".exe"), ".dll")
+	if program == "dotnet" {
+		for _, argument := range words[1:] {
+			if name, ok := strings.CutSuffix(baseName(argument), ".dll"); ok {
+				return name
+			}
 		}
 	}
 	return program
