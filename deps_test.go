@@ -34,7 +34,7 @@ var arrows = map[string][]string{
 	"formats":            {"formats/fields", "gclog", "parse/clr", "formats/screen", "gopkg.in/natefinch/lumberjack.v2", "golang.org/x/sys/unix"},
 	"formats/logs":       {"formats", "formats/fields", "gclog", "parse/clr"},
 	"formats/screen":     {"github.com/clipperhouse/displaywidth", "golang.org/x/term"},
-	"internal/output":    {"formats", "formats/screen", "gclog"},
+	"internal/output":    {"formats", "formats/screen", "gclog", "golang.org/x/sys/unix", "golang.org/x/sys/windows"},
 	"internal/spelling":  {},
 	"internal/cause":     {},
 	"internal/flame":     {"formats", "github.com/google/pprof/profile"},
