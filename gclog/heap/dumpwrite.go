@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	bitops "math/bits"
+	"runtime"
 	"slices"
 	"unicode/utf16"
 )
@@ -31,10 +33,19 @@ type dumpLayout struct {
 	typ    []uint32 // index in types by index in Graph.Types
 	pseudo []pseudoNode
 
+	parts      []dumpPart
 	total      int64
 	blob       int64
 	recordsEnd int64 // of the objects in the blob
 }
+
+// A dumpPart is a number of objects that are written at once.
+type dumpPart struct {
+	total    int64 // of their sizes
+	at, blob int64 // where their records begin in the blob, and the length of these
+}
+
+const partLen = 1 << 15 // objects
 
 // A pseudoNode is a root of the graph, or a group of them.
 type pseudoNode struct {
@@ -131,18 +142,40 @@ func (l *dumpLayout) addChild(parent uint32, name string) uint32 {
 // measure determines the sizes of types, which are those of their first objects, and that of the
 // blob with the records of the nodes.
 func (l *dumpLayout) measure() {
-	l.blob = undefinedRecord
-	for o := range Object(l.g.Len()) {
-		if t := &l.types[l.typ[l.g.typ[o]]]; t.size < 0 {
-			t.size = l.size(o)
+	for o, typ := range l.g.typ {
+		if t := &l.types[l.typ[typ]]; t.size < 0 {
+			t.size = l.size(Object(o))
 		}
-		l.total += int64(l.size(o))
-		l.blob += int64(l.recordLen(o))
+	}
+	l.parts = make([]dumpPart, (l.g.Len()+partLen-1)/partLen)
+	parallel(len(l.parts), 1, func(from, to int) {
+		for i := from; i < to; i++ {
+			l.parts[i] = l.measurePart(l.part(i))
+		}
+	})
+	l.blob = undefinedRecord
+	for i := range l.parts {
+		p := &l.parts[i]
+		l.total += p.total
+		p.at, l.blob = l.blob, l.blob+p.blob
 	}
 	l.recordsEnd = l.blob
 	for i := range l.pseudo {
 		l.blob += int64(len(l.appendPseudo(nil, uint32(i))))
 	}
+}
+
+// part returns the objects of a part.
+func (l *dumpLayout) part(i int) (from, to Object) {
+	return Object(i * partLen), Object(min((i+1)*partLen, l.g.Len()))
+}
+
+func (l *dumpLayout) measurePart(from, to Object) (p dumpPart) {
+	for o := from; o < to; o++ {
+		p.total += int64(l.size(o))
+		p.blob += int64(l.recordLen(o))
+	}
+	return p
 }
 
 // fits reports an error if the file would be too large: the format has 31 bits for the length of the
@@ -228,19 +261,21 @@ func (l *dumpLayout) appendPseudo(b []byte, i uint32) []byte {
 // appendCint appends a number as in the blob: two's complement in as few groups of 7 bits as
 // possible, the most significant one first.
 func appendCint(b []byte, v int32) []byte {
-	for shift := 7 * (cintLen(v) - 1); shift > 0; shift -= 7 {
-		b = append(b, byte(v>>shift)|0x80)
+	switch n := cintLen(v); n {
+	case 1:
+		return append(b, byte(v)&0x7f)
+	case 2:
+		return append(b, byte(v>>7)|0x80, byte(v)&0x7f)
+	case 3:
+		return append(b, byte(v>>14)|0x80, byte(v>>7)|0x80, byte(v)&0x7f)
+	case 4:
+		return append(b, byte(v>>21)|0x80, byte(v>>14)|0x80, byte(v>>7)|0x80, byte(v)&0x7f)
 	}
-	return append(b, byte(v)&0x7f)
+	return append(b, byte(v>>28)|0x80, byte(v>>21)|0x80, byte(v>>14)|0x80, byte(v>>7)|0x80, byte(v)&0x7f)
 }
 
-func cintLen(v int32) int {
-	n := 1
-	for n < 5 && v>>(7*n-1) != v>>31 { // one bit is the sign
-		n++
-	}
-	return n
-}
+// cintLen returns the number of bytes that appendCint appends. One bit is the sign.
+func cintLen(v int32) int { return (bitops.Len32(uint32(v^v>>31)) + 7) / 7 }
 
 // A dumpWriter writes the elements of the container. The bufio.Writer keeps the first error.
 type dumpWriter struct {
@@ -380,21 +415,10 @@ func (l *dumpLayout) writeGraph(w *dumpWriter) {
 		b = l.appendPseudo(b[:0], uint32(i))
 		at += int64(len(b))
 	}
-	at = undefinedRecord
-	for o := range objects {
-		if n := l.recordLen(o); n > 0 {
-			w.i32(int32(at))
-			at += int64(n)
-		} else {
-			w.i32(0)
-		}
-	}
+	l.writeParts(w, l.appendOffsets)
 	w.i32(int32(l.blob))
 	w.raw(make([]byte, undefinedRecord))
-	for o := range objects {
-		b = l.appendRecord(b[:0], o)
-		w.raw(b)
-	}
+	l.writeParts(w, l.appendRecords)
 	for i := range l.pseudo {
 		b = l.appendPseudo(b[:0], uint32(i))
 		w.raw(b)
@@ -403,12 +427,67 @@ func (l *dumpLayout) writeGraph(w *dumpWriter) {
 	for range l.pseudo {
 		w.i64(0)
 	}
-	for _, address := range l.g.address {
-		w.i64(int64(address))
-	}
+	l.writeParts(w, l.appendAddresses)
 	w.u8(tagByte)
 	w.u8(l.wide())
 	w.u8(tagEnd)
+}
+
+// writeParts writes what a function appends for each part. The parts are made on all CPUs, and few of
+// them are in memory at a time.
+func (l *dumpLayout) writeParts(w *dumpWriter, appendPart func(b []byte, part int) []byte) {
+	made := make(chan chan []byte, runtime.GOMAXPROCS(0))
+	free := make(chan []byte, cap(made)+2)
+	go func() {
+		defer close(made)
+		for i := range l.parts {
+			part := make(chan []byte, 1)
+			made <- part
+			var b []byte
+			select {
+			case b = <-free:
+			default:
+			}
+			go func() { part <- appendPart(b[:0], i) }()
+		}
+	}()
+	for part := range made {
+		b := <-part
+		w.raw(b)
+		free <- b
+	}
+}
+
+// appendOffsets appends those of the records in the blob, 0 for an object without one.
+func (l *dumpLayout) appendOffsets(b []byte, part int) []byte {
+	at := l.parts[part].at
+	from, to := l.part(part)
+	for o := from; o < to; o++ {
+		n := l.recordLen(o)
+		if n == 0 {
+			b = binary.LittleEndian.AppendUint32(b, 0)
+			continue
+		}
+		b = binary.LittleEndian.AppendUint32(b, uint32(at))
+		at += int64(n)
+	}
+	return b
+}
+
+func (l *dumpLayout) appendRecords(b []byte, part int) []byte {
+	from, to := l.part(part)
+	for o := from; o < to; o++ {
+		b = l.appendRecord(b, o)
+	}
+	return b
+}
+
+func (l *dumpLayout) appendAddresses(b []byte, part int) []byte {
+	from, to := l.part(part)
+	for _, address := range l.g.address[from:to] {
+		b = binary.LittleEndian.AppendUint64(b, address)
+	}
+	return b
 }
 
 // writeMultipliers writes those of a sampled heap, for all types in the file.

@@ -118,7 +118,7 @@ func (l *layout) ages(address []uint64) []Generation {
 		return nil
 	}
 	list := make([]Generation, len(address))
-	parallel(len(address), func(from, to int) {
+	parallel(len(address), chunkLen, func(from, to int) {
 		s := layoutScan{layout: l}
 		for o := from; o < to; o++ {
 			list[o] = s.before(address[o])

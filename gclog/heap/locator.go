@@ -26,7 +26,7 @@ func (l *locator) resolveReferences(w *walk) {
 	g := l.g
 	g.target = w.target.flat()
 	var resolved atomic.Int64
-	parallel(len(g.target), func(from, to int) {
+	parallel(len(g.target), chunkLen, func(from, to int) {
 		n := 0
 		for i, code := range g.target[from:to] {
 			o := NoObject

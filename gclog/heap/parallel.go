@@ -6,18 +6,18 @@ import (
 	"sync/atomic"
 )
 
-// parallel calls f for parts of the numbers below n, on all CPUs.
-func parallel(n int, f func(from, to int)) {
+// parallel calls f for parts of the numbers below n, on all CPUs. A part has at most size numbers.
+func parallel(n, size int, f func(from, to int)) {
 	var next atomic.Int64
 	var work sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), (n+chunkLen-1)/chunkLen) {
+	for range min(runtime.GOMAXPROCS(0), (n+size-1)/size) {
 		work.Go(func() {
 			for {
-				to := int(next.Add(chunkLen))
-				if to-chunkLen >= n {
+				to := int(next.Add(int64(size)))
+				if to-size >= n {
 					return
 				}
-				f(to-chunkLen, min(to, n))
+				f(to-size, min(to, n))
 			}
 		})
 	}
