@@ -167,7 +167,7 @@ func (b *Builder) Event(at int64, e clr.Event) {
 	case *clr.GCBulkNode:
 		b.gc.nodes(e, b.pointerSize)
 	case *clr.GCBulkEdge:
-		b.gc.edgesOf(e)
+		b.gc.edgesOf(e, b.pointerSize)
 	case *clr.GCBulkRootEdge:
 		b.gc.rootsOf(e)
 	case *clr.GCBulkRootStaticVar:

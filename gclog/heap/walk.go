@@ -63,18 +63,12 @@ func (w *walk) index(i int, index uint32) {
 	w.next[i] = index + 1
 }
 
-// The least bytes that objects and references need in a stream.
-const (
-	nodeLen = 28
-	edgeLen = 8
-)
-
 // begin handles the first event with objects.
-func (w *walk) begin() {
+func (w *walk) begin(pointerSize int) {
 	if w.counting {
 		w.scan = layoutScan{layout: w.layout()}
 	} else if w.room > 0 {
-		n := int(w.room / nodeLen)
+		n := int(w.room) / (24 + pointerSize) // the bytes of an object in the stream
 		w.address.reserve(n)
 		w.size.reserve(n)
 		w.typ.reserve(n)
@@ -85,7 +79,7 @@ func (w *walk) begin() {
 func (w *walk) nodes(e *clr.GCBulkNode, pointerSize int) {
 	w.index(2, e.Index)
 	if w.Objects == 0 {
-		w.begin()
+		w.begin(pointerSize)
 	}
 	if w.counting {
 		for i := range e.Count {
@@ -137,14 +131,14 @@ func (w *walk) count(n clr.Node, pointerSize int) {
 	w.add(n)
 }
 
-func (w *walk) edgesOf(e *clr.GCBulkEdge) {
+func (w *walk) edgesOf(e *clr.GCBulkEdge, pointerSize int) {
 	w.index(3, e.Index)
 	w.edges += uint64(e.Count)
 	if w.counting {
 		return
 	}
 	if w.room > 0 {
-		w.target.reserve(int(w.room / edgeLen))
+		w.target.reserve(int(w.room) / (4 + pointerSize))
 	}
 	for i := 0; i < e.Count; {
 		targets := w.target.grow(e.Count - i)

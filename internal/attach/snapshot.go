@@ -22,8 +22,8 @@ type SnapshotOptions struct {
 	// WaitBackground is how long a background collection is waited for. While one is running, the
 	// runtime walks its heap at each collection.
 	WaitBackground time.Duration
-	StackNames     bool      // ask for the names of the methods that hold objects on the stack, which takes longer
-	Spool          io.Writer // receives the recording
+	StackNames     bool           // ask for the names of the methods that hold objects on the stack, which takes longer
+	Spool          io.WriteCloser // receives the recording; it is closed as soon as that ends, perhaps more than once
 	Progress       *SnapshotProgress
 	// Held is called when the target is held, and the function that it returns when it no longer is;
 	// nil: none.
@@ -85,6 +85,7 @@ var ErrNoWalk = errors.New("the runtime has sent no heap walk")
 // the runtime walk again. If ctx is done meanwhile, TakeSnapshot still ends the sessions in that order
 // and returns the error of ctx: closing the connection would not keep the runtime from walking.
 func TakeSnapshot(ctx context.Context, t *session.Target, o SnapshotOptions) (_ *Snapshot, err error) {
+	defer o.Spool.Close()
 	patient := *t
 	patient.Timeout = o.Timeout
 	s := &Snapshot{also: func() {}}
@@ -187,6 +188,7 @@ func (o *SnapshotOptions) walk(ctx context.Context, t *session.Target, hold *ses
 	r.spool = &recorder{w: o.Spool, facts: func() gclog.Process { return facts }}
 	defer context.AfterFunc(ctx, r.ask)()
 	r.read()
+	_ = o.Spool.Close() // who reads it goes on while the witness ends
 	switch {
 	case r.failed != nil:
 		return 0, &WriteError{r.failed}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -230,7 +229,7 @@ func shortTime(d time.Duration) string {
 }
 
 // take takes the snapshot. The result must be closed, also to let other processes of gclog go on.
-func (p *program) take(ctx context.Context, s *plannedSnapshot, spool io.Writer) (*attach.Snapshot, error) {
+func (p *program) take(ctx context.Context, s *plannedSnapshot, spool io.WriteCloser) (*attach.Snapshot, error) {
 	o := attach.SnapshotOptions{
 		BufferMB: s.plan.BufferMB, Timeout: s.o.timeout, WaitBackground: s.o.wait, StackNames: s.o.stackNames,
 		Spool: spool, Progress: &attach.SnapshotProgress{}, Held: func(ctx context.Context) func() { return holdDaemon(ctx, s) },
@@ -289,19 +288,24 @@ func (p *program) snapshotFile(ctx context.Context, s *plannedSnapshot, path str
 	if err := s.checkSpace(filepath.Dir(path)); err != nil {
 		return err
 	}
-	trace, read, err := openSpool(path, keep)
+	trace, err := openSpool(path, keep, int(s.plan.BufferMB)<<20)
 	if err != nil {
 		return err
 	}
-	defer trace.end(keep)
-	defer read.Close()
-	taken, err := p.take(ctx, s, trace)
-	if err != nil {
+	defer trace.remove()
+	var names string
+	g, taken, err := takeInto(ctx, p, s, &spoolReader{spool: trace}, trace, func(r io.Reader) (*heap.Graph, error) {
+		g, err := heap.Read(r)
+		if g != nil {
+			names = resolveNames(g, s.target)
+		}
+		return g, err
+	}, func(g *heap.Graph) *heap.Walk { return &g.Walk })
+	if taken == nil {
 		return err
 	}
 	defer taken.Close()
 	p.sayPauses(taken)
-	g, names, err := graphOf(s.target, read, trace.path)
 	switch {
 	case err != nil && keep:
 		return fmt.Errorf("%w; gclog heap stat %s counts what it contains", err, trace.path)
@@ -332,41 +336,6 @@ func (s *plannedSnapshot) checkSpace(dir string) error {
 	return dataf("refused: the snapshot may need %s, but %s has only %s left; --force takes it all the same", formats.SizeText(int64(need)), dir, formats.SizeText(int64(free)))
 }
 
-// openSpool opens the file for the recording of a snapshot, for writing and for reading. One that is
-// not kept has a name that nothing else has, and on most systems none at all as soon as it is open.
-func openSpool(path string, keep bool) (*recording, *os.File, error) {
-	name := strings.TrimSuffix(path, ".gcdump") + ".nettrace"
-	if !keep {
-		name = filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+randomID())
-	}
-	w, err := openRecording(name)
-	if err != nil {
-		return nil, nil, err
-	}
-	r, err := w.dir.Open(filepath.Base(name))
-	if err != nil {
-		_ = w.Close()
-		return nil, nil, inputError(err)
-	}
-	if !keep {
-		w.remove()
-	}
-	return w, r, nil
-}
-
-// graphOf reads the graph from the recording of a process, with the names in the program's files. It
-// also says how many those are.
-func graphOf(t *session.Target, r io.Reader, name string) (*heap.Graph, string, error) {
-	g, err := heap.Read(r)
-	if g == nil {
-		return nil, "", dataf("%s: %w", name, err)
-	}
-	if err := unread(name, err, &g.Walk); err != nil {
-		return nil, "", err
-	}
-	return g, resolveNames(g, t), nil
-}
-
 // resolveNames finds the exact names of the types of a running program. It says how many have one;
 // arrays of primitive types, for example, need no definition for that.
 func resolveNames(g *heap.Graph, t *session.Target) string {
@@ -389,7 +358,8 @@ func (p *program) histogramOf(ctx context.Context, ch choice, socket string) (*h
 	if err != nil {
 		return nil, err
 	}
-	h, taken, err := takeInto(ctx, p, s, heap.ReadHistogram, func(h *heap.Histogram) *heap.Walk { return &h.Walk })
+	r, w := io.Pipe()
+	h, taken, err := takeInto(ctx, p, s, r, w, heap.ReadHistogram, func(h *heap.Histogram) *heap.Walk { return &h.Walk })
 	if taken != nil {
 		defer taken.Close()
 		p.sayPauses(taken)
@@ -400,10 +370,9 @@ func (p *program) histogramOf(ctx context.Context, ch choice, socket string) (*h
 	return h, err
 }
 
-// takeInto takes a snapshot and reads it at the same time, without a file. What is incomplete is
-// returned with an error that says so.
-func takeInto[T any](ctx context.Context, p *program, s *plannedSnapshot, read func(io.Reader) (*T, error), walk func(*T) *heap.Walk) (*T, *attach.Snapshot, error) {
-	r, w := io.Pipe()
+// takeInto takes a snapshot and reads it at the same time: what is written to w can be read from r.
+// What is incomplete is returned with an error that says so.
+func takeInto[T any](ctx context.Context, p *program, s *plannedSnapshot, r io.Reader, w io.WriteCloser, read func(io.Reader) (*T, error), walk func(*T) *heap.Walk) (*T, *attach.Snapshot, error) {
 	done := make(chan error)
 	var x *T
 	go func() {
@@ -413,7 +382,6 @@ func takeInto[T any](ctx context.Context, p *program, s *plannedSnapshot, read f
 		done <- err
 	}()
 	taken, err := p.take(ctx, s, w)
-	_ = w.Close()
 	damage := <-done
 	name := fmt.Sprintf("the heap of process %d", s.target.PID)
 	switch {

@@ -172,7 +172,8 @@ func (p *program) awaitNext(ctx context.Context, w *heapWatch, next time.Time) b
 // watchOne takes a snapshot, and prints what has grown.
 func (p *program) watchOne(ctx context.Context, w *heapWatch, s *plannedSnapshot) error {
 	w.last = nil // its memory is needed for the next one
-	g, taken, err := takeInto(ctx, p, s, heap.Read, func(g *heap.Graph) *heap.Walk { return &g.Walk })
+	pr, pw := io.Pipe()
+	g, taken, err := takeInto(ctx, p, s, pr, pw, heap.Read, func(g *heap.Graph) *heap.Walk { return &g.Walk })
 	if taken != nil {
 		defer taken.Close()
 	}
