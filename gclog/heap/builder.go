@@ -77,7 +77,7 @@ func Wanted(m *parse.Metadata) parse.Want {
 	switch m.EventID {
 	case clr.IDGCStart, clr.IDGCEnd, clr.IDBulkType, clr.IDGCBulkRootEdge, clr.IDGCBulkRootConditionalEdge,
 		clr.IDGCBulkNode, clr.IDGCBulkEdge, clr.IDGCBulkMovedRanges, clr.IDGCGenerationRange,
-		clr.IDGCBulkRootStaticVar, clr.IDGCPerHeapHistory, clr.IDGCGlobalHeapHistory, clr.IDModuleLoad:
+		clr.IDGCBulkRootStaticVar, clr.IDGCBulkRootCCW, clr.IDGCBulkRCW, clr.IDGCPerHeapHistory, clr.IDGCGlobalHeapHistory, clr.IDModuleLoad:
 		return parse.Want{Deliver: true}
 	}
 	return parse.Want{}
@@ -172,6 +172,16 @@ func (b *Builder) Event(at int64, e clr.Event) {
 		b.gc.rootsOf(e)
 	case *clr.GCBulkRootStaticVar:
 		b.gc.staticsOf(e)
+	case *clr.GCBulkRootCCW:
+		for i := range e.Count {
+			x := e.At(i)
+			b.gc.wrappers = append(b.gc.wrappers, rawWrapper{x.Object, true, x.Refs})
+		}
+	case *clr.GCBulkRCW:
+		for i := range e.Count {
+			x := e.At(i)
+			b.gc.wrappers = append(b.gc.wrappers, rawWrapper{x.Object, false, x.Refs})
+		}
 	case *clr.GCBulkConditionalEdge:
 		b.gc.index(1, e.Index)
 		for i := range e.Count {

@@ -188,6 +188,7 @@ func tiny(pointerSize int) []byte {
 	ids := []int{
 		clr.IDGCStart, clr.IDGCEnd, clr.IDBulkType, clr.IDGCBulkNode, clr.IDGCBulkEdge, clr.IDGCBulkRootEdge,
 		clr.IDGCBulkRootConditionalEdge, clr.IDGCBulkRootStaticVar, clr.IDGCGenerationRange, clr.IDGCBulkMovedRanges, clr.IDGCGlobalHeapHistory,
+		clr.IDGCBulkRootCCW, clr.IDGCBulkRCW,
 	}
 	w := &nettracetest.V4{}
 	clock := nettracetest.DefaultClock()
@@ -219,7 +220,12 @@ func tiny(pointerSize int) []byte {
 	add(clr.IDBulkType, func(p *nettracetest.Payload) {
 		p.U32(4).U16(0)
 		for i, name := range []string{"Holder", "Item", "Blob", "System.Object[]"} {
-			p.U64(uint64(0x100+i), 0xf000).U32(uint32(0x02000001+i), 0).U8(0x12).Text(name).U32(0)
+			p.U64(uint64(0x100+i), 0xf000).U32(uint32(0x02000001+i), 0).U8(0x12).Text(name)
+			if name == "Holder" {
+				p.U32(2).U64(0x101, 0x999)
+			} else {
+				p.U32(0)
+			}
 		}
 	})
 	add(clr.IDGCBulkRootStaticVar, func(p *nettracetest.Payload) {
@@ -245,6 +251,12 @@ func tiny(pointerSize int) []byte {
 		p.Pointer(0x30000).U8(2).U32(2).Pointer(0x89)
 		p.Pointer(0).U8(2).U32(0).Pointer(0x90)
 	})
+	add(clr.IDGCBulkRootCCW, func(p *nettracetest.Payload) {
+		p.U32(2).U16(0)
+		p.U64(0x99, 0x1000, 0x100, 0x5000).U32(3, 0, 0)
+		p.U64(0x9a, 0, 0x100, 0x5000).U32(1, 0, 0)
+	})
+	add(clr.IDGCBulkRCW, func(p *nettracetest.Payload) { p.U32(1).U16(0).U64(0x1040, 0x101, 0x6000, 0x7000).U32(2, 0) })
 	ranges([3]uint64{1, 0x1000, 0x100}, [3]uint64{3, 0x10000, 0x1000}, [3]uint64{4, 0x20000, 0x1000})
 	add(clr.IDGCEnd, func(p *nettracetest.Payload) { p.U32(7, 2).U16(0) })
 	for id, name := range map[uint64]string{0x77: "Main", 0x78: "Other", 0x88: "Handle"} {
@@ -263,6 +275,12 @@ func TestTiny(t *testing.T) {
 		g, err := heap.Read(bytes.NewReader(tiny(pointerSize)))
 		if err != nil || !g.Walk.Complete() || g.Walk.Collection != 7 || g.Walk.NullRoots != 1 || g.Walk.Unresolved != 0 || g.UnknownTypes() != 1 {
 			t.Fatalf("%+v, %v", g, err)
+		}
+		if !slices.Equal(g.Wrappers, []heap.Wrapper{{Object: 0, Callable: true, References: 3}, {Object: 1, References: 2}}) {
+			t.Errorf("wrappers %v", g.Wrappers)
+		}
+		if kinds := g.Types[0].Kinds; !slices.Equal(kinds, []uint8{0x12, 0}) || g.Types[1].Kinds != nil {
+			t.Errorf("kinds of parameters: %v, %v", kinds, g.Types[1].Kinds)
 		}
 		if len(g.Methods) != 1 { // only what holds objects is kept
 			t.Errorf("methods %v", g.Methods)

@@ -289,6 +289,7 @@ func TestRoundTrip(t *testing.T) {
 		g.Process = Process{written.ProcessID, written.Process}
 		other := written // the process is that of the Graph
 		other.Process, other.ProcessID = "", 0
+		g.Wrappers = []Wrapper{{Object: 1, Callable: true, References: 3}, {Object: 2, References: 1}}
 		b := writeDump(t, g, &other)
 		if !bytes.Equal(b, writeDump(t, g, &written)) {
 			t.Error("the second file differs from the first")

@@ -439,6 +439,8 @@ func TestHostilePrivate(t *testing.T) {
 		{section(sectionDependents, 1, 0, 9), "an object is 9"},
 		{section(sectionRegions, 1, 100, math.MaxUint64, 0), "too long"},
 		{section(sectionRegions, 1, 100, 1, 5), "a generation is 5"},
+		{section(sectionWrappers, 1, 3, 0, 1), "an object is 3"},
+		{section(sectionWrappers, 1, 0, 0, 1<<32), "the references of a COM wrapper"},
 		{section(sectionSizes, 1, 77, 1), "an object is 77"},
 		{section(sectionWalk, 1, 2), "a number is missing"},
 		{section(99, 1, 2), "an object has type 1, but gclog's own part of the file has 0 types"},
@@ -486,8 +488,9 @@ func TestCorrupt(t *testing.T) {
 func everything(t testing.TB) []byte {
 	l, info := goldenTiny()
 	g := l.g
-	g.Types = []Type{{Name: "A", Parameters: []uint64{1, 300}}, {Name: "B", Module: 7}, {ID: 8}}
+	g.Types = []Type{{Name: "A", Parameters: []uint64{1, 300}, Kinds: []uint8{0, 0x1d}}, {Name: "B", Module: 7}, {ID: 8}}
 	g.Roots, g.Statics, g.Dependents = []Root{{Object: 1}, {Kind: RootHandle, Flags: RootPinned, ID: 900}}, []Static{{Field: "f"}}, []Dependent{{0, 1}}
+	g.Wrappers = []Wrapper{{1, true, 70_000}, {2, false, 1}}
 	g.ages, g.regions = make([]Generation, 4), []generationRange{{0x100, 0x200, LOH}, {0x300, 0x400, Gen0}}
 	g.size[2], g.large = largeSize, map[Object]uint64{2: 1 << 40}
 	g.index = newAddressIndex(g.address)

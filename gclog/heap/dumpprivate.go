@@ -31,6 +31,8 @@ const (
 	sectionNames
 	sectionDeclaring
 	sectionMethods
+	sectionKinds
+	sectionWrappers
 )
 
 type privateWriter []byte
@@ -106,6 +108,10 @@ func (g *Graph) private() []byte {
 	list(&w, sectionMethods, slices.Sorted(maps.Keys(g.Methods)), func(w *privateWriter, id *uint64) {
 		w.u(*id)
 		w.text(g.Methods[*id])
+	})
+	list(&w, sectionKinds, g.Types, func(w *privateWriter, t *Type) { w.text(string(t.Kinds)) })
+	list(&w, sectionWrappers, g.Wrappers, func(w *privateWriter, x *Wrapper) {
+		w.u(uint64(x.Object), flag(x.Callable), uint64(x.References))
 	})
 	return w
 }
@@ -259,6 +265,18 @@ func (g *Graph) readPrivate(b []byte, off int64) (named []bool, err error) {
 					g.Types[next].Definition, g.Types[next].Name = definition, name
 				}
 				next++
+			})
+		case sectionKinds:
+			next := 0
+			s.list(func() {
+				if kinds := slices.Clone(s.take(s.u())); next < len(g.Types) && len(kinds) == len(g.Types[next].Parameters) && len(kinds) > 0 {
+					g.Types[next].Kinds = kinds
+				}
+				next++
+			})
+		case sectionWrappers:
+			s.list(func() {
+				g.Wrappers = append(g.Wrappers, Wrapper{s.object(g), s.u() != 0, uint32(s.below(1<<32, "the references of a COM wrapper"))})
 			})
 		case sectionMethods:
 			s.list(func() {

@@ -20,6 +20,7 @@ type Graph struct {
 	Roots       []Root      // in the order of the stream, without duplicates; weak ones too
 	Statics     []Static    // static fields that refer to an object
 	Dependents  []Dependent // entries of ConditionalWeakTables, without those whose key or value is gone
+	Wrappers    []Wrapper   // of COM, on Windows
 	Walk        Walk
 	Process     Process
 	Modules     Modules // by Type.Module
@@ -51,6 +52,7 @@ type Type struct {
 	// Element is the CorElementType: 0x11 value type, 0x12 class, 0x14 array, 0x1d vector.
 	Element    uint8
 	Parameters []uint64 // ids of the generic arguments, or of an array's element
+	Kinds      []uint8  // CorElementTypes of Parameters, 0 for those that are unknown; nil: without Parameters, or all unknown
 	Name       string   // as in the stream: nested types lack the outer class; "": not in the stream
 	Definition uint32   // Token, but for an array that of its elements, as far as it is known
 	Exact      string   // as ClrMD writes it, once Graph.Resolve was called

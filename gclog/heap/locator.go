@@ -85,7 +85,8 @@ func (l *locator) resolveStatics(w *walk, t *typeTable) {
 	g.Types, g.unknowns = t.types, t.unknown
 }
 
-// resolveRoots finds the objects of the roots and of the entries of ConditionalWeakTables.
+// resolveRoots finds the objects of the roots, of the entries of ConditionalWeakTables, and of COM
+// wrappers.
 func (l *locator) resolveRoots(w *walk) {
 	g := l.g
 	for _, r := range w.roots {
@@ -100,6 +101,13 @@ func (l *locator) resolveRoots(w *walk) {
 		if key != NoObject && value != NoObject {
 			g.Dependents = append(g.Dependents, Dependent{key, value})
 		} else if d.Key != 0 && d.Value != 0 {
+			g.Walk.Unresolved++
+		}
+	}
+	for _, x := range w.wrappers {
+		if o := l.find(x.object); o != NoObject {
+			g.Wrappers = append(g.Wrappers, Wrapper{o, x.callable, x.references})
+		} else if x.object != 0 {
 			g.Walk.Unresolved++
 		}
 	}

@@ -57,3 +57,12 @@ func (g *Graph) addMethod(id uint64, name string) {
 	}
 	g.Methods[id] = name
 }
+
+// A Wrapper connects an object with COM, which only Windows has (GCBulkRCW, GCBulkRootCCW).
+type Wrapper struct {
+	Object Object
+	// Callable: native code uses the object, through a COM callable wrapper. Otherwise the object is a
+	// runtime callable wrapper, and keeps a COM object alive.
+	Callable   bool
+	References uint32
+}

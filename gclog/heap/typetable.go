@@ -60,7 +60,7 @@ func (t *typeTable) index(id uint64) int {
 		i = len(t.types)
 		t.byID[id] = i
 		t.types = append(t.types, *known)
-		t.types[i].Definition = t.definition(known)
+		t.types[i].Definition, t.types[i].Kinds = t.definition(known), t.kinds(known)
 	}
 	return i
 }
@@ -80,4 +80,18 @@ func (t *typeTable) definition(of *Type) uint32 {
 		}
 	}
 	return of.Token
+}
+
+// kinds returns the CorElementTypes of a type's parameters. These need not have objects either.
+func (t *typeTable) kinds(of *Type) []uint8 {
+	var kinds []uint8
+	for i, id := range of.Parameters {
+		if known := t.declared[id]; known != nil {
+			if kinds == nil {
+				kinds = make([]uint8, len(of.Parameters))
+			}
+			kinds[i] = known.Element
+		}
+	}
+	return kinds
 }

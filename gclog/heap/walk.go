@@ -30,6 +30,7 @@ type walk struct {
 	known      map[rawRoot]bool
 	statics    []rawStatic
 	dependents []clr.ConditionalEdge
+	wrappers   []rawWrapper
 	before     []generationRange // ranges before the collection
 	after      []generationRange // and after it
 	moved      []clr.MovedRange
@@ -42,6 +43,12 @@ type rawRoot struct {
 	node, id uint64
 	kind     clr.RootKind
 	flags    RootFlags
+}
+
+type rawWrapper struct {
+	object     uint64
+	callable   bool
+	references uint32
 }
 
 type rawStatic struct {
