@@ -107,7 +107,13 @@ func (t *Type) isDelegate() bool { return t.Flags&typeDelegate != 0 }
 
 // isArray reports whether the objects of the type are arrays. Files of other tools have only the
 // name.
-func (t *Type) isArray() bool { return t.Flags&typeArray != 0 || strings.HasSuffix(t.String(), "]") }
+func (t *Type) isArray() bool {
+	if t.Element != 0 {
+		return t.Flags&typeArray != 0
+	}
+	x, ok := t.exact()
+	return ok && strings.HasSuffix(x.suffix, "]")
+}
 
 // exact parses the name of the type.
 func (t *Type) exact() (exactType, bool) {

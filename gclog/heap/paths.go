@@ -11,8 +11,8 @@ type Holder struct {
 	Static *Static
 	Root   *Root  // nil for a static field
 	Method string // for a root on the stack, the method whose frame holds the object, as text; "": unknown
-	// Table reports whether Root holds an array of static fields, and not one with a name. They are
-	// those of generic types, as a rule.
+	// Table reports whether Root holds an array of static fields. Those that it holds without a name are
+	// of generic types, or objects of the runtime.
 	Table bool
 }
 

@@ -4,21 +4,29 @@ package heap
 // the sum of what those retain that no object of the same type dominates. RetainedSet says what they
 // retain together, which may be more: what two of them hold and nobody else.
 func (d *Dominators) RetainedByType() []uint64 {
-	list := make([]uint64, len(d.graph.Types))
+	return d.retainedBy(len(d.graph.Types), d.graph.Type)
+}
+
+// retainedBy does so for n groups of objects. Objects for which group returns a negative number are
+// in none.
+func (d *Dominators) retainedBy(n int, group func(Object) int) []uint64 {
+	list := make([]uint64, n)
 	type level struct {
 		vertex uint32
-		typ    uint32
+		group  int
 	}
-	open := make([]uint32, len(list)) // vertices of each type in path
+	open := make([]uint32, len(list)) // vertices of each group in path
 	children := d.children()
 	var path []level // from the roots to where the walk of the dominator tree is
 	visit := func(v uint32) {
-		t := d.graph.typ[d.vertex[v-1]]
-		if open[t] == 0 {
-			list[t] += d.retained[v-1]
+		i := group(d.vertex[v-1])
+		if i >= 0 {
+			if open[i] == 0 {
+				list[i] += d.retained[v-1]
+			}
+			open[i]++
 		}
-		open[t]++
-		path = append(path, level{v, t})
+		path = append(path, level{v, i})
 	}
 	next := append([]uint32(nil), children.first...)
 	for i := children.first[0]; i < children.first[1]; i++ {
@@ -30,7 +38,9 @@ func (d *Dominators) RetainedByType() []uint64 {
 				visit(children.from[*at-1])
 				continue
 			}
-			open[top.typ]--
+			if top.group >= 0 {
+				open[top.group]--
+			}
 			path = path[:len(path)-1]
 		}
 	}

@@ -25,9 +25,32 @@ func (s *sketch) typ(name string) int {
 	if !ok {
 		i = len(s.g.Types)
 		s.types[name] = i
-		s.g.Types = append(s.g.Types, Type{ID: uint64(i + 1), Name: name, Exact: name, Element: elementClass})
+		t := Type{ID: uint64(i + 1), Name: name, Exact: name, Element: elementKind(name)}
+		if element, ok := strings.CutSuffix(name, "[]"); ok {
+			t.Flags, t.Parameters, t.Kinds = typeArray, []uint64{0}, []uint8{elementKind(element)}
+		}
+		s.g.Types = append(s.g.Types, t)
 	}
 	return i
+}
+
+// elementKind returns the CorElementType of a type. Those that end with Struct, and entries, are value
+// types.
+func elementKind(name string) uint8 {
+	const int32Element = 0x08
+	switch {
+	case strings.HasSuffix(name, "[]"):
+		return elementVector
+	case name == "System.String":
+		return elementString
+	case name == "System.Object":
+		return elementObject
+	case name == "System.Int32":
+		return int32Element
+	case strings.HasSuffix(name, "Struct") || strings.HasSuffix(name, "Entry"):
+		return elementValue
+	}
+	return elementClass
 }
 
 // object adds an object that others refer to.

@@ -37,6 +37,7 @@ Examples:
    gclog heap roots app.gcdump MyApp.Session       why these objects are alive
    gclog heap suspects app.nettrace                where memory accumulates
    gclog heap tree app.nettrace                    what retains what
+   gclog heap inspect app.nettrace                 known kinds of waste and leaks
    gclog heap export app.nettrace --pprof -o app.pb.gz
    gclog heap convert app.nettrace -o app.gcdump   for PerfView and Visual Studio`,
 		Subcommands: []*cli.Command{
@@ -48,6 +49,7 @@ Examples:
 			p.heapRootsCommand(),
 			p.heapSuspectsCommand(),
 			p.heapTreeCommand(),
+			p.heapInspectCommand(),
 			p.heapExportCommand(),
 			p.heapConvertCommand(),
 		},
@@ -69,7 +71,7 @@ func heapFlags(more ...cli.Flag) []cli.Flag {
 func listFlags(more ...cli.Flag) []cli.Flag {
 	return append([]cli.Flag{
 		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "table", Usage: "`FORMAT`: table, json or csv"},
-		&cli.IntFlag{Name: "top", Usage: "list the first `N` rows", DefaultText: "20 in a table, else all"},
+		&cli.IntFlag{Name: "top", Usage: "list the first `N` rows", DefaultText: "20 in a table, 5 for each detector of inspect; else all"},
 		&cli.StringFlag{Name: "filter", Usage: "list only what matches the regular expression `RE`"},
 		rawNamesFlag(),
 		&cli.StringFlag{Name: "min", Usage: "list only what has at least `SIZE`: bytes (K, M, G), or a share of the heap (1%)"},
