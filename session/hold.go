@@ -85,9 +85,10 @@ func (t *Target) Held() bool {
 	return held != nil
 }
 
-// share waits until nobody holds the target, and then keeps it from being held until release is
-// called.
-func (t *Target) share(ctx context.Context) (release func(), err error) {
+// Share waits until nobody holds the target, and then keeps it from being held until release is
+// called. StartTracing and Stream.Stop do so themselves; it is for what must not be interrupted in
+// between. The error is that of ctx.
+func (t *Target) Share(ctx context.Context) (release func(), err error) {
 	for {
 		l, err := t.attend()
 		switch {

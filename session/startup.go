@@ -33,14 +33,14 @@ func (t *Target) StartTracing(ctx context.Context, cfg Config) (*Stream, error) 
 	if t.Startup() == StartupPending {
 		return nil, t.pending(ctx)
 	}
-	release, err := t.share(ctx)
+	release, err := t.Share(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
 	s, err := t.Client.StartTracing(ctx, cfg)
 	if s != nil {
-		s.share = t.share
+		s.share = t.Share
 	}
 	return s, err
 }

@@ -127,7 +127,7 @@ type Stream struct {
 
 	conn    net.Conn
 	client  *Client
-	share   func(context.Context) (release func(), err error) // see Target.share; nil: not needed
+	share   func(context.Context) (release func(), err error) // see Target.Share; nil: not needed
 	id      uint64
 	started event // a byte has arrived
 	over    event // no more bytes will arrive
@@ -247,6 +247,20 @@ func (s *Stream) Wake() {
 	_ = s.conn.SetReadDeadline(time.Now())
 }
 
+// AwaitRelease waits until nobody holds the target (see Target.Hold), as Stop does. A caller that
+// gives Stop little time and closes the connection after that calls AwaitRelease first, because that
+// ends the session too. The error is that of ctx.
+func (s *Stream) AwaitRelease(ctx context.Context) error {
+	if s.share == nil {
+		return nil
+	}
+	release, err := s.share(ctx)
+	if err == nil {
+		release()
+	}
+	return err
+}
+
 // Stop asks the runtime to end the session, on a connection of its own. The stream must be read
 // until io.EOF, because the runtime writes its remaining events before it answers.
 //
@@ -285,10 +299,12 @@ func (s *Stream) Stop(ctx context.Context) error {
 
 // Discard ends a session whose stream is not needed: it asks the runtime to end it, reads what the
 // runtime still writes, and closes the connection. If the runtime has not ended the stream when ctx
-// is done or the time of a request is over, Discard closes the connection then. While a runtime can
-// still be asked this is the right way to leave it, because not every runtime survives Close
-// (docs/protocol.md, Stop). The stream must not be read concurrently.
+// is done or the time of a request is over, Discard closes the connection then; that time begins when
+// nobody holds the target. While a runtime can still be asked this is the right way to leave it,
+// because not every runtime survives Close (docs/protocol.md, Stop). The stream must not be read
+// concurrently.
 func (s *Stream) Discard(ctx context.Context) {
+	_ = s.AwaitRelease(ctx)
 	ctx, cancel := context.WithTimeout(ctx, DefaultTimeout)
 	defer cancel()
 	defer s.conn.Close()

@@ -157,6 +157,10 @@ func AnswersAfterCollecting(p *gclog.Process) bool {
 func Settings(ctx context.Context, t *session.Target, p *gclog.Process) error {
 	limited, cancel := context.WithTimeout(ctx, rundownTime)
 	defer cancel()
+	release, err := t.Share(limited) // else a heap snapshot could begin before the session ends
+	if err == nil {
+		defer release()
+	}
 	s, err := t.StartTracing(limited, session.Config{
 		BufferMB: 1, RundownGC: true,
 		Providers: []session.Provider{{Name: clr.RuntimeProvider, Keywords: clr.KeywordGC, Level: clr.LevelInformational}},

@@ -73,6 +73,11 @@ const (
 // A request that arrives within some milliseconds of the moment at which a suspended runtime is
 // resumed may be answered and lost: InduceOptions.Repeat is for that case.
 func Induce(ctx context.Context, t *session.Target, o InduceOptions) (*Induced, error) {
+	release, err := t.Share(ctx) // the sessions of a heap snapshot would make the runtime collect too
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	w, err := openWitness(ctx, t.StartTracing, o.Sequence)
 	if err != nil {
 		return nil, err

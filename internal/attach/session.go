@@ -217,10 +217,21 @@ func (s *Session) wait() {
 }
 
 // stop asks the runtime to end the session and makes sure that the stream ends. It reports whether
-// the runtime ended it in time. waiting is called if that takes long.
+// the runtime ended it in time, which begins when no heap snapshot is being taken: however a session
+// ends, the runtime would walk its heap again. waiting is called if all that takes long.
 func stop(cut context.Context, stream *session.Stream, done <-chan struct{}, waiting func()) bool {
 	if waiting != nil {
 		defer time.AfterFunc(noticeTime, waiting).Stop()
+	}
+	held, over := context.WithCancel(cut)
+	defer over()
+	go func() {
+		defer over()
+		_ = stream.AwaitRelease(held)
+	}()
+	select {
+	case <-held.Done():
+	case <-done:
 	}
 	ctx, cancel := context.WithTimeout(cut, stopTime)
 	defer cancel()

@@ -197,6 +197,52 @@ func asSocket(err error) error {
 	return err
 }
 
+// TestStopAwaitsSnapshot: while a heap snapshot is taken, a session that was asked to end is neither
+// ended nor closed, however long that takes.
+func TestStopAwaitsSnapshot(t *testing.T) {
+	trace := recordings.Read(t, recordings.Root()+"/testdata/traces/net10-datas-bgc.nettrace.gz")
+	self, err := new(session.Host).Describe(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		l := pipes()
+		r, err := fakeruntime.Start(fakeruntime.Config{Listener: l, Version: "10.0.0", Stream: trace})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		target := func() *session.Target {
+			return &session.Target{Process: *self, Client: session.Client{Dial: l.dial}}
+		}
+		var out bytes.Buffer
+		s, log := openTo(t, target(), &out)
+		written := make(chan error)
+		go func() {
+			_, err := log.Write(s, &gclog.Process{ID: 1}, nil)
+			written <- err
+		}()
+		<-s.traced
+		hold, err := target().Hold(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Ask()
+		time.Sleep(2 * stopTime)
+		if n := r.Sessions(); n != 1 || isClosed(s.done) {
+			t.Errorf("%d sessions while a snapshot is taken", n)
+		}
+		hold.Release()
+		if err := <-written; err != nil {
+			t.Error(err)
+		}
+		if s.wait(); !s.whole() {
+			t.Error("the runtime has not ended the session")
+		}
+		accountFor(t, out.Bytes(), false)
+	})
+}
+
 // TestCutWhileAsking: a runtime that does not answer when it is asked for its settings does not
 // keep the records of a session that is cut off from being written.
 func TestCutWhileAsking(t *testing.T) {

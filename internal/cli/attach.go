@@ -321,7 +321,7 @@ func (w *watch) one(ctx context.Context, t *session.Target) (*attach.Result, err
 
 // identify asks a process for its identity, and prints what it is waiting for if that takes long.
 func (p *program) identify(ctx context.Context, t *session.Target) (gclog.Process, error) {
-	defer time.AfterFunc(time.Second, func() { p.ui.sayf("waiting for process %d to answer%s", t.PID, whyStopped(t)) }).Stop()
+	defer time.AfterFunc(time.Second, func() { p.ui.sayf("waiting for process %d to answer%s", t.PID, whyLate(t)) }).Stop()
 	return attach.Identify(ctx, t)
 }
 
@@ -329,16 +329,19 @@ func (p *program) identify(ctx context.Context, t *session.Target) (gclog.Proces
 // session.
 func (p *program) sayEnding(t *session.Target) func() {
 	return func() {
-		p.ui.sayf("waiting for process %d to end the session%s; Ctrl-C again ends gclog immediately", t.PID, whyStopped(t))
+		p.ui.sayf("waiting for process %d to end the session%s; Ctrl-C again ends gclog immediately", t.PID, whyLate(t))
 	}
 }
 
-// whyStopped returns why a process does not answer, if that is known.
-func whyStopped(t *session.Target) string {
-	if !t.Stopped() {
-		return ""
+// whyLate returns why a process does not answer, if that is known.
+func whyLate(t *session.Target) string {
+	switch {
+	case t.Stopped():
+		return fmt.Sprintf(": it is stopped (kill -CONT %d resumes it)", t.PID)
+	case t.Held():
+		return ": a heap snapshot of it is being taken"
 	}
-	return fmt.Sprintf(": it is stopped (kill -CONT %d resumes it)", t.PID)
+	return ""
 }
 
 // awaitStartup waits until a session may begin with a process, and prints what it waits for. It
