@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/internal/fakeruntime"
+	"github.com/gclog/gclog/session"
 )
 
 // wroteTo counts the collections in a file that contains some of an actor's records.
@@ -42,6 +43,31 @@ func TestChangeLevel(t *testing.T) {
 		// Processes that are found later start with the new level.
 		if got := s.shows(s.enter(fakeruntime.Config{})); got.Level != "full" {
 			t.Errorf("it is %+v", got)
+		}
+	})
+}
+
+// TestChangeAwaitsSnapshot: while a heap snapshot is taken, a process keeps its session, however long
+// that takes. The session with another level follows.
+func TestChangeAwaitsSnapshot(t *testing.T) {
+	play(t, "session: {level: light}\n", func(s *stage) {
+		a := s.enter(fakeruntime.Config{Speed: 1})
+		hold, err := (&session.Target{Process: a.target.Process}).Hold(s.t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.change("level: light", "level: full")
+		time.Sleep(2 * openTime)
+		if got := s.shows(a); got.State != "switching" || got.Level != "light" || a.runtime.Sessions() != 1 {
+			t.Errorf("it is %+v, with %d sessions", got, a.runtime.Sessions())
+		}
+		hold.Release()
+		time.Sleep(time.Minute)
+		if got := s.shows(a); got.State != "on" || got.Level != "full" {
+			t.Errorf("it is %+v", got)
+		}
+		if n := s.actions(a); n["gc"] != collections || n["gc-gap"] != 0 {
+			t.Errorf("it tells %v", n)
 		}
 	})
 }

@@ -299,8 +299,14 @@ func (p *process) open(a action) {
 }
 
 // openSession opens a session, after it has made sure that the process is still the same: one that
-// runs another program keeps its pid and its start time.
+// runs another program keeps its pid and its start time. A heap snapshot of the process may take any
+// time before that.
 func (p *process) openSession(o attach.SessionOptions, cookie string, again bool) (*attach.Session, error) {
+	release, err := p.target.Share(p.ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	ctx, cancel := context.WithTimeout(p.ctx, openTime)
 	defer cancel()
 	if again && cookie != "" {
