@@ -89,18 +89,21 @@ func (t *Target) Held() bool {
 // called. StartTracing and Stream.Stop do so themselves; it is for what must not be interrupted in
 // between. The error is that of ctx.
 func (t *Target) Share(ctx context.Context) (release func(), err error) {
-	for {
+	for ours := time.Now(); ; {
 		l, err := t.attend()
 		switch {
-		case errors.Is(err, errLocked) && t.Held():
-			if !sleep(ctx, holdPoll) {
-				return nil, ctx.Err()
-			}
-			continue
-		case err != nil: // it has ended, or its directory cannot be opened: there is nothing to wait for
+		case err == nil:
+			return l.release, nil
+		case !errors.Is(err, errLocked): // it has ended, or its directory cannot be opened
+			return func() {}, nil
+		case t.Held():
+			ours = time.Now()
+		case time.Since(ours) >= foreignTime:
 			return func() {}, nil
 		}
-		return l.release, nil
+		if !sleep(ctx, holdPoll) {
+			return nil, ctx.Err()
+		}
 	}
 }
 

@@ -232,6 +232,10 @@ func (b *Builder) method(e *clr.Method) {
 
 // start begins a collection. That of a background collection, in which others run, is not a walk's.
 func (b *Builder) start(at int64, e *clr.GCStart) {
+	if b.gc != nil && b.gc.Objects > 0 { // its end was lost
+		b.gc.Cut = true
+		b.finish()
+	}
 	b.gc = nil
 	if b.Done() || e.Type == clr.TypeBackground {
 		return

@@ -56,21 +56,27 @@ type Snapshot struct {
 	// Background reports that a background collection was still running when the walk was requested.
 	Background bool
 
-	hold    *session.Hold
-	also    func()    // ends what SnapshotOptions.Held began
-	release time.Time // when the hold may end
+	hold     *session.Hold
+	also     func()        // ends what SnapshotOptions.Held began
+	released chan struct{} // closed when the hold has ended
 }
 
 // holdAfter is how long a target is held after a snapshot: gclog's other sessions with it receive
 // the events of the collection within 100 ms, and look whether it was a snapshot's.
 const holdAfter = 500 * time.Millisecond
 
-// Close ends the hold on the target. It returns when other processes of gclog have had the time to
+// Close returns when the target is no longer held, and other processes of gclog have had the time to
 // notice that the collection was a snapshot's.
-func (s *Snapshot) Close() {
-	time.Sleep(time.Until(s.release))
-	s.also()
-	s.hold.Release()
+func (s *Snapshot) Close() { <-s.released }
+
+// endHold ends the hold as soon as holdAfter has passed since the walk.
+func (s *Snapshot) endHold(walked time.Time) {
+	go func() {
+		defer close(s.released)
+		time.Sleep(time.Until(walked.Add(holdAfter)))
+		s.also()
+		s.hold.Release()
+	}()
 }
 
 // ErrNoWalk reports that a runtime answered the request and sent no heap walk.
@@ -88,11 +94,13 @@ func TakeSnapshot(ctx context.Context, t *session.Target, o SnapshotOptions) (_ 
 	defer o.Spool.Close()
 	patient := *t
 	patient.Timeout = o.Timeout
-	s := &Snapshot{also: func() {}}
+	s := &Snapshot{also: func() {}, released: make(chan struct{})}
 	if s.hold, err = patient.Hold(ctx); err != nil {
 		return nil, err
 	}
+	walked := time.Now().Add(-holdAfter)
 	defer func() {
+		s.endHold(walked) // after the sessions
 		if err != nil {
 			s.Close()
 		}
@@ -115,7 +123,7 @@ func TakeSnapshot(ctx context.Context, t *session.Target, o SnapshotOptions) (_ 
 	}
 	o.Progress.Phase.Store(int32(SnapshotWalks))
 	number, err := o.walk(ctx, t, s.hold)
-	s.release = time.Now().Add(holdAfter)
+	walked = time.Now()
 	if err != nil {
 		return nil, err
 	}
@@ -169,24 +177,31 @@ const (
 		clr.KeywordGCHeapAndType | clr.KeywordGCSurvival
 	// walkSilence is how long the runtime may send nothing before the walk counts as over.
 	walkSilence = 5 * time.Second
-	// walkEnd is how long the runtime may take to end the session, and to collect for that.
+	// walkEnd is how long the runtime may take, at least, to send everything, and then to end the
+	// session and collect for that.
 	walkEnd = time.Minute
 )
 
-// walk requests the walk and reads the session. It returns the number of the collection.
+// walk requests the walk and reads the session. It returns the number of the collection. Whoever reads
+// the spool finds out whether the walk is complete.
 func (o *SnapshotOptions) walk(ctx context.Context, t *session.Target, hold *session.Hold) (number uint32, err error) {
 	facts := recordedFacts(ctx, t)
+	if err := ctx.Err(); err != nil {
+		return 0, err // once requested, the walk cannot be canceled
+	}
 	stream, err := hold.StartTracing(context.WithoutCancel(ctx), session.Config{BufferMB: o.BufferMB, RundownMethods: o.StackNames, Providers: []session.Provider{
 		{Name: clr.RuntimeProvider, Keywords: walkKeywords, Level: clr.LevelInformational},
 	}})
 	if err != nil {
+		o.settle(t, err)
 		return 0, o.late(err)
 	}
 	defer stream.Close()
 	o.Progress.Phase.Store(int32(SnapshotReads))
-	r := &walkReader{stream: stream, over: make(chan struct{}), progress: o.Progress}
+	r := &walkReader{stream: stream, over: make(chan struct{}), progress: o.Progress, limit: max(walkEnd, o.Timeout)}
 	r.spool = &recorder{w: o.Spool, facts: func() gclog.Process { return facts }}
 	defer context.AfterFunc(ctx, r.ask)()
+	defer time.AfterFunc(r.limit, r.ask).Stop() // the end of the walk may be lost, and the program go on
 	r.read()
 	_ = o.Spool.Close() // who reads it goes on while the witness ends
 	switch {
@@ -196,10 +211,22 @@ func (o *SnapshotOptions) walk(ctx context.Context, t *session.Target, hold *ses
 		return 0, ctx.Err()
 	case !r.walked && t.Ends(ctx, exitTime):
 		return 0, &session.TargetError{PID: t.PID, Cause: session.CauseNoSuchProcess, Kind: "ended", Detail: "exited before its heap was walked"}
-	case !r.walked:
+	case !r.some:
 		return 0, ErrNoWalk
 	}
 	return r.number, nil
+}
+
+// settlePoll is how often a runtime is asked whether it answers again.
+const settlePoll = time.Second
+
+// settle waits until a runtime that has not answered in time answers other requests, for as long
+// again: its walk goes on, and a session that starts or ends before the end of that would make it
+// walk once more.
+func (o *SnapshotOptions) settle(t *session.Target, err error) {
+	for late := time.Now().Add(o.Timeout); errors.Is(err, session.ErrNoAnswer) && t.Alive() && time.Now().Before(late); time.Sleep(settlePoll) {
+		_, err = t.ProcessInfo(context.Background()) // .NET Core 3.1 does not know the request, which is an answer too
+	}
 }
 
 // late explains that an answer did not come.
@@ -219,11 +246,13 @@ type walkReader struct {
 	over     chan struct{} // closed when the stream has ended
 	stopped  chan struct{} // closed when the session has been ended; nil: nobody has asked for that
 	failed   error         // of the spool
+	limit    time.Duration // for the end of the session
 
 	number uint32 // of the collection that is running
 	open   bool   // it is a full blocking one that was induced
 	nodes  bool   // with objects
 	walked bool   // it has ended
+	some   bool   // there were objects at all
 	last   time.Time
 }
 
@@ -250,7 +279,7 @@ func (r *walkReader) ask() {
 		r.stopped = make(chan struct{})
 		go func() {
 			defer close(r.stopped)
-			ctx, cancel := context.WithTimeout(context.Background(), walkEnd)
+			ctx, cancel := context.WithTimeout(context.Background(), r.limit)
 			defer cancel()
 			_ = r.stream.Stop(ctx) // what counts is that the stream ends
 			select {
@@ -282,9 +311,14 @@ func (r *walkReader) read() {
 			break
 		}
 		p.Flush()
-		if time.Since(r.last) > walkSilence {
+		if !r.open && time.Since(r.last) > walkSilence { // .NET Core 3.1 is silent while it marks
 			r.ask()
 		}
+	}
+	if p.Err() != nil { // the stream has not ended: the runtime writes the rest before it ends the session
+		r.ask()
+		r.stream.IdleTimeout = 0
+		_, _ = io.Copy(io.Discard, r)
 	}
 	close(r.over)
 	r.ask() // the connection may have ended without the session
@@ -307,7 +341,7 @@ func wantedOfWalk(m *parse.Metadata) parse.Want {
 // what was asked for: the right one follows.
 func (r *walkReader) event(e *parse.Event, decoder *clr.Decoder) {
 	if e.Meta.EventID == clr.IDGCBulkNode {
-		r.nodes = true
+		r.nodes, r.some = true, true
 		return
 	}
 	typed, err := decoder.Decode(e)
@@ -319,9 +353,13 @@ func (r *walkReader) event(e *parse.Event, decoder *clr.Decoder) {
 		r.open = e.Depth == gclog.Gen2 && e.Type == clr.TypeBlocking && e.Reason == clr.ReasonInduced
 		r.number, r.nodes = e.Count, false
 	case *clr.GCEnd:
-		if r.open && r.nodes && e.Count == r.number {
+		if e.Count != r.number {
+			return
+		}
+		if r.open && r.nodes {
 			r.walked = true
 			r.ask()
 		}
+		r.open = false
 	}
 }

@@ -86,7 +86,7 @@ func areFiles(args []string) bool {
 
 // choose reads the choice of a process from the flags and the arguments.
 func choose(c *cli.Context, args []string) (ch choice, err error) {
-	ch.command, ch.newest = c.Command.Name, c.Bool("newest")
+	ch.command, ch.newest = strings.TrimPrefix(c.Command.HelpName, "gclog "), c.Bool("newest")
 	if len(args) > 1 {
 		return ch, usagef("one process at a time: %s", strings.Join(args, " "))
 	}

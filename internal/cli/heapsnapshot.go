@@ -173,7 +173,7 @@ func (p *program) allow(s *plannedSnapshot) error {
 		p.ui.sayf("%s has only %s left: the process may be killed", lack.Of, formats.SizeText(int64(lack.Free())))
 		return nil
 	}
-	return &codedError{exitSession, fmt.Errorf("refused: the events may need %s, but %s has only %s of %s left; --force takes the snapshot all the same",
+	return &codedError{exitSession, fmt.Errorf("refused: the events may need %s, but %s has only %s of %s left; --force takes the snapshot anyway",
 		formats.SizeText(int64(s.plan.Need)), lack.Of, formats.SizeText(int64(lack.Free())), formats.SizeText(int64(lack.Limit)))}
 }
 
@@ -206,7 +206,7 @@ func (s *plannedSnapshot) lastFull(ctx context.Context) *attach.FullGC {
 func (s *plannedSnapshot) text() string {
 	again := ""
 	if s.plan.Twice {
-		again = ", and once more at the end, as every runtime before .NET 10"
+		again = ", and once more at the end, as with every runtime before .NET 10"
 	}
 	version := s.facts.RuntimeVersion
 	if version != "" {
@@ -247,7 +247,7 @@ func (p *program) take(ctx context.Context, s *plannedSnapshot, spool io.WriteCl
 	stop()
 	switch {
 	case errors.Is(err, attach.ErrNoWalk):
-		return nil, &codedError{exitUnsupported, fmt.Errorf("process %d: %w, as NativeAOT programs and other runtimes than CoreCLR", s.target.PID, err)}
+		return nil, &codedError{exitUnsupported, fmt.Errorf("process %d: %w, as is the case with NativeAOT programs and runtimes other than CoreCLR", s.target.PID, err)}
 	case err != nil && ctx.Err() != nil:
 		return nil, &codedError{exitSession, fmt.Errorf("interrupted: no snapshot of process %d", s.target.PID)}
 	case err != nil:
@@ -319,7 +319,7 @@ func (p *program) snapshotFile(ctx context.Context, s *plannedSnapshot, path str
 		return err
 	}
 	all := g.Histogram().Total()
-	p.ui.sayf("%s: %s in %s, no events lost, %s, %s (gclog heap stat %[1]s lists the types)", path, counted(all.Objects, "object"), formats.SizeText(int64(all.Bytes)), names, formats.SizeText(size))
+	p.ui.sayf("%s: %s in %s, no event of the walk lost, %s, %s (gclog heap stat %[1]s lists the types)", path, counted(all.Objects, "object"), formats.SizeText(int64(all.Bytes)), names, formats.SizeText(size))
 	return nil
 }
 
@@ -333,7 +333,7 @@ func (s *plannedSnapshot) checkSpace(dir string) error {
 	if err != nil || free >= need || s.o.force {
 		return nil // a disk that cannot be asked may be large enough
 	}
-	return dataf("refused: the snapshot may need %s, but %s has only %s left; --force takes it all the same", formats.SizeText(int64(need)), dir, formats.SizeText(int64(free)))
+	return dataf("refused: the snapshot may need %s, but %s has only %s left; --force takes it anyway", formats.SizeText(int64(need)), dir, formats.SizeText(int64(free)))
 }
 
 // resolveNames finds the exact names of the types of a running program. It says how many have one;
@@ -417,6 +417,5 @@ func (p *program) dumpInfo(s *plannedSnapshot, taken *attach.Snapshot, names str
 	fmt.Fprintln(&text, names)
 	return &heap.DumpInfo{
 		Log: text.String(), Time: time.Now(), Machine: hostname(), Process: s.facts.Name, ProcessID: s.target.PID,
-		WorkingSet: int64(s.plan.Heap),
 	}
 }

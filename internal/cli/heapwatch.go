@@ -57,7 +57,9 @@ type heapWatch struct {
 	facts  gclog.Process
 
 	snapshots []watchedSnapshot
-	last      *heap.Graph
+	last      *heap.Graph // of the last snapshot; nil while the next one is taken
+	leaks     []leak
+	types     *heap.Graph // only the types of leaks
 }
 
 // A watchedSnapshot is what is kept of a snapshot.
@@ -88,7 +90,7 @@ func (p *program) heapWatch(c *cli.Context) error {
 	case !ch.made():
 		return usagef("heap watch needs the PID or the NAME of a process (gclog ps lists them)")
 	case w.every < leastInterval:
-		return usagef("--every %s: each snapshot pauses the program, so it must be %v or more", c.String("every"), leastInterval)
+		return usagef("--every %s: each snapshot pauses the program, so it must be 1m or more", c.String("every"))
 	case w.count < 2:
 		return usagef("--count %d: growth needs two snapshots or more", w.count)
 	}
@@ -124,7 +126,9 @@ func (p *program) watchHeap(ctx context.Context, ch choice, w *heapWatch) error 
 		if len(w.snapshots) == w.count {
 			return nil
 		}
-		next = next.Add(w.every)
+		if next = next.Add(w.every); time.Until(next) < leastInterval {
+			next = time.Now().Add(leastInterval)
+		}
 		if !p.awaitNext(ctx, w, next) {
 			return w.ended(ctx, p, nil)
 		}
@@ -189,6 +193,8 @@ func (p *program) watchOne(ctx context.Context, w *heapWatch, s *plannedSnapshot
 		}
 	}
 	w.last, w.snapshots = g, append(w.snapshots, x)
+	w.list.minOf(x.counts.Total().Bytes)
+	w.leaks, w.types = w.findLeaks(), &heap.Graph{Types: g.Types}
 	p.ui.say(w.progress())
 	if w.list.format != "table" || len(w.snapshots) == 1 {
 		return nil
@@ -236,8 +242,11 @@ type leak struct {
 	held []*heap.Branch // the shortest paths to them, merged
 }
 
-// leaks returns the types that grew every time.
-func (w *heapWatch) leaks() (list []leak) {
+// findLeaks returns the types that grew every time, the largest with what holds them.
+func (w *heapWatch) findLeaks() (list []leak) {
+	if len(w.snapshots) < 2 {
+		return nil
+	}
 	var paths *heap.Paths
 	for _, g := range w.growth() {
 		if !g.Always() || w.list.top > 0 && len(list) == w.list.top {
@@ -246,8 +255,15 @@ func (w *heapWatch) leaks() (list []leak) {
 		if paths == nil {
 			paths = w.last.Paths()
 		}
-		held, _ := paths.Merge(func(o heap.Object) bool { return w.last.Types[w.last.Type(o)].String() == g.Name })
-		list = append(list, leak{g, held})
+		l := leak{Growth: g}
+		if len(list) < tableRows { // each needs a walk through the whole heap
+			is := make([]bool, len(w.last.Types))
+			for i := range is {
+				is[i] = w.last.Types[i].String() == g.Name
+			}
+			l.held, _ = paths.Merge(func(o heap.Object) bool { return is[w.last.Type(o)] })
+		}
+		list = append(list, l)
 	}
 	return list
 }
@@ -255,7 +271,7 @@ func (w *heapWatch) leaks() (list []leak) {
 // heldBy describes the path to most of the objects.
 func (l *leak) heldBy(list *heapList, g *heap.Graph) string {
 	if len(l.held) == 0 {
-		return "nothing: it is frozen, or was held by what is gone"
+		return "not searched for, or unreachable"
 	}
 	b := l.held[0]
 	steps := []string{b.Holder}
@@ -270,7 +286,7 @@ func (l *leak) heldBy(list *heapList, g *heap.Graph) string {
 
 // writeWatch prints the result.
 func (p *program) writeWatch(w *heapWatch) error {
-	leaks := w.leaks()
+	leaks := w.leaks
 	switch w.list.format {
 	case "json":
 		return p.printJSON(newWatchJSON(w, leaks))
@@ -278,7 +294,7 @@ func (p *program) writeWatch(w *heapWatch) error {
 		var rows [][]string
 		for i := range leaks {
 			l := &leaks[i]
-			rows = append(rows, []string{l.Name, strconv.FormatInt(l.Objects(), 10), strconv.FormatInt(l.Bytes(), 10), l.heldBy(&w.list, w.last)})
+			rows = append(rows, []string{l.Name, strconv.FormatInt(l.Objects(), 10), strconv.FormatInt(l.Bytes(), 10), l.heldBy(&w.list, w.types)})
 		}
 		return p.writeCSV([]string{"type", "objects_diff", "bytes_diff", "held_by"}, rows)
 	}
@@ -299,7 +315,7 @@ func writeLeaks(out io.Writer, width int, w *heapWatch, leaks []leak) {
 	for i := range leaks {
 		l := &leaks[i]
 		t.add(fmt.Sprintf("%+d", l.Objects()), signedSize(l.Bytes()), w.list.name(l.Name))
-		t.add("", "", "  "+clean(l.heldBy(&w.list, w.last)))
+		t.add("", "", "  "+clean(l.heldBy(&w.list, w.types)))
 	}
 	t.print(out, width)
 }
@@ -336,7 +352,7 @@ func newWatchJSON(w *heapWatch, leaks []leak) *watchJSON {
 		out.Snapshots = append(out.Snapshots, row)
 	}
 	for i := range leaks {
-		out.Types = append(out.Types, leakJSON{newGrowthJSON(&leaks[i].Growth), branchesJSON(w.last, leaks[i].held)})
+		out.Types = append(out.Types, leakJSON{newGrowthJSON(&leaks[i].Growth), branchesJSON(w.types, leaks[i].held)})
 	}
 	return out
 }

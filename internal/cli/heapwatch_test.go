@@ -19,7 +19,7 @@ func watched(t *testing.T) *heapWatch {
 	if g == nil || !g.Walk.Complete() {
 		t.Fatal(err)
 	}
-	w := &heapWatch{last: g}
+	w := &heapWatch{last: g, types: g}
 	w.list.filter = regexp.MustCompile("")
 	last := g.Histogram()
 	for i := range 3 {
@@ -44,7 +44,7 @@ func watched(t *testing.T) *heapWatch {
 // TestWatchLeaks: only what has grown every time is a leak, and it is said what holds it.
 func TestWatchLeaks(t *testing.T) {
 	w := watched(t)
-	leaks := w.leaks()
+	leaks := w.findLeaks()
 	if len(leaks) != 1 || leaks[0].Name != "My.App.Leaf" || leaks[0].Bytes() != 2000 || leaks[0].Objects() != 50 {
 		t.Fatalf("%+v", leaks)
 	}
@@ -64,7 +64,7 @@ func TestWatchLeaks(t *testing.T) {
 		t.Errorf("%s have grown", got)
 	}
 	w.list.min = 2001
-	if leaks := w.leaks(); len(leaks) != 0 {
+	if leaks := w.findLeaks(); len(leaks) != 0 {
 		t.Errorf("%+v are smaller than --min", leaks)
 	}
 }

@@ -34,6 +34,9 @@ func openSpool(path string, keep bool, most int) (*spool, error) {
 	if !keep {
 		name = filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+randomID())
 	}
+	if info, err := os.Lstat(name); err == nil && !info.Mode().IsRegular() {
+		return nil, usagef("%s exists and is not a regular file: choose another name for the snapshot", name)
+	}
 	w, err := openRecording(name)
 	if err != nil {
 		return nil, err

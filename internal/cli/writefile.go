@@ -19,7 +19,7 @@ func writeFile(path string, write func(io.Writer) error) (size int64, err error)
 		var f *os.File
 		if f, err = os.OpenFile(path, os.O_WRONLY|os.O_TRUNC, 0); err == nil {
 			size, err = fill(f, write)
-			err = errors.Join(err, f.Close())
+			err = cause.Of(errors.Join(err, f.Close()))
 		}
 	} else {
 		size, err = replaceFile(path, write)

@@ -49,12 +49,11 @@ func (d *Daemon) hold(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// targetOf returns a copy of the target of a process, or nil.
+// targetOf returns the process as a target of its own, which can be held, or nil.
 func (d *Daemon) targetOf(k key) *session.Target {
 	p := d.processes[k]
 	if p == nil || p.target == nil {
 		return nil
 	}
-	t := *p.target
-	return &t
+	return &session.Target{Process: p.target.Process}
 }
