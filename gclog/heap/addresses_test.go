@@ -75,14 +75,24 @@ func regions(rnd *rand.Rand, objects int) (address []uint64) {
 	return address
 }
 
+func placesOf(address []uint64, codes *addressCodes) *places {
+	p := &places{}
+	for o := 0; o < len(address); {
+		n := min(1+o%300, len(address)-o)
+		p.add(address[o:o+n], Object(o), codes)
+		o += n
+	}
+	return p
+}
+
 // TestPlaces: each object is found at its address, and no object elsewhere.
 func TestPlaces(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
 		address := regions(rnd, 1+rnd.IntN(20_000))
 		codes := newAddressCodes(8)
-		p := newPlaces(address, codes)
-		if p == nil {
+		p := placesOf(address, codes)
+		if p.none {
 			t.Fatal("no places for objects as a runtime lays them out")
 		}
 		known := map[uint64]Object{}
@@ -103,8 +113,8 @@ func TestPlaces(t *testing.T) {
 				}
 			}
 		}
-		if most := 96*len(address) + 60*8*8; 12*len(p.word) > most {
-			t.Fatalf("%d words for %d objects", len(p.word), len(address))
+		if p.words.n > pageWords*len(address) {
+			t.Fatalf("%d words for %d objects", p.words.n, len(address))
 		}
 	}
 }
@@ -120,13 +130,14 @@ func TestNoPlaces(t *testing.T) {
 		"twice the same":         {0x1000, 0x1000},
 		"downwards":              {0x1010, 0x1000},
 		"others between the two": {0x1000, 0x2000, 0x1010},
+		"one without a code":     {0x1000, 0x1004, 0x1010},
 		"scattered":              scattered,
 	} {
-		if newPlaces(address, newAddressCodes(8)) != nil {
+		if !placesOf(address, newAddressCodes(8)).none {
 			t.Errorf("%s: there are places", name)
 		}
 	}
-	if newPlaces(scattered[:10], newAddressCodes(8)) == nil {
+	if placesOf(scattered[:10], newAddressCodes(8)).none {
 		t.Error("a few objects have none")
 	}
 }
@@ -162,9 +173,9 @@ func TestLocator(t *testing.T) {
 			g.first[i] = uint32(len(want))
 		}
 		g.first[0] = 0
-		l := &locator{g: g, codes: w.codes}
+		l := &locator{g: g, codes: w.codes, places: &places{none: true}}
 		if round%3 > 0 {
-			if l.places = newPlaces(address, w.codes); l.places == nil {
+			if l.places = placesOf(address, w.codes); l.places.none {
 				t.Fatal("no places")
 			}
 		}

@@ -242,7 +242,7 @@ func (b *Builder) start(at int64, e *clr.GCStart) {
 	}
 	b.gc = &walk{
 		Walk:     Walk{Collection: e.Count, Depth: e.Depth, Reason: e.Reason, Start: at},
-		blocking: e.Type == clr.TypeBlocking, counting: b.counting, codes: b.codes,
+		blocking: e.Type == clr.TypeBlocking, counting: b.counting, codes: b.codes, places: &places{},
 		large: map[Object]uint64{}, known: map[rawRoot]bool{},
 	}
 	if b.seen == 0 {
@@ -313,12 +313,10 @@ func (b *Builder) Graph() (*Graph, error) {
 	g := &Graph{PointerSize: b.pointerSize, Walk: w.Walk, Process: b.process, Modules: b.modules}
 	g.address, g.size, g.typ, g.large = w.address.flat(), w.size.flat(), w.typ.flat(), w.large
 	var work sync.WaitGroup
-	work.Go(func() {
-		g.index = newAddressIndex(g.address)
-		g.ages = w.layout().ages(g.address)
-	})
-	l := &locator{g: g, codes: b.codes, places: newPlaces(g.address, b.codes)}
+	work.Go(func() { g.index = newAddressIndex(g.address) })
+	g.ages = w.layout().ages(g.address)
 	work.Wait()
+	l := &locator{g: g, codes: b.codes, places: w.places}
 	if w.Complete() {
 		w.first.add(uint32(w.References))
 		g.first = w.first.flat()

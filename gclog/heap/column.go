@@ -33,6 +33,9 @@ func (c *column[T]) grow(n int) []T {
 	return c.chunks[last][from:]
 }
 
+// at returns a value of a column without reserved room.
+func (c *column[T]) at(i int) *T { return &c.chunks[i/chunkLen][i%chunkLen] }
+
 // flat returns all values in one slice and empties the column.
 func (c *column[T]) flat() []T {
 	var all []T

@@ -34,6 +34,7 @@ type dumpLayout struct {
 	pseudo []pseudoNode
 
 	parts      []dumpPart
+	lens       []uint8 // of the objects' records; longRecord: longer
 	total      int64
 	blob       int64
 	recordsEnd int64 // of the objects in the blob
@@ -142,11 +143,17 @@ func (l *dumpLayout) addChild(parent uint32, name string) uint32 {
 // measure determines the sizes of types, which are those of their first objects, and that of the
 // blob with the records of the nodes.
 func (l *dumpLayout) measure() {
-	for o, typ := range l.g.typ {
-		if t := &l.types[l.typ[typ]]; t.size < 0 {
-			t.size = l.size(Object(o))
+	open := make([]bool, len(l.typ)) // types whose first object has not come
+	for t := range open {
+		open[t] = l.types[l.typ[t]].size < 0
+	}
+	for o, t := range l.g.typ {
+		if open[t] {
+			open[t] = false
+			l.types[l.typ[t]].size = l.size(Object(o))
 		}
 	}
+	l.lens = make([]uint8, l.g.Len())
 	l.parts = make([]dumpPart, (l.g.Len()+partLen-1)/partLen)
 	parallel(len(l.parts), 1, func(from, to int) {
 		for i := from; i < to; i++ {
@@ -172,11 +179,16 @@ func (l *dumpLayout) part(i int) (from, to Object) {
 
 func (l *dumpLayout) measurePart(from, to Object) (p dumpPart) {
 	for o := from; o < to; o++ {
+		n := l.recordLen(o)
+		l.lens[o] = uint8(min(n, longRecord))
 		p.total += int64(l.size(o))
-		p.blob += int64(l.recordLen(o))
+		p.blob += int64(n)
 	}
 	return p
 }
+
+// longRecord in lens stands for all lengths that do not fit.
+const longRecord = math.MaxUint8
 
 // fits reports an error if the file would be too large: the format has 31 bits for the length of the
 // blob, and 32 for offsets in the file.
@@ -463,10 +475,13 @@ func (l *dumpLayout) appendOffsets(b []byte, part int) []byte {
 	at := l.parts[part].at
 	from, to := l.part(part)
 	for o := from; o < to; o++ {
-		n := l.recordLen(o)
-		if n == 0 {
+		n := int(l.lens[o])
+		switch n {
+		case 0:
 			b = binary.LittleEndian.AppendUint32(b, 0)
 			continue
+		case longRecord:
+			n = l.recordLen(o)
 		}
 		b = binary.LittleEndian.AppendUint32(b, uint32(at))
 		at += int64(n)

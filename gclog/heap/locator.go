@@ -10,12 +10,12 @@ import (
 type locator struct {
 	g      *Graph
 	codes  *addressCodes
-	places *places // nil: the index is used
+	places *places
 }
 
 // find returns the object at an address, or NoObject.
 func (l *locator) find(at uint64) Object {
-	if code := l.codes.of(at); code != noCode && l.places != nil {
+	if code := l.codes.of(at); code != noCode && !l.places.none {
 		return l.places.find(code)
 	}
 	return l.g.index.find(l.g.address, at)
@@ -32,7 +32,7 @@ func (l *locator) resolveReferences(w *walk) {
 			o := NoObject
 			switch {
 			case code == noCode:
-			case l.places != nil:
+			case !l.places.none:
 				o = l.places.find(uint32(code))
 			default:
 				o = g.index.find(g.address, l.codes.address(uint32(code)))

@@ -13,6 +13,7 @@ type walk struct {
 	analyzed bool // the collection's own events have come: ranges that follow are those after it
 	counting bool // objects are counted, not stored
 	codes    *addressCodes
+	places   *places
 	room     int64 // bytes of the stream for which memory is allocated at once
 
 	types  typeNumbers
@@ -115,6 +116,7 @@ func (w *walk) nodes(e *clr.GCBulkNode, pointerSize int) {
 			w.add(n)
 			i++
 		}
+		w.places.add(address, Object(w.address.n-len(address)), w.codes)
 	}
 	if w.References > math.MaxUint32 {
 		w.Gaps = true
@@ -147,16 +149,17 @@ func (w *walk) edgesOf(e *clr.GCBulkEdge, pointerSize int) {
 	if w.room > 0 {
 		w.target.reserve(int(w.room) / (4 + pointerSize))
 	}
+	var address [256]uint64
 	for i := 0; i < e.Count; {
-		targets := w.target.grow(e.Count - i)
+		targets := w.target.grow(min(len(address), e.Count-i))
+		e.Targets(address[:len(targets)], i)
 		for k := range targets {
-			address := e.At(i).Target
-			code := w.codes.of(address)
+			code := w.codes.of(address[k])
 			if targets[k] = Object(code); code == noCode {
-				w.unencoded = append(w.unencoded, farReference{w.target.n - len(targets) + k, address})
+				w.unencoded = append(w.unencoded, farReference{w.target.n - len(targets) + k, address[k]})
 			}
-			i++
 		}
+		i += len(targets)
 	}
 }
 

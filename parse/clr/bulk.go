@@ -138,12 +138,22 @@ type GCBulkEdge struct{ bulk }
 
 // At returns reference i.
 func (e *GCBulkEdge) At(i int) Edge {
-	if e.ptr == 8 {
-		b := e.values[12*i:][:12]
-		return Edge{Target: binary.LittleEndian.Uint64(b), Field: binary.LittleEndian.Uint32(b[8:])}
-	}
 	p := e.at(i)
 	return Edge{Target: p.pointer(), Field: p.u32()}
+}
+
+// Targets decodes the targets of len(to) references, from reference i on.
+func (e *GCBulkEdge) Targets(to []uint64, i int) {
+	if e.ptr == 8 {
+		b := e.values[12*i:]
+		for k := range to {
+			to[k] = binary.LittleEndian.Uint64(b[12*k:])
+		}
+		return
+	}
+	for k := range to {
+		to[k] = e.At(i + k).Target
+	}
 }
 
 // A Range is a range of memory.
