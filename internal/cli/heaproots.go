@@ -20,7 +20,7 @@ func (p *program) heapRootsCommand() *cli.Command {
 		Usage:     "why objects are alive: the shortest paths from the roots to them",
 		ArgsUsage: "FILE TYPE|0xADDRESS",
 		Description: `The paths to all objects of a type are merged: each line is a step, with the number of
-objects that lie below it. A root is a static field, a local variable or parameter
+objects at its end. --filter chooses paths by the types on them or what holds them. A root is a static field, a local variable or parameter
 (stack), a handle, or the queue of objects that wait for their finalizer.
 
 Examples:
@@ -49,6 +49,8 @@ func (p *program) heapRoots(c *cli.Context) error {
 		return err
 	}
 	list, unreachable := g.Paths().Merge(targets)
+	l.minOf(g.Histogram().Total().Bytes)
+	list = slices.DeleteFunc(list, func(b *heap.Branch) bool { return b.Targets.Bytes < l.min || !l.matchesPath(g, b) })
 	switch l.format {
 	case "json":
 		return p.printJSON(struct {
@@ -70,6 +72,14 @@ func (p *program) heapRoots(c *cli.Context) error {
 		}
 		return nil
 	})
+}
+
+// matchesPath reports whether a type on the paths of a branch matches, or what holds them.
+func (l *heapList) matchesPath(g *heap.Graph, top *heap.Branch) (found bool) {
+	eachBranch([]*heap.Branch{top}, func(_ int, b *heap.Branch) {
+		found = found || l.filter.MatchString(b.Holder) || l.matches(g.Types[b.Type].String())
+	})
+	return found
 }
 
 // heapTargets returns a function that reports whether an object is the one at an address, or of a
