@@ -173,9 +173,15 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// compare compares what was emitted with what was sent.
-func compare(t *testing.T, s *emitted, l *Ledger, session int) {
+// compare compares what was emitted in a session with what was sent, when the session has ended. It
+// returns what the runtime has done.
+func compare(t *testing.T, s *emitted, r *Runtime, session int) *Ledger {
 	t.Helper()
+	var l *Ledger
+	waitFor(t, "the end of the session", func() bool {
+		l = r.Ledger()
+		return l.Sessions[session].End != EndOpen
+	})
 	sent := l.Sessions[session]
 	whole := 0
 	for _, d := range s.gcs {
@@ -198,6 +204,7 @@ func compare(t *testing.T, s *emitted, l *Ledger, session int) {
 	if whole != want || want == 0 {
 		t.Errorf("%d of %d collections were reported", whole, want)
 	}
+	return l
 }
 
 var kindNames = map[Kind]string{Blocking: "blocking", Background: "background", Foreground: "foreground"}
@@ -213,8 +220,7 @@ func TestRecords(t *testing.T) {
 				from := len(r.Ledger().GCs)
 				waitFor(t, "100 collections", func() bool { return len(r.Ledger().GCs) > from+100 })
 				s := w.stop(t)
-				l := r.Ledger()
-				compare(t, s, l, i)
+				l := compare(t, s, r, i)
 				if s.err != nil || len(s.gaps) > 0 || l.Sessions[i].End != EndStopped {
 					t.Errorf("error %v, gaps %+v, end %q", s.err, s.gaps, l.Sessions[i].End)
 				}
@@ -237,9 +243,8 @@ func TestTwoSessions(t *testing.T) {
 	b := watch(t, r)
 	waitFor(t, "100 collections", func() bool { return len(r.Ledger().GCs) > 100 })
 	sa, sb := a.stop(t), b.stop(t)
-	l := r.Ledger()
-	compare(t, sa, l, 0)
-	compare(t, sb, l, 1)
+	compare(t, sa, r, 0)
+	compare(t, sb, r, 1)
 }
 
 // TestIdentity: the process that listens has the name and environment that it was given.
@@ -270,8 +275,7 @@ func TestLoss(t *testing.T) {
 	from := len(r.Ledger().GCs)
 	waitFor(t, "20 more", func() bool { return len(r.Ledger().GCs) > from+20 })
 	s := w.stop(t)
-	l := r.Ledger()
-	compare(t, s, l, 0)
+	l := compare(t, s, r, 0)
 	lost := uint64(0)
 	for _, g := range s.gaps {
 		lost += g.LostEvents
@@ -307,12 +311,7 @@ func TestEnds(t *testing.T) {
 			})
 			c.do(r)
 			s := w.end()
-			var l *Ledger
-			waitFor(t, "the end of the session", func() bool {
-				l = r.Ledger()
-				return l.Sessions[0].End != EndOpen
-			})
-			compare(t, s, l, 0)
+			l := compare(t, s, r, 0)
 			if l.Sessions[0].End != c.end || c.bad != (s.err != nil) {
 				t.Errorf("the session ended %q, its stream with %v", l.Sessions[0].End, s.err)
 			}

@@ -31,7 +31,7 @@ func TestLossAnywhere(t *testing.T) {
 		for range 400 {
 			at, drop := from+random.IntN(len(all)-from), 1+random.IntN(30)
 			s := &stream{}
-			appendHead(&s.w, 1)
+			appendHead(&s.w, 1, 0)
 			s.add(all[:at], heaps, 0)
 			s.add(all[at:min(at+40, len(all))], heaps, drop)
 			s.add(all[min(at+40, len(all)):], heaps, 0)

@@ -34,10 +34,10 @@ func appendSettings(b []byte) []byte {
 	return append(b, 0, 0)
 }
 
-// appendHead writes the start of a stream.
-func appendHead(w *nettracetest.V4, pid int) {
+// appendHead writes the start of a stream that was opened at that time of the monotonic clock.
+func appendHead(w *nettracetest.V4, pid int, opened int64) {
 	w.Begin(nettracetest.Clock{
-		Time: time.Now(), Ticks: monotonic(), PerSecond: int64(time.Second), PointerSize: 8, ProcessID: uint32(pid), Processors: 2,
+		Time: time.Now(), Ticks: opened, PerSecond: int64(time.Second), PointerSize: 8, ProcessID: uint32(pid), Processors: 2,
 	})
 	w.Metadata(kinds()...)
 }

@@ -65,7 +65,7 @@ func newStream(s *fakeruntime.Session, pid int) (*stream, error) {
 	if err := errors.Join(control, err); err != nil {
 		return nil, err
 	}
-	appendHead(&t.w, pid)
+	appendHead(&t.w, pid, t.opened)
 	t.take()
 	return t, nil
 }
