@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	goruntime "runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -60,6 +61,44 @@ func TestServerGCThreads(t *testing.T) {
 		if n, known := target.ServerGCThreads(); n != tc.n || known != tc.known {
 			t.Errorf("%q: %d, known %v; want %d, known %v", tc.threads, n, known, tc.n, tc.known)
 		}
+	}
+}
+
+// TestBackgroundGCTime: the threads of background collections that wait use no CPU time.
+func TestBackgroundGCTime(t *testing.T) {
+	if _, _, known := find(t, run(t, spec{Sockets: []string{exact}, Threads: []string{".NET Finalizer"}})).BackgroundGCTime(); known {
+		t.Error("a program without such a thread has a time")
+	}
+	target := find(t, run(t, spec{Sockets: []string{exact}, Threads: []string{".NET Finalizer", ".NET BGC"}}))
+	waits := func() bool {
+		was, active, known := target.BackgroundGCTime()
+		now, _, _ := target.BackgroundGCTime()
+		return known && !active && was == now
+	}
+	for deadline := time.Now().Add(10 * time.Second); !waits(); { // it has just started
+		if time.Now().After(deadline) {
+			t.Fatal("a thread that waits counts as active")
+		}
+	}
+	goruntime.LockOSThread() // this thread is running, whatever it does
+	defer goruntime.UnlockOSThread()
+	name, err := os.ReadFile("/proc/thread-self/comm")
+	if err != nil {
+		t.Skip(err)
+	}
+	rename := func(name string) {
+		if err := os.WriteFile("/proc/thread-self/comm", []byte(name), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rename(".NET BGC")
+	defer rename(strings.TrimSpace(string(name)))
+	self, err := new(session.Host).Describe(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ns, active, known := self.BackgroundGCTime(); ns == 0 || !active || !known {
+		t.Errorf("%d ns, active %v, known %v", ns, active, known)
 	}
 }
 

@@ -161,7 +161,7 @@ func (p *Process) Rooms() []Room { return nil }
 func (p *Process) PrivateMemory() uint64 { return 0 }
 
 // BackgroundGCTime is only known on Linux.
-func (p *Process) BackgroundGCTime() (ns uint64, known bool) { return 0, false }
+func (p *Process) BackgroundGCTime() (ns uint64, active, known bool) { return 0, false, false }
 
 // OpenFile opens a regular file.
 func (p *Process) OpenFile(path string) (*os.File, error) {

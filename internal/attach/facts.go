@@ -150,6 +150,10 @@ func AnswersAfterCollecting(p *gclog.Process) bool {
 	return p.Flavor == gclog.FlavorCoreCLR && atLeast(p.RuntimeVersion, 8)
 }
 
+// collectsAtEnd reports whether the runtime collects once more when the session of a heap snapshot
+// ends.
+func collectsAtEnd(p *gclog.Process) bool { return !atLeast(p.RuntimeVersion, 10) }
+
 // Settings opens a session that ends at once: the runtime then reports its settings in two events.
 // The session enables GC events only so that nothing is left behind if gclog is killed now: a
 // runtime notices that a session has no reader only when it has something to write to it, and it

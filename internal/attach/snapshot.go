@@ -122,12 +122,15 @@ func TakeSnapshot(ctx context.Context, t *session.Target, o SnapshotOptions) (_ 
 		return nil, err
 	}
 	o.Progress.Phase.Store(int32(SnapshotWalks))
-	number, err := o.walk(ctx, t, s.hold)
+	facts := recordedFacts(ctx, t)
+	number, err := o.walk(ctx, t, s.hold, &facts)
 	walked = time.Now()
 	if err != nil {
 		return nil, err
 	}
-	time.Sleep(resumeTime)
+	if collectsAtEnd(&facts) || !w.hasRecorded(number) {
+		time.Sleep(resumeTime)
+	}
 	w.end() // after this it has reported everything
 	for _, d := range append([]*gclog.GCDetails{w.record}, w.again...) {
 		if d != nil && d.Number >= number {
@@ -139,16 +142,17 @@ func TakeSnapshot(ctx context.Context, t *session.Target, o SnapshotOptions) (_ 
 
 const (
 	// backgroundPoll is the interval in which the CPU time of background collections is compared.
-	backgroundPoll = 20 * time.Millisecond
-	// backgroundQuiet is how many intervals without CPU time mean that none is running: its threads
-	// also wait, for each other and for collections in the foreground.
+	backgroundPoll = 10 * time.Millisecond
+	// backgroundQuiet is how many intervals without CPU time, and without a thread that waits for a
+	// CPU, mean that none is running: its threads also wait for each other and for collections in the
+	// foreground.
 	backgroundQuiet = 3
 )
 
 // awaitBackground waits until no background collection is running. It reports whether one still was
 // when the limit was reached.
 func awaitBackground(ctx context.Context, t *session.Target, limit time.Duration) (running bool, err error) {
-	was, known := t.BackgroundGCTime()
+	was, _, known := t.BackgroundGCTime()
 	if !known {
 		return false, nil
 	}
@@ -158,8 +162,8 @@ func awaitBackground(ctx context.Context, t *session.Target, limit time.Duration
 			return false, ctx.Err()
 		case <-time.After(backgroundPoll):
 		}
-		now, _ := t.BackgroundGCTime()
-		if now == was {
+		now, active, _ := t.BackgroundGCTime()
+		if now == was && !active {
 			quiet++
 			continue
 		}
@@ -184,8 +188,7 @@ const (
 
 // walk requests the walk and reads the session. It returns the number of the collection. Whoever reads
 // the spool finds out whether the walk is complete.
-func (o *SnapshotOptions) walk(ctx context.Context, t *session.Target, hold *session.Hold) (number uint32, err error) {
-	facts := recordedFacts(ctx, t)
+func (o *SnapshotOptions) walk(ctx context.Context, t *session.Target, hold *session.Hold, facts *gclog.Process) (number uint32, err error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err // once requested, the walk cannot be canceled
 	}
@@ -199,7 +202,7 @@ func (o *SnapshotOptions) walk(ctx context.Context, t *session.Target, hold *ses
 	defer stream.Close()
 	o.Progress.Phase.Store(int32(SnapshotReads))
 	r := &walkReader{stream: stream, over: make(chan struct{}), progress: o.Progress, limit: max(walkEnd, o.Timeout)}
-	r.spool = &recorder{w: o.Spool, facts: func() gclog.Process { return facts }}
+	r.spool = &recorder{w: o.Spool, facts: func() gclog.Process { return *facts }}
 	defer context.AfterFunc(ctx, r.ask)()
 	defer time.AfterFunc(r.limit, r.ask).Stop() // the end of the walk may be lost, and the program go on
 	r.read()

@@ -47,7 +47,7 @@ const (
 // full collection, or nil.
 func PlanSnapshot(t *session.Target, facts *gclog.Process, last *FullGC) *SnapshotPlan {
 	private := t.PrivateMemory()
-	p := &SnapshotPlan{Heap: private, Need: uint64(needShare * float64(private)), Last: last, Rooms: t.Rooms(), Twice: !atLeast(facts.RuntimeVersion, 10)}
+	p := &SnapshotPlan{Heap: private, Need: uint64(needShare * float64(private)), Last: last, Rooms: t.Rooms(), Twice: collectsAtEnd(facts)}
 	if last != nil {
 		p.Heap, p.Need = last.Heap, min(uint64(needOfObjects*float64(last.Heap)), max(p.Need, last.Heap))
 	}

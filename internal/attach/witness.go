@@ -114,6 +114,9 @@ func (w *witness) Event(_ gclog.Stamp, e clr.Event, _ *gclog.GCDetails) {
 	}
 }
 
+// hasRecorded reports whether the record of the collection with a number is complete.
+func (w *witness) hasRecorded(number uint32) bool { return isClosed(w.recorded) && w.number == number }
+
 // look notes what is in progress and will end. It leaves out what was not seen to start, because
 // that may have ended before the session, and everything once events were lost, because the ends
 // may be among them.
