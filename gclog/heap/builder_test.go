@@ -328,6 +328,11 @@ func FuzzRead(f *testing.F) {
 		}
 		d := g.Dominators()
 		p := g.Paths()
+		d.Suspects(p, 1)
+		d.Tree(p, nil, heap.TreeLimits{Depth: 10, Nodes: 1000})
+		if found := d.Inspect(p, 1); found[0].Total.Objects > uint64(g.Len()) {
+			t.Errorf("%d strings of %d objects", found[0].Total.Objects, g.Len())
+		}
 		for o := range heap.Object(g.Len()) {
 			if _, _, ok := p.To(o); ok != d.Reachable(o) {
 				t.Errorf("object %d: reachable %v", o, ok)

@@ -2,6 +2,7 @@ package heap
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -74,6 +75,11 @@ func TestDetectors(t *testing.T) {
 			"empty: System.String 1x24")
 		compareRows(t, s, DetectLargeStrings, 1e9, "System.String 1x100024 retained 100024 slots 50000 by stack object 9")
 		compareRows(t, s, DetectStrings, 1e9)
+		g := s.graph()
+		g.size[1], g.large[1] = largeSize, math.MaxUint64-7 // a false size
+		if _, d := inspection(g, DetectStrings, 1); d.Total.Objects != 9 {
+			t.Errorf("%+v", d.Total)
+		}
 		s.g.PointerSize = 4
 		s.g.size[9] = 14 + 2*42_500 // 42500 characters in 32 bits
 		compareRows(t, s, DetectLargeStrings, 1, "System.String 1x85016 retained 85016 slots 42500 by stack object 9")

@@ -2,13 +2,14 @@ package heap
 
 import (
 	"fmt"
+	"math"
 	"strings"
 )
 
 // Detectors of data: strings, arrays and collections.
 
 // lengths are the classes of lengths of strings, by their longest.
-var lengths = []uint64{0, 15, 63, 255, 1023, 16383, 1 << 62}
+var lengths = []uint64{0, 15, 63, 255, 1023, 16383, math.MaxUint64}
 
 // strings counts strings by length. What is in them, the events do not say.
 func (x *inspector) strings() Detection {

@@ -36,9 +36,13 @@ func unused(what, which string) func(*inspectReport, *heap.Detection) string {
 	}
 }
 
+// share says how many bytes some things have, and how much that is of the heap.
 func (r *inspectReport) share(bytes uint64, relation string, n uint64, what, which string) string {
-	share := 100 * float64(bytes) / float64(max(r.reachable.Bytes, 1))
-	return fmt.Sprintf("%s %s %s%s, %.1f %% of what is reachable.", formats.SizeText(int64(bytes)), relation, counted(n, what), which, share)
+	text := fmt.Sprintf("%s %s %s%s", formats.SizeText(int64(bytes)), relation, counted(n, what), which)
+	if share := 100 * float64(bytes) / float64(max(r.reachable.Bytes, 1)); share >= 0.05 {
+		text += fmt.Sprintf(", %.1f %% of what is reachable", share)
+	}
+	return text + "."
 }
 
 // rowsOf returns a sentence with the number of rows.

@@ -27,7 +27,7 @@ what has at least 1 % of what is reachable (--min). docs/heap.md explains each.
 Examples:
    gclog heap inspect app.nettrace
    gclog heap inspect app.nettrace --min 5M --top 20
-   gclog heap inspect app.nettrace -o json | jq -r '.detectors[].finding'`,
+   gclog heap inspect app.nettrace -o json | jq '.detectors[0].rows'`,
 		Flags:  heapFlags(),
 		Action: p.heapInspect,
 	}
