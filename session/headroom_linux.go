@@ -98,11 +98,11 @@ func (p *Process) PrivateMemory() uint64 {
 // running. known is false if the process has no thread with the name that .NET 8 to 10 give them: it
 // has not done a background collection yet, or it is another runtime.
 func (p *Process) BackgroundGCTime() (ns uint64, active, known bool) {
-	_, _ = p.eachThread(func(tasks int, thread, name string) bool {
-		if name == ".NET BGC" {
-			b, _ := readIn(tasks, thread+"/stat", make([]byte, 512))
+	_, _ = p.threads(func(t *thread) bool {
+		if t.name == ".NET BGC" {
+			b, _ := t.read("stat", make([]byte, 512))
 			active = active || bytes.Contains(b, []byte(") R ")) // state, after the name
-			b, _ = readIn(tasks, thread+"/schedstat", make([]byte, 128))
+			b, _ = t.read("schedstat", make([]byte, 128))
 			word, _ := nextWord(b)
 			ns, known = ns+decimal(word), true
 		}

@@ -85,6 +85,20 @@ func (t *Target) Held() bool {
 	return held != nil
 }
 
+// AnnounceGC makes it known to gclog's processes on this host, until release is called, that this one
+// makes the runtime collect without taking a heap snapshot: in a log of the process that collection
+// may look like that of a snapshot. The announcement is a lock as a Hold is, but excludes nothing.
+func (t *Target) AnnounceGC() (release func()) {
+	l, err := t.announce()
+	if err != nil {
+		return func() {} // as far as other processes can see, it is a snapshot
+	}
+	return l.release
+}
+
+// AnnouncedGC reports whether a process of gclog has announced a collection.
+func (t *Target) AnnouncedGC() bool { return t.announced() }
+
 // Share waits until nobody holds the target, and then keeps it from being held until release is
 // called. StartTracing and Stream.Stop do so themselves; it is for what must not be interrupted in
 // between. The error is that of ctx.

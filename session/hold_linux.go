@@ -21,13 +21,37 @@ func (l *lock) release() { _ = l.dir.Close() }
 var errLocked = errors.New("locked")
 
 // exclude takes the lock that nobody else can have at the same time.
-func (p *Process) exclude() (*lock, error) { return p.flock(unix.LOCK_EX) }
+func (p *Process) exclude() (*lock, error) { return p.flock(holdFile, unix.LOCK_EX) }
 
 // attend takes the lock that others can have at the same time.
-func (p *Process) attend() (*lock, error) { return p.flock(unix.LOCK_SH) }
+func (p *Process) attend() (*lock, error) { return p.flock(holdFile, unix.LOCK_SH) }
 
-func (p *Process) flock(how int) (*lock, error) {
-	fd, err := p.openLock()
+// announce takes the lock that announces a collection. Several processes can have it.
+func (p *Process) announce() (*lock, error) { return p.flock(announceFile, unix.LOCK_SH) }
+
+// announced reports whether a process that could hold the process has announced a collection.
+func (p *Process) announced() bool {
+	fd, err := p.openLock(announceFile)
+	if err != nil {
+		return false
+	}
+	defer closeFile(&fd)
+	for pid := range locks(fd) {
+		if p.mayHold(pid) {
+			return true
+		}
+	}
+	return false
+}
+
+// What is locked: the directory of the process in /proc, and the one of its threads.
+const (
+	holdFile     = "."
+	announceFile = "task"
+)
+
+func (p *Process) flock(file string, how int) (*lock, error) {
+	fd, err := p.openLock(file)
 	if err != nil {
 		return nil, err
 	}
@@ -41,8 +65,8 @@ func (p *Process) flock(how int) (*lock, error) {
 	return &lock{os.NewFile(uintptr(fd), "lock")}, nil
 }
 
-// openLock opens what is locked: the directory of the process in /proc.
-func (p *Process) openLock() (int, error) {
+// openLock opens what is locked.
+func (p *Process) openLock(file string) (int, error) {
 	if p.peer != nil {
 		return noFile, unix.ESRCH // this host does not show the process
 	}
@@ -51,13 +75,13 @@ func (p *Process) openLock() (int, error) {
 		return noFile, err
 	}
 	defer closeFile(&proc)
-	return openAgain(proc)
+	return openIn(proc, file)
 }
 
 // heldBy returns an error that names who holds the process, or nil. busy reports that a process that
 // could hold it has a lock of any kind.
 func (p *Process) heldBy() (held *TargetError, busy bool) {
-	fd, err := p.openLock()
+	fd, err := p.openLock(holdFile)
 	if err != nil {
 		return nil, false
 	}

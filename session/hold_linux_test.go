@@ -128,6 +128,41 @@ func TestHoldAwaitsSessions(t *testing.T) {
 	hold.Release()
 }
 
+// TestAnnounceGC: other processes of gclog see that this one requests a collection. That excludes
+// neither a snapshot nor sessions.
+func TestAnnounceGC(t *testing.T) {
+	one, other := holdable(t)
+	if other.AnnouncedGC() {
+		t.Error("announced by nobody")
+	}
+	release, again := one.AnnounceGC(), other.AnnounceGC()
+	for range 2 {
+		if !other.AnnouncedGC() || !one.AnnouncedGC() || other.Held() {
+			t.Errorf("announced %v and %v, held %v", one.AnnouncedGC(), other.AnnouncedGC(), other.Held())
+		}
+		release()
+		release = again
+	}
+	if other.AnnouncedGC() {
+		t.Error("still announced")
+	}
+	release = one.AnnounceGC()
+	defer release()
+	hold, err := other.Hold(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !one.Held() || !one.AnnouncedGC() {
+		t.Errorf("held %v, announced %v", one.Held(), one.AnnouncedGC())
+	}
+	hold.Release()
+	s, err := other.StartTracing(t.Context(), config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = s.Close()
+}
+
 // TestHoldOfStranger: a user who could not take a snapshot cannot keep gclog out either.
 func TestHoldOfStranger(t *testing.T) {
 	if os.Getuid() != 0 {
@@ -135,7 +170,7 @@ func TestHoldOfStranger(t *testing.T) {
 	}
 	one, _ := holdable(t)
 	for user, held := range map[uint32]bool{nobody: false, 0: true} {
-		stranger := exec.Command("flock", "--exclusive", fmt.Sprintf("/proc/%d", one.PID), "sh", "-c", "echo; cat")
+		stranger := exec.Command("flock", "--exclusive", fmt.Sprintf("/proc/%d", one.PID), "flock", "--shared", fmt.Sprintf("/proc/%d/task", one.PID), "sh", "-c", "echo; cat")
 		stranger.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: user, Gid: user}}
 		in, err := stranger.StdinPipe()
 		if err != nil {
@@ -153,6 +188,9 @@ func TestHoldOfStranger(t *testing.T) {
 		}
 		if one.Held() != held {
 			t.Errorf("held by user %d: %v", user, one.Held())
+		}
+		if one.AnnouncedGC() != held {
+			t.Errorf("a collection announced by user %d: %v", user, one.AnnouncedGC())
 		}
 		if !held {
 			s, err := one.StartTracing(t.Context(), config())

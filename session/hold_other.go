@@ -14,4 +14,8 @@ func (p *Process) exclude() (*lock, error) { return &lock{}, nil }
 
 func (p *Process) attend() (*lock, error) { return &lock{}, nil }
 
+func (p *Process) announce() (*lock, error) { return &lock{}, nil }
+
+func (p *Process) announced() bool { return false }
+
 func (p *Process) heldBy() (held *TargetError, busy bool) { return nil, false }

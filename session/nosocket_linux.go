@@ -80,10 +80,14 @@ func (p *Process) tempDirTrouble() (kind, trouble string) {
 // listening socket with its name: then the file was deleted. It is only meant for single processes,
 // because the kernel lists every socket of the machine.
 func (p *Process) SocketDeleted() bool {
-	name := "/" + p.socketName()
+	return p.listens(p.socketName(), func(string) bool { return true })
+}
+
+// listens reports whether the kernel has a listening socket with a name and a matching inode.
+func (p *Process) listens(name string, matches func(inode string) bool) bool {
 	line, _ := p.findLine("net/unix", func(line string) bool {
 		fields := strings.Fields(line)
-		return len(fields) == 8 && fields[3] == listening && strings.HasSuffix("/"+fields[7], name)
+		return len(fields) == 8 && fields[3] == listening && strings.HasSuffix("/"+fields[7], "/"+name) && matches(fields[6])
 	})
 	return line != ""
 }

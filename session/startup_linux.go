@@ -10,10 +10,10 @@ import "strings"
 // four afterwards.
 func (p *Process) Startup() Startup {
 	early, finished := false, false
-	n, err := p.threads(func(name string) bool {
+	n, err := p.threads(func(t *thread) bool {
 		switch {
-		case !strings.HasPrefix(name, ".NET "):
-		case name == ".NET EventPipe", name == ".NET SynchManag":
+		case !strings.HasPrefix(t.name, ".NET "):
+		case t.name == eventPipeThread, t.name == ".NET SynchManag":
 			early = true
 		default:
 			finished = true

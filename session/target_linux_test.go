@@ -40,6 +40,7 @@ type spec struct {
 	Sockets  []string          // with a listener; %p and %k stand for its pid and start time
 	Refuse   []string          // sockets without a listener
 	Busy     []string          // sockets whose listener accepts no connections
+	Accept   []string          // sockets with a thread that waits in the kernel, the first with accept, others with accept4
 	Map      string            // file that it maps into memory
 	Name     string            // its name in the kernel
 	Through  []string          // command that runs it
@@ -274,7 +275,7 @@ func makeSockets(s *spec, key string) (closers []io.Closer, err error) {
 			}
 		}()
 	}
-	for _, name := range append(slices.Clone(s.Refuse), s.Busy...) {
+	for _, name := range slices.Concat(s.Refuse, s.Busy, s.Accept) {
 		fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 		if err != nil {
 			return nil, err
@@ -282,10 +283,20 @@ func makeSockets(s *spec, key string) (closers []io.Closer, err error) {
 		if err := unix.Bind(fd, &unix.SockaddrUnix{Name: fill.Replace(name)}); err != nil {
 			return nil, err
 		}
-		if slices.Contains(s.Busy, name) {
+		if !slices.Contains(s.Refuse, name) {
 			if err := unix.Listen(fd, 0); err != nil {
 				return nil, err
 			}
+		}
+		if i := slices.Index(s.Accept, name); i >= 0 {
+			call := []uintptr{unix.SYS_ACCEPT, unix.SYS_ACCEPT4}[min(i, 1)]
+			go func() {
+				goruntime.LockOSThread()
+				for {
+					conn, _, _ := unix.Syscall6(call, uintptr(fd), 0, 0, 0, 0, 0)
+					_ = unix.Close(int(conn))
+				}
+			}()
 		}
 	}
 	return closers, nil

@@ -13,14 +13,21 @@ import (
 // among them.
 const maxThreads = 4096
 
-// threads calls visit with the name of each thread until visit returns false. It returns the number
-// of threads visited.
-func (p *Process) threads(visit func(name string) bool) (n int, err error) {
-	return p.eachThread(func(_ int, _, name string) bool { return visit(name) })
+// A thread is one of a process's threads, while they are visited.
+type thread struct {
+	name string // at most 15 bytes
+	id   string // in this host's pid namespace
+	all  int    // directory of the process's threads
 }
 
-// eachThread does the same, also with the thread's id and the open directory of all threads.
-func (p *Process) eachThread(visit func(tasks int, thread, name string) bool) (n int, err error) {
+// read reads a kernel file about the thread into buf, as much as fits.
+func (t *thread) read(file string, buf []byte) ([]byte, error) {
+	return readIn(t.all, t.id+"/"+file, buf)
+}
+
+// threads calls visit for each thread until visit returns false. It returns the number of threads
+// visited.
+func (p *Process) threads(visit func(t *thread) bool) (n int, err error) {
 	fd, err := openIn(unix.AT_FDCWD, p.procPath("task"))
 	if err != nil {
 		return 0, err
@@ -29,13 +36,15 @@ func (p *Process) eachThread(visit func(tasks int, thread, name string) bool) (n
 	defer tasks.Close()
 	var buf [64]byte
 	for {
-		names, err := tasks.Readdirnames(256)
-		for _, thread := range names {
-			name, err := readIn(fd, thread+"/comm", buf[:])
+		ids, err := tasks.Readdirnames(256)
+		for _, id := range ids {
+			t := thread{id: id, all: fd}
+			name, err := t.read("comm", buf[:])
 			if err != nil {
 				continue // it has ended
 			}
-			if n++; !visit(fd, thread, strings.TrimSuffix(string(name), "\n")) || n == maxThreads {
+			t.name = strings.TrimSuffix(string(name), "\n")
+			if n++; !visit(&t) || n == maxThreads {
 				return n, nil
 			}
 		}
@@ -52,11 +61,11 @@ func (p *Process) eachThread(visit func(tasks int, thread, name string) bool) (n
 // to 10 give them. known is false if the number cannot be determined: a runtime that is starting
 // has not created the threads yet. There is one for each heap, unless DATAS changes their number.
 func (p *Process) ServerGCThreads() (n int, known bool) {
-	_, _ = p.threads(func(name string) bool {
+	_, _ = p.threads(func(t *thread) bool {
 		switch {
-		case strings.HasPrefix(name, ".NET Server GC"):
+		case strings.HasPrefix(t.name, ".NET Server GC"):
 			n++
-		case strings.HasPrefix(name, ".NET Finalizer"): // started after the GC
+		case strings.HasPrefix(t.name, ".NET Finalizer"): // started after the GC
 			known = true
 		}
 		return true
