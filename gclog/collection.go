@@ -18,6 +18,7 @@ type collection struct {
 	sized     bool        // GCHeapStats was seen
 	sizedAt   int64       // when GCHeapStats was seen
 	settled   bool        // settle has computed the sums over the heaps; it does so once
+	reported  int64       // when the last history was reported; 0: none was
 	pending   int         // background: number of heap histories still to come
 
 	previousEnd int64 // GCEnd of the collection that started before this one
@@ -329,6 +330,7 @@ func (r *Reducer) globalHistory(at Stamp, e *clr.GCGlobalHeapHistory) {
 		return
 	}
 	c.Global, c.HasGlobal, c.HasCompaction = *e, true, true
+	c.reported = at.Time
 	r.hasHistory = true
 	c.pending = c.expectedHeaps() - c.historyCount()
 	if e.Heaps > 1 {
@@ -387,6 +389,7 @@ func (r *Reducer) perHeapHistory(at Stamp, e *clr.GCPerHeapHistory) {
 		return
 	}
 	h.History, h.HasHistory = *e, true
+	c.reported = at.Time
 	c.GenerationCount = max(c.GenerationCount, e.Generations)
 	c.pending--
 	r.completeBackground(c)
@@ -443,6 +446,7 @@ func (r *Reducer) settle(c *collection) {
 		c.HasHistory = false
 	}
 	c.Complete = c.Flaws == 0
+	r.recognizeDump(c)
 	c.HasObjects, c.HasFragmentation = c.HasHistory, c.HasHistory
 	c.sumHeaps()
 	c.setWindow()

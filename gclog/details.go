@@ -22,6 +22,25 @@ var kindNames = [...]string{"blocking", "background", "foreground"}
 
 func (k Kind) String() string { return kindNames[k] }
 
+// A Requester is who requested a heap snapshot.
+type Requester uint8
+
+// The requesters.
+const (
+	RequesterOther Requester = iota // a diagnostic tool other than gclog
+	RequesterGclog
+)
+
+var requesterNames = [...]string{"other", "gclog"}
+
+func (r Requester) String() string { return requesterNames[r] }
+
+// ParseRequester returns the requester with this name, as String returns it.
+func ParseRequester(name []byte) (r Requester, ok bool) {
+	i := slices.Index(requesterNames[:], string(name))
+	return Requester(max(i, 0)), i >= 0
+}
+
 // Flaw is a set of reasons why a record is incomplete.
 type Flaw uint16
 
@@ -102,8 +121,11 @@ type GCDetails struct {
 	// Provisional: the full collection of provisional mode, in the same suspension as the gen1
 	// collection before it [R 1 Reason PMFullGC].
 	Provisional bool
-	// HeapDump: the pause includes a heap walk for a snapshot [R 16].
+	// HeapDump: the collection is that of a heap snapshot, and its pause includes a walk of the heap
+	// [R 16, or docs/reduction.md 4].
 	HeapDump bool
+	// HeapDumpBy is who requested the snapshot, if HeapDump is set.
+	HeapDumpBy Requester
 
 	Complete   bool
 	Flaws      Flaw

@@ -1,6 +1,8 @@
 package gclog
 
 import (
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gclog/gclog/parse"
@@ -64,6 +66,12 @@ type Process struct {
 	HeapCount  int
 	Processors int    // that the runtime sees
 	GCLibrary  string // file name of a standalone GC, "" for the built-in one
+
+	// DiagnosticsThreads are the threads that carry out what diagnostic tools request, with their ids
+	// in events; others that request no collections may be among them. Empty: unknown.
+	DiagnosticsThreads []uint64
+	// Snapshot: gclog itself took a heap snapshot in this session.
+	Snapshot bool
 
 	// Limits from GCSettingsRundown (sent at attach, .NET 9 and later).
 	Limits    clr.GCSettings
@@ -262,12 +270,14 @@ func (p *Processes) find(key processKey) *process {
 		x = &process{facts: &Process{ID: key.id, Sync: p.trace.SyncTime, Processors: p.trace.Processors}}
 		if r := p.recorded; r.ID == key.id {
 			x.facts.Name, x.facts.RuntimeVersion, x.facts.Flavor, x.facts.Server, x.facts.Started = r.Name, r.RuntimeVersion, r.Flavor, r.Server, r.Started
+			x.facts.DiagnosticsThreads, x.facts.Snapshot = r.DiagnosticsThreads, r.Snapshot
 			if !r.Started.IsZero() {
 				x.facts.UptimeAtSync = max(0, x.facts.Sync.Sub(r.Started))
 			}
 		}
 		if out := p.observe(x.facts); out != nil {
 			x.reducer = NewReducer(out)
+			x.reducer.SetProcess(x.facts)
 		}
 		p.byKey[key] = x
 		p.list = append(p.list, x)
@@ -289,7 +299,16 @@ func (p *Processes) recordedProcess(id int64, e *clr.RecordedProcess) {
 	if e.Started > 0 {
 		p.recorded.Started = time.Unix(0, e.Started).UTC()
 	}
+	p.recorded.Snapshot = e.Snapshot
+	for id := range strings.FieldsSeq(e.DiagnosticsThreads.String()) {
+		if n, err := strconv.ParseUint(id, 10, 64); err == nil && len(p.recorded.DiagnosticsThreads) < maxDiagnosticsThreads {
+			p.recorded.DiagnosticsThreads = append(p.recorded.DiagnosticsThreads, n)
+		}
+	}
 }
+
+// maxDiagnosticsThreads is more than a runtime has.
+const maxDiagnosticsThreads = 128
 
 func (p *Process) runtimeInformation(e *clr.RuntimeInformation) {
 	if v := versionString(e.BCLVersion); p.RuntimeVersion == "" && v != "" {

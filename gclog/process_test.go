@@ -139,7 +139,7 @@ func TestRecordedStart(t *testing.T) {
 		p.Begin(&parse.Trace{PointerSize: 8, TicksPerSecond: 1e9, SyncTime: sync})
 		p.Event(&parse.Event{
 			Meta: &parse.Metadata{Provider: clr.RecordingProvider, EventID: clr.IDRecordedProcess}, Process: 1,
-			Payload: clr.AppendRecordedProcess(nil, "shop", "8.0.14", gclog.FlavorCoreCLR, "server", c.started),
+			Payload: recordedProcess("shop", "8.0.14", gclog.FlavorCoreCLR, "server", c.started),
 		})
 		if len(p.List()) != 0 {
 			t.Error("the event alone makes a process")
@@ -156,6 +156,13 @@ func TestRecordedStart(t *testing.T) {
 	}
 }
 
+// recordedProcess is the payload of the event.
+func recordedProcess(name, version, flavor, gc string, started int64) []byte {
+	return clr.AppendRecordedProcess(nil, &clr.RecordedProcess{
+		Name: clr.EncodeUTF16(name), RuntimeVersion: clr.EncodeUTF16(version), Flavor: clr.EncodeUTF16(flavor), GC: clr.EncodeUTF16(gc), Started: started,
+	})
+}
+
 // TestRecordedFlavour checks the names of the GC kinds; other names mean unknown.
 func TestRecordedFlavour(t *testing.T) {
 	for said, want := range map[string]gclog.Known{"server": gclog.Yes, "workstation": gclog.No, "": gclog.Unknown, "else": gclog.Unknown} {
@@ -163,7 +170,7 @@ func TestRecordedFlavour(t *testing.T) {
 		p.Begin(&parse.Trace{PointerSize: 8, TicksPerSecond: 1e9})
 		p.Event(&parse.Event{
 			Meta: &parse.Metadata{Provider: clr.RecordingProvider, EventID: clr.IDRecordedProcess}, Process: 1,
-			Payload: clr.AppendRecordedProcess(nil, "", "", "", said, 0),
+			Payload: recordedProcess("", "", "", said, 0),
 		})
 		p.Event(&parse.Event{Meta: &parse.Metadata{Index: 1, Provider: clr.RuntimeProvider, EventID: clr.IDGCRestartEEEnd}, Process: 1})
 		if got := p.List()[0].Server; got != want {

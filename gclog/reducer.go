@@ -20,8 +20,10 @@ type Stamp struct {
 // Its state is bounded: a few open collections and suspensions, whatever the stream contains. A
 // Reducer must not be used by several goroutines at once.
 type Reducer struct {
-	out  Observer
-	hook EventObserver // out, if it also receives events
+	out     Observer
+	hook    EventObserver   // out, if it also receives events
+	asked   RequestObserver // out, if it also knows what gclog requested
+	process *Process        // nil: nothing is known about it
 
 	open        []*collection  // in the order of their starts
 	free        []*collection  // memory for reuse
@@ -74,8 +76,14 @@ const (
 // NewReducer returns a Reducer that passes what it finds to out.
 func NewReducer(out Observer) *Reducer {
 	hook, _ := out.(EventObserver)
-	return &Reducer{out: out, hook: hook}
+	asked, _ := out.(RequestObserver)
+	return &Reducer{out: out, hook: hook, asked: asked}
 }
+
+// SetProcess passes the facts about the process, which may be filled in later, to the Reducer. It
+// needs DiagnosticsThreads and Snapshot to recognize collections of heap snapshots in sessions
+// without the events of the heap walk.
+func (r *Reducer) SetProcess(p *Process) { r.process = p }
 
 // Wanted reports whether the Reducer uses a kind of event: it is the filter for parse.NewReader. Of
 // pinned objects it only needs the number and total size.

@@ -72,12 +72,12 @@ const (
 //
 // A request that arrives within some milliseconds of the moment at which a suspended runtime is
 // resumed may be answered and lost: InduceOptions.Repeat is for that case.
-func Induce(ctx context.Context, t *session.Target, o InduceOptions) (*Induced, error) {
-	release, err := t.Share(ctx) // the sessions of a heap snapshot would make the runtime collect too
+func Induce(ctx context.Context, t *session.Target, o InduceOptions) (_ *Induced, err error) {
+	unshare, err := t.Share(ctx) // the sessions of a heap snapshot would make the runtime collect too
 	if err != nil {
 		return nil, err
 	}
-	defer release()
+	defer unshare()
 	w, err := openWitness(ctx, t.StartTracing, o.Sequence)
 	if err != nil {
 		return nil, err
@@ -86,8 +86,16 @@ func Induce(ctx context.Context, t *session.Target, o InduceOptions) (*Induced, 
 	if err := w.await(ctx, w.traced, o.patience()); err != nil {
 		return nil, o.explain(t, w, err)
 	}
+	release := t.AnnounceGC()
 	a := w.ask(ctx, t, o.Sequence)
-	defer func() { a.end(ctx, w) }() // before the witness ends
+	defer func() {
+		a.end(ctx, w)
+		w.end() // not earlier
+		if err == nil {
+			time.Sleep(time.Until(a.ended.Add(holdAfter)))
+		}
+		release()
+	}()
 	limit := o.limit()
 	err = o.see(ctx, t, w, a, limit)
 	if errors.Is(err, errLate) && o.Repeat && limit < o.Timeout {
@@ -177,6 +185,7 @@ type asking struct {
 	cancel   context.CancelFunc
 	over     chan struct{} // closed when the stream has ended
 	once     sync.Once
+	ended    time.Time // when the session was ended; zero: there was none
 }
 
 // ask opens the session. It does not wait until it is open.
@@ -232,5 +241,6 @@ func (a *asking) stop(asked context.Context, w *witness) {
 	_ = a.stream.Close()
 	cancel()
 	<-stopped
+	a.ended = time.Now()
 	time.Sleep(resumeTime)
 }

@@ -99,7 +99,7 @@ func on(event string, do func(*stage)) func(*stage, string) {
 
 // TestInduce: the requested collection is found among others, whenever it happens.
 func TestInduce(t *testing.T) {
-	const ends = resumeTime // of the request; ending the witness takes no time
+	const ends = holdAfter // of the request, and of its announcement; ending the witness takes no time
 	const lasts = 20 * time.Second
 	var collected chan struct{}
 	for name, c := range map[string]struct {
@@ -259,7 +259,7 @@ func TestInduce(t *testing.T) {
 		},
 		"its sessions do not end": {
 			react: on("begin 1", func(x *stage) { x.induce(1) }), deaf: true, options: InduceOptions{Wait: true, Timeout: time.Minute},
-			number: 1, takes: 5*time.Second + idle + ends + 5*time.Second,
+			number: 1, takes: 5*time.Second + idle + resumeTime + 5*time.Second,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -451,9 +451,9 @@ func TestInduceRepeats(t *testing.T) {
 		induced  bool
 		takes    time.Duration
 	}{
-		"the request":         {"begin 1", repeat, 1, true, resumeTime},
-		"the end of it":       {"end 1", repeat, 1, true, 2*time.Second + idle + resumeTime},
-		"the second one":      {"begin 2", repeat, 2, true, 2*(2*time.Second+idle) + 2*resumeTime},
+		"the request":         {"begin 1", repeat, 1, true, holdAfter},
+		"the end of it":       {"end 1", repeat, 1, true, 2*time.Second + idle + holdAfter},
+		"the second one":      {"begin 2", repeat, 2, true, 2*(2*time.Second+idle) + resumeTime + holdAfter},
 		"nothing":             {"", repeat, 2, false, 2*(2*time.Second+idle) + time.Minute + idle + 2*resumeTime},
 		"no time for it":      {"begin 2", InduceOptions{Repeat: true, Timeout: time.Second}, 1, false, time.Second + idle + resumeTime},
 		"an old runtime":      {"begin 2", InduceOptions{Timeout: time.Minute}, 1, false, time.Minute + idle + resumeTime},

@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/binary"
 	"io"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gclog/gclog/gclog"
@@ -30,6 +32,7 @@ func recordedFacts(ctx context.Context, t *session.Target) (p gclog.Process) {
 	ctx, cancel := context.WithTimeout(ctx, factsTime)
 	defer cancel()
 	_ = Contain(func() { p, _ = Identify(ctx, t) })
+	p.DiagnosticsThreads = t.DiagnosticsThreads()
 	return p
 }
 
@@ -83,11 +86,7 @@ func appendRecorded(head []byte, p *gclog.Process) []byte {
 		hasSize = 0x80
 	)
 	ticks := binary.LittleEndian.Uint64(head[ticksV4:])
-	started := int64(0)
-	if !p.Started.IsZero() {
-		started = p.Started.UnixNano()
-	}
-	event := clr.AppendRecordedProcess(nil, p.Name, p.RuntimeVersion, p.Flavor, recordedGC[p.Server], started)
+	event := clr.AppendRecordedProcess(nil, recordedEvent(p))
 	for {
 		b := appendBlock(head, "MetadataBlock", ticks, []byte{hasSize}, clr.AppendRecordedProcessMetadata(nil, recordedID))
 		b = appendBlock(b, "EventBlock", ticks, binary.AppendUvarint([]byte{hasID | hasSize}, recordedID), event)
@@ -96,6 +95,22 @@ func appendRecorded(head []byte, p *gclog.Process) []byte {
 		}
 		event = append(event, 0)
 	}
+}
+
+func recordedEvent(p *gclog.Process) *clr.RecordedProcess {
+	e := &clr.RecordedProcess{
+		Name: clr.EncodeUTF16(p.Name), RuntimeVersion: clr.EncodeUTF16(p.RuntimeVersion), Flavor: clr.EncodeUTF16(p.Flavor),
+		GC: clr.EncodeUTF16(recordedGC[p.Server]), Snapshot: p.Snapshot,
+	}
+	if !p.Started.IsZero() {
+		e.Started = p.Started.UnixNano()
+	}
+	var threads []string
+	for _, id := range p.DiagnosticsThreads {
+		threads = append(threads, strconv.FormatUint(id, 10))
+	}
+	e.DiagnosticsThreads = clr.EncodeUTF16(strings.Join(threads, " "))
+	return e
 }
 
 // appendBlock appends a block with one row to b, which must hold the stream from its first byte.

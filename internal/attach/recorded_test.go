@@ -38,6 +38,8 @@ func TestRecorder(t *testing.T) {
 		{},
 		{Name: "orders", RuntimeVersion: "8.0.14", Flavor: gclog.FlavorCoreCLR, Server: gclog.Yes, Started: clock.Time.Add(-time.Minute)},
 		{Name: "Zähler 𝄞", RuntimeVersion: "9.0.1-preview.3", Flavor: gclog.FlavorNativeAOT, Server: gclog.No},
+		{DiagnosticsThreads: []uint64{4713}, Snapshot: true},
+		{DiagnosticsThreads: []uint64{1<<64 - 1, 1, 1 << 22}},
 	} {
 		var out bytes.Buffer
 		asked := 0
@@ -57,7 +59,7 @@ func TestRecorder(t *testing.T) {
 			t.Errorf("%+v: the recording has\n%v\nthe stream\n%v", known, all, plain)
 		}
 		p := processOf(t, out.Bytes())
-		want := gclog.Process{ID: int64(clock.ProcessID), Name: known.Name, RuntimeVersion: known.RuntimeVersion, Flavor: known.Flavor, Server: known.Server, Started: known.Started, Sync: p.Sync, Processors: 2}
+		want := gclog.Process{ID: int64(clock.ProcessID), Name: known.Name, RuntimeVersion: known.RuntimeVersion, Flavor: known.Flavor, Server: known.Server, Started: known.Started, DiagnosticsThreads: known.DiagnosticsThreads, Snapshot: known.Snapshot, Sync: p.Sync, Processors: 2}
 		if !known.Started.IsZero() {
 			want.UptimeAtSync = time.Minute
 		}

@@ -96,6 +96,7 @@ type Session struct {
 	watch      *session.Watch
 	memory     *session.MemoryReader
 	remembered gclog.Memory // the latest reading of memory
+	threads    []uint64     // gclog.Process.DiagnosticsThreads
 	queue      *queue
 	tee        *tee
 
@@ -135,6 +136,7 @@ func Open(ctx context.Context, t *session.Target, o SessionOptions) (*Session, e
 	if o.Progress == nil {
 		o.Progress = &Progress{}
 	}
+	threads := t.DiagnosticsThreads()
 	start := t.StartTracing
 	if o.Early {
 		start = t.Client.StartTracing
@@ -150,7 +152,7 @@ func Open(ctx context.Context, t *session.Target, o SessionOptions) (*Session, e
 		return nil, err
 	}
 	s := &Session{
-		o: o, target: t, stream: stream, watch: t.Watch(), memory: t.OpenMemory(), queue: newQueue(), ordered: true,
+		o: o, target: t, stream: stream, watch: t.Watch(), memory: t.OpenMemory(), threads: threads, queue: newQueue(), ordered: true,
 		stopped: make(chan struct{}), traced: make(chan struct{}), done: make(chan struct{}),
 	}
 	s.cut, s.cutOff = context.WithCancel(context.Background())
@@ -287,7 +289,7 @@ func (s *Session) read() {
 	if s.trace == nil {
 		return
 	}
-	s.processes = onlyProcess(&s.mine, s)
+	s.processes = onlyProcess(&s.mine, s, s.threads)
 	silence := silence{}
 	for {
 		for p.Scan() {
@@ -315,13 +317,14 @@ func (s *Session) read() {
 }
 
 // onlyProcess returns the Processes for a stream of a single process, which is stored in mine at
-// its first event.
-func onlyProcess(mine **gclog.Process, observer gclog.Observer) *gclog.Processes {
+// its first event. threads are its diagnostics threads, if they are known.
+func onlyProcess(mine **gclog.Process, observer gclog.Observer, threads []uint64) *gclog.Processes {
 	return gclog.NewProcesses(func(p *gclog.Process) gclog.Observer {
 		if *mine != nil {
 			return nil
 		}
 		*mine = p
+		p.DiagnosticsThreads = threads
 		return observer
 	})
 }
@@ -491,6 +494,17 @@ func (s *Session) wants(at, ticks int64, d *gclog.GCDetails) bool {
 		}
 	}
 	return (!s.over || at <= s.overAt) && !s.isLate(ticks)
+}
+
+// Requested implements gclog.RequestObserver.
+func (s *Session) Requested() gclog.Request {
+	switch {
+	case s.target.Held():
+		return gclog.RequestSnapshot
+	case s.target.AnnouncedGC():
+		return gclog.RequestGC
+	}
+	return gclog.RequestNone
 }
 
 // Pause implements gclog.Observer.

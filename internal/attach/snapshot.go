@@ -61,8 +61,9 @@ type Snapshot struct {
 	released chan struct{} // closed when the hold has ended
 }
 
-// holdAfter is how long a target is held after a snapshot: gclog's other sessions with it receive
-// the events of the collection within 100 ms, and look whether it was a snapshot's.
+// holdAfter is how long a target is held after a snapshot, or a requested collection stays announced:
+// gclog's other sessions with it receive the events of the collection within 100 ms, and look whether
+// it was a snapshot's.
 const holdAfter = 500 * time.Millisecond
 
 // Close returns when the target is no longer held, and other processes of gclog have had the time to
@@ -123,6 +124,7 @@ func TakeSnapshot(ctx context.Context, t *session.Target, o SnapshotOptions) (_ 
 	}
 	o.Progress.Phase.Store(int32(SnapshotWalks))
 	facts := recordedFacts(ctx, t)
+	facts.Snapshot = true
 	number, err := o.walk(ctx, t, s.hold, &facts)
 	walked = time.Now()
 	if err != nil {

@@ -117,7 +117,7 @@ var manifests = []manifest{
 	{clr.RundownProvider, 187, "RuntimeInformationDCStart", map[int]string{0: runtimeInformation}},
 
 	{clr.EventPipeProvider, 1, "ProcessInfo", map[int]string{0: "CommandLine:text", 1: "CommandLine:text OSInformation:text Architecture:text"}},
-	{clr.RecordingProvider, 1, "RecordedProcess", map[int]string{0: "Name:text RuntimeVersion:text Flavor:text GC:text Started:i64"}},
+	{clr.RecordingProvider, 1, "RecordedProcess", map[int]string{0: recordedProcess, 1: recordedProcess + " DiagnosticsThreads:text Snapshot:bool"}},
 }
 
 const (
@@ -126,6 +126,8 @@ const (
 	globalHistory  = "FinalYoungestDesired:u64 Heaps:i32 CondemnedGeneration:u32 Gen0Reductions:u32 Reason:u32 Mechanisms:u32"
 	globalHistory2 = " PauseMode:u32 MemoryLoad:u32 =HasMemoryLoad:true"
 	globalHistory3 = " CondemnedGenerations:u32 Condemned:u32 =HasCondemned:true"
+
+	recordedProcess = "Name:text RuntimeVersion:text Flavor:text GC:text Started:i64"
 
 	runtimeInformation = "ClrInstance:u16 Sku:u16 BCLVersion.0:u16 BCLVersion.1:u16 BCLVersion.2:u16 BCLVersion.3:u16 " +
 		"VMVersion.0:u16 VMVersion.1:u16 VMVersion.2:u16 VMVersion.3:u16 StartupFlags:u32 StartupMode:u8 CommandLine:text ComObjectGUID:guid RuntimeDLLPath:text"

@@ -14,52 +14,78 @@ type RecordedProcess struct {
 	Flavor         UTF16 // "CoreCLR" or "NativeAOT"
 	GC             UTF16 // "server" or "workstation"
 	Started        int64 // start of the process, nanoseconds of Unix time; 0: unknown
+	// Version 1.
+	DiagnosticsThreads UTF16 // "4713 4790": threads that carry out what diagnostic tools request
+	Snapshot           bool  // gclog took a heap snapshot in this session
 }
 
-func (e *RecordedProcess) decode(p *payload, _ int) {
+func (e *RecordedProcess) decode(p *payload, version int) {
 	*e = RecordedProcess{Name: p.utf16z(), RuntimeVersion: p.utf16z(), Flavor: p.utf16z(), GC: p.utf16z(), Started: int64(p.u64())}
+	if p.bad || !has(version, 1) {
+		return
+	}
+	if threads, snapshot := p.utf16z(), p.u32(); !p.bad { // what follows in version 0 is too short
+		e.DiagnosticsThreads, e.Snapshot = threads, snapshot != 0
+	}
+	p.bad = false
 }
 
 // Types of fields in event metadata, numbered as in .NET's TypeCode.
 const (
+	fieldBool   = 3
 	fieldInt64  = 11
 	fieldString = 18
 )
 
 // AppendRecordedProcess appends the payload of a RecordedProcess.
-func AppendRecordedProcess(b []byte, name, runtimeVersion, flavor, gc string, started int64) []byte {
-	b = appendUTF16z(b, name)
-	b = appendUTF16z(b, runtimeVersion)
-	b = appendUTF16z(b, flavor)
-	b = appendUTF16z(b, gc)
-	return binary.LittleEndian.AppendUint64(b, uint64(started))
+func AppendRecordedProcess(b []byte, e *RecordedProcess) []byte {
+	for _, s := range []UTF16{e.Name, e.RuntimeVersion, e.Flavor, e.GC} {
+		b = append(append(b, s...), 0, 0)
+	}
+	b = binary.LittleEndian.AppendUint64(b, uint64(e.Started))
+	b = append(append(b, e.DiagnosticsThreads...), 0, 0)
+	snapshot := uint32(0)
+	if e.Snapshot {
+		snapshot = 1
+	}
+	return binary.LittleEndian.AppendUint32(b, snapshot)
+}
+
+// EncodeUTF16 returns s as it is in a payload.
+func EncodeUTF16(s string) (text UTF16) {
+	for _, c := range utf16.Encode([]rune(s)) {
+		text = binary.LittleEndian.AppendUint16(text, c)
+	}
+	return text
 }
 
 // AppendRecordedProcessMetadata appends the payload of a V4 metadata row for RecordedProcess, for
 // readers that do not know the event.
 func AppendRecordedProcessMetadata(b []byte, id uint32) []byte {
 	b = binary.LittleEndian.AppendUint32(b, id)
-	b = appendUTF16z(b, RecordingProvider)
+	text := func(s string) { b = append(append(b, EncodeUTF16(s)...), 0, 0) }
+	text(RecordingProvider)
 	b = binary.LittleEndian.AppendUint32(b, IDRecordedProcess)
-	b = appendUTF16z(b, Name(RecordingProvider, IDRecordedProcess))
+	text(Name(RecordingProvider, IDRecordedProcess))
 	b = binary.LittleEndian.AppendUint64(b, 0) // keywords
-	b = binary.LittleEndian.AppendUint32(b, 0) // version
+	b = binary.LittleEndian.AppendUint32(b, 1) // version
 	b = binary.LittleEndian.AppendUint32(b, LevelInformational)
 	fields := []struct {
 		name string
 		kind uint32
-	}{{"Name", fieldString}, {"RuntimeVersion", fieldString}, {"Flavor", fieldString}, {"GC", fieldString}, {"Started", fieldInt64}}
+	}{
+		{"Name", fieldString},
+		{"RuntimeVersion", fieldString},
+		{"Flavor", fieldString},
+		{"GC", fieldString},
+		{"Started", fieldInt64},
+		{"DiagnosticsThreads", fieldString},
+		{"Snapshot", fieldBool},
+	}
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(fields)))
 	for _, f := range fields {
 		b = binary.LittleEndian.AppendUint32(b, f.kind)
-		b = appendUTF16z(b, f.name)
-	}
-	return b
-}
-
-func appendUTF16z(b []byte, s string) []byte {
-	for _, c := range append(utf16.Encode([]rune(s)), 0) {
-		b = binary.LittleEndian.AppendUint16(b, c)
+		text(f.name)
 	}
 	return b
 }
