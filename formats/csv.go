@@ -24,7 +24,7 @@ const csvHeader = "StartRelativeMSec,Number,Generation,Type,Reason,IsCompacting,
 	"HeapBefore,HeapAfter,HeapPeak,Promoted,Fragmentation,CommittedBefore,CommittedAfter,Allocated,Gen0Budget," +
 	"HeapCount,MemoryLoadPercent,PinnedObjects,Handles,FinalizationCount,Complete,LostEvents," +
 	"Gen0Before,Gen1Before,Gen2Before,LOHBefore,POHBefore,FinalPauseStartRelativeMSec,Resident,CgroupMemory,CgroupLimit," +
-	"FinalSuspensionDurationInMilliSeconds\n"
+	"FinalSuspensionDurationInMilliSeconds,HeapDumpBy\n"
 
 func newCSV(o *Options) formatter {
 	c := &csvFormat{clock: newClock(o.Process.Sync, o.Process.UptimeAtSync), o: o}

@@ -23,6 +23,7 @@ var csvForms = map[string]*regexp.Regexp{
 	"Complete":     regexp.MustCompile(`^(True|False)$`),
 	"StartTime":    regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$`),
 	"Kind":         regexp.MustCompile(`^(blocking|background|foreground)$`),
+	"HeapDumpBy":   regexp.MustCompile(`^(gclog|other)$`),
 }
 
 var (
@@ -128,6 +129,7 @@ func checkCSVRow(t *testing.T, n int, row map[string]string, d *gclog.GCDetails)
 		"ObjGen2After": bytes(g[2].ObjectsAfter, d.HasHistory), "ObjLOHAfter": bytes(g[3].ObjectsAfter, d.HasHistory),
 		"HeapBefore": bytes(d.SizeBefore(), d.HasBefore), "HeapAfter": bytes(d.SizeAfter(), d.HasSizesAfter),
 		"Promoted": bytes(d.PromotedBytes, d.HasPromoted), "Complete": title[d.Complete],
+		"HeapDumpBy": map[bool]string{true: d.HeapDumpBy.String()}[d.HeapDump],
 		"Gen0Before": bytes(g[0].Before, d.HasBefore), "Gen1Before": bytes(g[1].Before, d.HasBefore), "Gen2Before": bytes(g[2].Before, d.HasBefore),
 		"Resident": "", "CgroupMemory": "", "CgroupLimit": "", // known only to live sessions
 		"LOHBefore": bytes(g[3].Before, d.HasBefore), "POHBefore": bytes(g[4].Before, d.HasBefore && d.GenerationCount > 4),

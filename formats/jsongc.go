@@ -89,6 +89,9 @@ func appendMessage(b []byte, d *gclog.GCDetails) []byte {
 		b = append(b, d.Reason.String()...)
 		b = append(b, ')')
 	}
+	if d.HeapDump {
+		b = append(b, " for a heap snapshot"...)
+	}
 	if len(d.Pauses) > 0 {
 		b = append(b, ": pause "...)
 		b = appendMillis(b, d.Pause())

@@ -393,9 +393,15 @@ func TestJSONMembers(t *testing.T) {
 			"pause.parts[].ns": "2000000 200000000", "pause.total.ns": "202000000", "pause.max.ns": "200000000", "paused.pct": "0.4040",
 		}},
 		{"what is reported of few", func(d *gclog.GCDetails) {
-			d.DemotedBGC, d.InsideBGCStart, d.Provisional, d.HeapDump, d.BeforeEstimated = true, true, true, true, true
+			d.DemotedBGC, d.InsideBGCStart, d.Provisional, d.BeforeEstimated = true, true, true, true
 		}, "", map[string]string{
-			"demoted_background": "true", "inside_background_start": "true", "provisional": "true", "heap_dump": "true", "heap.before_estimated": "true",
+			"demoted_background": "true", "inside_background_start": "true", "provisional": "true", "heap.before_estimated": "true",
+		}},
+		{"a heap snapshot", func(d *gclog.GCDetails) { d.HeapDump = true }, "", map[string]string{
+			"heap_dump": "true", "heap_dump_by": "other", "message": "GC 7 gen2 background (AllocLarge) for a heap snapshot: pause 5.000 ms, heap 560 B -> 610 B",
+		}},
+		{"a heap snapshot of gclog", func(d *gclog.GCDetails) { d.HeapDump, d.HeapDumpBy = true, gclog.RequesterGclog }, "", map[string]string{
+			"heap_dump": "true", "heap_dump_by": "gclog", "message": "GC 7 gen2 background (AllocLarge) for a heap snapshot: pause 5.000 ms, heap 560 B -> 610 B",
 		}},
 		{"balanced young objects", func(d *gclog.GCDetails) { d.Summary.Gen0Imbalance, d.Summary.SurvivedImbalance = 1, 0 }, "imbalance.survived", map[string]string{"imbalance.gen0": "1.0"}},
 		{"balanced survivors", func(d *gclog.GCDetails) { d.Summary.Gen0Imbalance, d.Summary.SurvivedImbalance = 0, 1 }, "imbalance.gen0", map[string]string{"imbalance.survived": "1.0"}},

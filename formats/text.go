@@ -250,7 +250,8 @@ func (t *textFormat) appendNotes(dst []byte, d *gclog.GCDetails) []byte {
 	note(d.DemotedBGC, "(started as background)")
 	note(d.InsideBGCStart, "(in the first pause of a background collection)")
 	note(d.Provisional, "(provisional mode)")
-	note(d.HeapDump, "(with a heap dump)")
+	note(d.HeapDump && d.HeapDumpBy == gclog.RequesterGclog, "(heap snapshot by gclog)")
+	note(d.HeapDump && d.HeapDumpBy != gclog.RequesterGclog, "(heap snapshot)")
 	note(d.BeforeEstimated, "(size before is a guess)")
 	if d.Kind == gclog.KindBackground && d.HasEnd && d.Flaws&gclog.FlawNoStart == 0 {
 		dst = append(dst, "  took "...)

@@ -258,7 +258,12 @@ func TestTextRows(t *testing.T) {
 			d.DemotedBGC, d.InsideBGCStart, d.Provisional, d.HeapDump, d.BeforeEstimated = true, true, true, true, true
 			return d
 		}(), "10:00:01.000 7 1 blocking AllocSmall ? 0.012 11.041 118.0 MB -> 18.0 MB 13.2 MB 108.1 KB (started as background)" +
-			" (in the first pause of a background collection) (provisional mode) (with a heap dump) (size before is a guess)"},
+			" (in the first pause of a background collection) (provisional mode) (heap snapshot) (size before is a guess)"},
+		{"a heap snapshot of gclog", func() *gclog.GCDetails {
+			d := blocking(7)
+			d.HeapDump, d.HeapDumpBy = true, gclog.RequesterGclog
+			return d
+		}(), "10:00:01.000 7 1 blocking AllocSmall ? 0.012 11.041 118.0 MB -> 18.0 MB 13.2 MB 108.1 KB (heap snapshot by gclog)"},
 	} {
 		_, records := written(t, "text", formats.Options{Process: someone()}, func(w *formats.Writer) { w.GC(c.d) })
 		if got := strings.Join(strings.Fields(strings.Join(records, "|")), " "); got != c.want {

@@ -267,6 +267,10 @@ func (u *unified) dotnetLine(dst []byte, at int64, n uint32, d *gclog.GCDetails,
 		f.name("reason")
 		f.b = append(f.b, d.Reason.String()...)
 	}
+	if d.HeapDump {
+		f.name("heap_dump")
+		f.b = append(f.b, d.HeapDumpBy.String()...)
+	}
 	if x != nil {
 		for g := range d.GenerationCount {
 			f.name(gclog.GenerationName(g))

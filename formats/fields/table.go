@@ -100,8 +100,15 @@ var identity = []Field{
 		yes(func(d *gc) *bool { return &d.InsideBGCStart })),
 	row("provisional", "", "", Flag, "R 1", "the full collection of provisional mode; only if true",
 		yes(func(d *gc) *bool { return &d.Provisional })),
-	row("heap_dump", "", "", Flag, "R 16", "the pause includes a heap walk for a snapshot; only if true",
+	row("heap_dump", "", "", Flag, "docs/reduction.md 4", "the collection of a heap snapshot, whose pause includes a walk of the heap; only if true",
 		yes(func(d *gc) *bool { return &d.HeapDump })),
+	row("heap_dump_by", "HeapDumpBy", "DotNet: heap_dump", Text, "docs/reduction.md 4", "who requested the snapshot: gclog, or other; only of the collection of a heap snapshot",
+		text(func(d *gc) string {
+			if !d.HeapDump {
+				return ""
+			}
+			return d.HeapDumpBy.String()
+		})),
 	row("server", "", "", Flag, "D 10, D 187", "the process uses server GC", Value{}),
 	row("concurrent", "", "", Flag, "D 10, D 187", "background collections are enabled", Value{}),
 	row("heap_count", "HeapCount", "DotNet: workers", Number, "R 205", "the number of heaps",

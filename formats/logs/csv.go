@@ -34,6 +34,7 @@ const (
 	csvStartTime
 	csvKind
 	csvComplete
+	csvHeapDump
 
 	csvProcess
 	csvHeapBefore
@@ -48,7 +49,7 @@ const (
 var csvNames = [csvPlain]string{
 	"StartRelativeMSec", "SuspensionDurationInMilliSeconds", "PauseDurationInMilliSeconds", "FinalPauseDurationInMilliSeconds",
 	"FinalSuspensionDurationInMilliSeconds", "DurationInMilliSeconds", "PauseStartRelativeMSec", "FinalPauseStartRelativeMSec",
-	"Type", "Reason", "IsCompacting", "StartTime", "Kind", "Complete", "ProcessID", "HeapBefore", "Number", "Generation", "Gen0Before",
+	"Type", "Reason", "IsCompacting", "StartTime", "Kind", "Complete", "HeapDumpBy", "ProcessID", "HeapBefore", "Number", "Generation", "Gen0Before",
 }
 
 // A csvColumn is a column of a file. For one of another program, field is nil.
@@ -309,6 +310,9 @@ func (c *csvParser) identify(d *gclog.GCDetails) (ok bool) {
 	d.DemotedBGC = d.Type == clr.TypeBackground && d.Kind == gclog.KindBlocking
 	if row.has(csvReason) {
 		d.Reason, d.HasReason = clr.ParseReason(unquote(row.texts[csvReason]))
+	}
+	if d.HeapDump = row.has(csvHeapDump); d.HeapDump {
+		d.HeapDumpBy, _ = gclog.ParseRequester(unquote(row.texts[csvHeapDump]))
 	}
 	if row.has(csvCompacting) && d.Kind != gclog.KindBackground {
 		d.HasCompaction = true

@@ -66,7 +66,7 @@ func heldByCSV(d, got *gclog.GCDetails, sync int64) *gclog.GCDetails {
 	started := d.Flaws&gclog.FlawNoStart == 0
 	w := &gclog.GCDetails{
 		Number: d.Number, HasNumber: d.HasNumber, Index: d.Index, Generation: d.Generation, Type: d.Type, Kind: d.Kind,
-		Reason: d.Reason, HasReason: d.HasReason, DemotedBGC: d.DemotedBGC, Complete: d.Complete, LostEvents: d.LostEvents,
+		Reason: d.Reason, HasReason: d.HasReason, DemotedBGC: d.DemotedBGC, HeapDump: d.HeapDump, HeapDumpBy: d.HeapDumpBy, Complete: d.Complete, LostEvents: d.LostEvents,
 		Start: micros(d.Start), HasEnd: started && d.HasEnd,
 		HasSizesAfter: d.HasSizesAfter, HasObjects: d.HasObjects, HasBefore: d.HasBefore, HasFragmentation: d.HasFragmentation,
 		Peak: d.Peak, HasPromoted: d.HasPromoted, PromotedBytes: d.PromotedBytes, HasAllocated: d.HasAllocated,

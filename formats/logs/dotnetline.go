@@ -18,6 +18,8 @@ type stats struct {
 	knownMechanism   bool // compacting is known
 	reason           clr.Reason
 	hasReason        bool
+	heapDump         bool
+	heapDumpBy       gclog.Requester
 	sizes            [gclog.Generations]sizes
 	generations      int // how many entries of sizes are set
 	promoted         int64
@@ -83,6 +85,10 @@ func (s *stats) read(key, b []byte) (ok bool) {
 	case "reason":
 		s.reason, s.hasReason = clr.ParseReason(b)
 		return s.hasReason
+	case "heap_dump":
+		s.heapDump = true
+		s.heapDumpBy, _ = gclog.ParseRequester(b)
+		return true
 	case "gen0", "gen1", "gen2":
 		return s.readSizes(int(key[3]-'0'), b)
 	case "loh":
@@ -131,6 +137,7 @@ func (s *stats) readSizes(g int, b []byte) (ok bool) {
 
 func (s *stats) fill(d *gclog.GCDetails) {
 	d.Reason, d.HasReason = s.reason, s.hasReason
+	d.HeapDump, d.HeapDumpBy = s.heapDump, s.heapDumpBy
 	d.Global.Heaps = s.workers
 	d.Flaws |= s.flaws
 	if d.HasCompaction = s.knownMechanism; s.compacting {

@@ -553,7 +553,7 @@ func TestJSONFull(t *testing.T) {
 	x.writeTo("json", &out, &p)
 	d := &gclog.GCDetails{
 		Number: 1, HasNumber: true, Generation: 2, Kind: gclog.KindBackground, Type: clr.TypeBackground, Reason: 99, HasReason: true,
-		Provisional: true, HeapDump: true, Complete: true, Start: 10, End: 5000, HasEnd: true,
+		Provisional: true, HeapDump: true, HeapDumpBy: gclog.RequesterGclog, Complete: true, Start: 10, End: 5000, HasEnd: true,
 		Window: 1e9, HasTicks: true, TickAllocated: [3]uint64{1, 2, 3},
 		PinEvents: 1, PinEventBytes: 2, PinPlugs: 3, PinPlugBytes: 4, HasTrigger: true, Trigger: math.MaxUint64, Suspended: 5, Triggered: 2,
 		Summary: &gclog.HeapSummary{Gen0Imbalance: 1.5, SurvivedImbalance: 2},

@@ -170,9 +170,10 @@ var jsonCode = map[string]func(l *jsonLine, n *jsonNode, r *record){
 	"reason": func(l *jsonLine, _ *jsonNode, r *record) {
 		r.gc.Reason, r.gc.HasReason = clr.ParseReason(l.s.text())
 	},
-	"compacting": func(l *jsonLine, _ *jsonNode, _ *record) { l.gc.compacting, l.gc.compactive = l.s.bool(), true },
-	"server":     func(l *jsonLine, _ *jsonNode, _ *record) { l.server = gclog.KnownBool(l.s.bool()) },
-	"concurrent": func(l *jsonLine, _ *jsonNode, _ *record) { l.concurrent = gclog.KnownBool(l.s.bool()) },
+	"heap_dump_by": func(l *jsonLine, _ *jsonNode, r *record) { r.gc.HeapDumpBy, _ = gclog.ParseRequester(l.s.text()) },
+	"compacting":   func(l *jsonLine, _ *jsonNode, _ *record) { l.gc.compacting, l.gc.compactive = l.s.bool(), true },
+	"server":       func(l *jsonLine, _ *jsonNode, _ *record) { l.server = gclog.KnownBool(l.s.bool()) },
+	"concurrent":   func(l *jsonLine, _ *jsonNode, _ *record) { l.concurrent = gclog.KnownBool(l.s.bool()) },
 	"mechanisms": func(l *jsonLine, _ *jsonNode, r *record) {
 		r.gc.HasGlobal = true
 		readSet(&l.s, &r.gc.Global.Mechanisms, clr.ParseMechanism)

@@ -331,6 +331,9 @@ func sameKind(t *testing.T, want, got *gclog.GCDetails) {
 	if want.Generation != got.Generation || want.Kind != got.Kind || want.HasReason != got.HasReason || want.Reason != got.Reason {
 		t.Errorf("%s: %s %s, want %s %s", name, got.AppendName(nil), got.Reason, want.AppendName(nil), want.Reason)
 	}
+	if want.HeapDump != got.HeapDump || want.HeapDumpBy != got.HeapDumpBy {
+		t.Errorf("%s: heap snapshot %v by %v, want %v by %v", name, got.HeapDump, got.HeapDumpBy, want.HeapDump, want.HeapDumpBy)
+	}
 	a, knownA := want.Compacting()
 	b, knownB := got.Compacting()
 	if a != b || knownA != knownB {

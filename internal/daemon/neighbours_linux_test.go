@@ -159,7 +159,7 @@ func (h *house) move(tb testing.TB, dir string, i int, x *tenant, sent func()) *
 
 // memory matches the columns of a csv line that contain the memory of the process and of its
 // control group.
-var memory = regexp.MustCompile(`(?m),[0-9]*,[0-9]*,[0-9]*(,[0-9.]*)$`)
+var memory = regexp.MustCompile(`(?m),[0-9]*,[0-9]*,[0-9]*(,[0-9.]*,(?:gclog|other)?)$`)
 
 // end matches the line of a text log that reports when its session has ended.
 var end = regexp.MustCompile(`(?m)^.* Session: end=.*\n`)
