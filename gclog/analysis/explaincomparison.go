@@ -13,6 +13,9 @@ func (x *explainer) comparison() {
 	}
 	of := x.c.Peers.of(d)
 	switch {
+	case d.HeapDump:
+		x.lacks("how it compares", "it was for a heap snapshot: its pause includes a walk of the heap")
+		return
 	case !pauseSeen(d):
 		x.lacks("how it compares", "its own pause was not fully recorded")
 		return

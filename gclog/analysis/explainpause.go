@@ -139,9 +139,9 @@ func timeOf(name string) string {
 }
 
 // rest adds the remaining time as the last part.
-func (v *division) rest(name string) []Part {
+func (v *division) rest(id, name string) []Part {
 	if v.left > 0 {
-		v.parts = append(v.parts, Part{ID: "untold", Name: name, Time: nanoseconds(v.left)})
+		v.parts = append(v.parts, Part{ID: id, Name: name, Time: nanoseconds(v.left)})
 		v.left = 0
 	}
 	return v.parts
@@ -153,7 +153,17 @@ const (
 	finishName  = "from its end until resuming began"
 	resumeName  = "until all threads resumed"
 	restName    = "unaccounted for"
+	walkName    = "the walk of the heap, and what is unaccounted for"
 )
+
+// remainder returns the part that the remaining time of a pause is. The runtime does not report how
+// long it walked the heap.
+func (x *explainer) remainder() (id, name string) {
+	if x.d.HeapDump {
+		return "walk", walkName
+	}
+	return "untold", restName
+}
 
 // divide divides one of the pauses, by the time stamps of events and by the times that the runtime
 // reports for its steps.
@@ -190,7 +200,7 @@ func (x *explainer) divide(i int) []Part {
 		v.left -= finish
 	}
 	x.work(v, p)
-	parts := v.rest(restName)
+	parts := v.rest(x.remainder())
 	if finish >= 0 {
 		parts = append(parts, Part{ID: "finish", Name: finishName, Time: nanoseconds(finish)})
 	}

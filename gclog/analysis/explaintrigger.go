@@ -31,6 +31,12 @@ var reasonTexts = [...]string{
 	clr.ReasonInducedAggressive:     "Induced by a call that asked to release as much memory as possible (InducedAggressive): GC.Collect(2, GCCollectionMode.Aggressive, true, true).",
 }
 
+// dumpTexts describe who requested a heap snapshot, by gclog.Requester.
+var dumpTexts = [...]string{
+	gclog.RequesterOther: "Induced by a diagnostic tool that took a heap snapshot (Induced), such as dotnet-gcdump, dotnet-monitor or PerfView.",
+	gclog.RequesterGclog: "Induced by gclog for a heap snapshot (Induced).",
+}
+
 // trigger describes what triggered the collection.
 func (x *explainer) trigger() {
 	d := x.d
@@ -39,6 +45,8 @@ func (x *explainer) trigger() {
 		x.lacks("why it was started", x.whyUnknown("it started before the session"))
 	case !d.Reason.Known():
 		x.because(&x.e.Trigger, "reason", "The runtime gave a reason unknown to gclog: "+d.Reason.String()+".", []string{d.Reason.String()})
+	case d.HeapDump && d.Reason == clr.ReasonInduced:
+		x.because(&x.e.Trigger, "reason", dumpTexts[d.HeapDumpBy], []string{d.Reason.String()})
 	case d.InsideBGCStart:
 		x.because(&x.e.Trigger, "reason", reasonTexts[d.Reason]+" This is the reason for the background collection that it precedes.", []string{d.Reason.String()})
 	default:

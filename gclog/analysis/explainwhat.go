@@ -43,7 +43,8 @@ func (x *explainer) oddities() {
 		x.say(&x.e.What, "provisional", "It is the full collection of provisional mode: it followed a gen1 in the same suspension.")
 	}
 	if d.HeapDump {
-		x.say(&x.e.What, "heap-dump", "Its pause includes a walk of the whole heap, for a snapshot or a profiler.")
+		x.say(&x.e.What, "heap-dump", "It is the collection of a heap snapshot: its pause includes a walk of the whole heap. Findings leave it out.",
+			textFact("dotnet.gc.heap_dump_by", d.HeapDumpBy.String()))
 	}
 }
 

@@ -42,6 +42,8 @@ type Stop struct {
 	Reason     clr.Reason
 	HasReason  bool
 	HasSuspend bool
+	HeapDump   bool // for a heap snapshot, requested by HeapDumpBy
+	HeapDumpBy gclog.Requester
 }
 
 // stopOf returns what a Timeline keeps of a pause.
@@ -49,6 +51,7 @@ func stopOf(p *gclog.Pause) Stop {
 	s := Stop{Start: p.Start, Duration: p.Duration, Suspend: p.Suspend, HasSuspend: p.HasSuspend, Kind: p.Kind, Generation: -1}
 	if d := p.GC; d != nil {
 		s.Generation, s.GCKind, s.Reason, s.HasReason = int8(min(d.Generation, math.MaxInt8)), d.Kind, d.Reason, d.HasReason
+		s.HeapDump, s.HeapDumpBy = d.HeapDump, d.HeapDumpBy
 		if d.HasNumber {
 			s.Number = d.Number
 		}

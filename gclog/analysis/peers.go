@@ -38,13 +38,13 @@ const maxUsed = 1 << 16
 // NewPeers returns an empty Peers.
 func NewPeers() *Peers { return &Peers{by: map[peer]*peers{}, used: map[uint32]bool{}} }
 
-// GC adds a collection, unless its pause was not seen completely.
+// GC adds a collection, unless its pause was not seen completely, or includes a walk of the heap.
 func (p *Peers) GC(d *gclog.GCDetails) {
 	p.datas = p.datas || adapted(d)
 	if d.Kind == gclog.KindForeground {
 		p.foreground = append(p.foreground, foreground{d.Start, d.Pause()})
 	}
-	if !pauseSeen(d) {
+	if !pauseSeen(d) || d.HeapDump {
 		return
 	}
 	key := peer{d.Generation, d.Kind}

@@ -98,6 +98,7 @@ type rollup struct {
 	compacting, compactingKnown uint64
 	blocking, reasons, induced  uint64 // reasons: collections with a known reason
 	pause, suspend              tally
+	dumpPause                   tally
 	peak, after                 tally
 	promoted, allocated, rate   tally
 	pinned                      tally
@@ -324,7 +325,7 @@ func (r *rollup) gc(d *gclog.GCDetails, w Window) {
 			*n++
 		}
 	}
-	count(&r.induced, d.HasReason && d.Reason.Induced())
+	count(&r.induced, d.HasReason && d.Reason.Induced() && !d.HeapDump)
 	count(&r.Incomplete, !d.Complete)
 	count(&r.StartedBefore, d.Flaws&gclog.FlawNoStart != 0)
 	count(&r.Lossy, d.Flaws&gclog.FlawLostEvents != 0)
@@ -350,6 +351,9 @@ func (r *rollup) gc(d *gclog.GCDetails, w Window) {
 			suspend += end - start
 		}
 		r.pause.add(float64(took))
+		if d.HeapDump {
+			r.dumpPause.add(float64(took))
+		}
 		if _, known := d.Suspend(); known && suspend > 0 {
 			r.suspend.add(float64(suspend))
 		}

@@ -141,6 +141,7 @@ func (r *rollup) report(c Class) Rollup {
 		x.Induced = unknown(why("why it was started"))
 	}
 	x.Pause = r.pause.quantity(why("all of its pauses")).in("ns")
+	x.HeapDumpPause = r.dumpPause.quantity(noDumps(r.HeapDumps)).in("ns")
 	x.Suspend = r.suspend.quantity(why("the time to suspend the threads")).in("ns")
 	x.Peak = r.peak.quantity(why("the size of the heap before it")).in("bytes")
 	x.After = r.after.quantity(why("the size of the heap after it")).in("bytes")
@@ -159,6 +160,14 @@ func (r *rollup) report(c Class) Rollup {
 	x.Finalization = r.finalization.quantity(why("the number of objects retained for finalization"))
 	x.FinalizationBytes = r.finalBytes.quantity(why("the size of the objects retained for finalization")).in("bytes")
 	return x
+}
+
+// noDumps returns why the pauses for n heap snapshots are unknown.
+func noDumps(n uint64) string {
+	if n == 0 {
+		return "no heap snapshots"
+	}
+	return "no collection for a heap snapshot reports all of its pauses"
 }
 
 // noPauses returns why a class has no distribution of pauses.

@@ -61,7 +61,7 @@ type Summary struct {
 type Rollup struct {
 	Count     uint64
 	PerMinute Number
-	Induced   Number // how many were induced: reasons 1, 7, 9, 10 and 17
+	Induced   Number // how many were induced, other than for heap snapshots: reasons 1, 7, 9, 10 and 17
 
 	Incomplete     uint64 // a part of them was not seen
 	StartedBefore  uint64 // of these, already running when the session began
@@ -70,7 +70,7 @@ type Rollup struct {
 	Demoted        uint64 // started as background collection, run as a blocking one
 	InsideBGCStart uint64 // in the first suspension of a background collection
 	Provisional    uint64 // full collections of provisional mode
-	HeapDumps      uint64 // whose pause holds a walk of the heap
+	HeapDumps      uint64 // for heap snapshots
 	Compacting     Number // how many compacted
 
 	// Pauses are all pauses in the Window, clipped to it. A background collection has two of them.
@@ -79,6 +79,9 @@ type Rollup struct {
 	// suspended.
 	Pause   Quantity
 	Suspend Quantity
+	// HeapDumpPause is Pause of the collections for heap snapshots, which includes the walk of the
+	// heap.
+	HeapDumpPause Quantity
 
 	Peak      Quantity // largest size while the collection lasted
 	After     Quantity

@@ -202,10 +202,25 @@ func (a *assessment) checkable(h *history.History, s *analysis.Summary) []checkM
 // checkMetrics returns the metrics of a summary, and those of the findings.
 func checkMetrics(s *analysis.Summary, found []analysis.Finding, unjudged []analysis.NotEvaluated) (list []checkMetric) {
 	for _, m := range s.Metrics() {
-		list = append(list, checkMetric{Metric: m})
+		list = append(list, checkMetric{m, snapshotNote(s, m.Name)})
 	}
 	idle := s.Duration.Known() && s.Classes[analysis.ClassAll].Count == 0
 	return append(list, findingMetrics(found, unjudged, idle)...)
+}
+
+// snapshotNote returns what a metric includes that no finding counts: the pauses of heap snapshots.
+func snapshotNote(s *analysis.Summary, metric string) string {
+	class := analysis.ClassAll
+	for c := range analysis.Classes {
+		if strings.HasPrefix(metric, c.String()+".") {
+			class = c
+		}
+	}
+	r := &s.Classes[class]
+	if r.HeapDumps == 0 || !strings.Contains(metric, "pause.") && !strings.HasPrefix(metric, "mutator.") {
+		return ""
+	}
+	return fmt.Sprintf("includes %s, longest pause %s", counted(r.HeapDumps, "heap snapshot"), r.HeapDumpPause.Max.Text())
 }
 
 // findingMetrics returns the number of findings, in total and for each rule. It is unknown for a

@@ -202,6 +202,9 @@ func stopKind(p *gclog.Process, s *analysis.Stop) string {
 	if s.Kind != gclog.PauseBlocking {
 		text += ", " + s.Kind.String()
 	}
+	if s.HeapDump {
+		text += ", heap snapshot"
+	}
 	return text
 }
 
@@ -252,6 +255,8 @@ type stopJSON struct {
 	Generation *int8    `json:"generation,omitempty"` // omitted for a pause without a collection
 	Type       string   `json:"type,omitempty"`
 	Reason     string   `json:"reason,omitempty"`
+	HeapDump   bool     `json:"heap_dump,omitempty"`
+	HeapDumpBy string   `json:"heap_dump_by,omitempty"`
 	Pause      partJSON `json:"pause"`
 }
 
@@ -286,6 +291,9 @@ func newStopJSON(p *gclog.Process, s *analysis.Stop) *stopJSON {
 	j.Type, j.Number, j.Generation = s.GCKind.String(), s.Number, &s.Generation
 	if s.HasReason {
 		j.Reason = s.Reason.String()
+	}
+	if s.HeapDump {
+		j.HeapDump, j.HeapDumpBy = true, s.HeapDumpBy.String()
 	}
 	return j
 }

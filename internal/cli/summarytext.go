@@ -232,8 +232,12 @@ func (t *summaryText) collections() {
 		}
 		t.line("gen2", "%s of them blocking%s", s.BlockingGen2.Text(), latest)
 	}
-	if all.Provisional+all.HeapDumps > 0 {
-		t.line("special", "%d full GCs of provisional mode, %d for heap snapshots", all.Provisional, all.HeapDumps)
+	if all.Provisional > 0 {
+		t.line("special", "%s of provisional mode", counted(all.Provisional, "full GC"))
+	}
+	if all.HeapDumps > 0 {
+		t.line("snapshots", "%s, longest pause %s, not counted in findings",
+			counted(all.HeapDumps, "heap snapshot"), t.num("longest pause for a heap snapshot", all.HeapDumpPause.Max))
 	}
 	if all.Count == 0 {
 		t.line("GCs", "none")
