@@ -247,7 +247,8 @@ type liveGC struct {
 	POH          liveGeneration
 	Pinned       unit
 	Finalization struct{ Count uint64 }
-	HeapCount    int `json:"heap_count"`
+	HeapCount    int    `json:"heap_count"`
+	HeapDumpBy   string `json:"heap_dump_by"`
 	Pause        struct {
 		Parts []struct {
 			Start           time.Time
