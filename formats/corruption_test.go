@@ -16,8 +16,8 @@ import (
 var negative = regexp.MustCompile(`[ :,+>\[(=]-\d[\d.]*(?:[,}\]KMG)msB]|$)`)
 
 // noTimes matches a row of CSV around its three points in time, the last of which is in front of
-// four columns, of memory and of a suspension: the times may be before the start of the recording.
-var noTimes = regexp.MustCompile(`^[^,]*(,(?:[^,]*,){24})[^,]*(.*,)[^,]*((?:,[^,]*){4})$`)
+// five columns, of memory, a suspension and a heap snapshot: the times may be before the start of the recording.
+var noTimes = regexp.MustCompile(`^[^,]*(,(?:[^,]*,){24})[^,]*(.*,)[^,]*((?:,[^,]*){5})$`)
 
 // TestCorruption: whatever a stream contains, every line made from it is whole, and contains
 // nothing negative.

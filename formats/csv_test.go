@@ -192,7 +192,7 @@ func TestCSVColumns(t *testing.T) {
 		"HeapBefore": "60", "HeapAfter": "110", "HeapPeak": "62", "Promoted": "61", "Fragmentation": "15", "CommittedBefore": "63", "CommittedAfter": "64", "Allocated": "20", "Gen0Budget": "",
 		"HeapCount": "4", "MemoryLoadPercent": "81", "PinnedObjects": "", "Handles": "65", "FinalizationCount": "66", "Complete": "True", "LostEvents": "3",
 		"Gen0Before": "10", "Gen1Before": "11", "Gen2Before": "12", "LOHBefore": "13", "POHBefore": "14",
-		"FinalPauseStartRelativeMSec": "1010.000", "FinalSuspensionDurationInMilliSeconds": "0.005", "Resident": "71", "CgroupMemory": "72", "CgroupLimit": "73",
+		"FinalPauseStartRelativeMSec": "1010.000", "FinalSuspensionDurationInMilliSeconds": "0.005", "Resident": "71", "CgroupMemory": "72", "CgroupLimit": "73", "HeapDumpBy": "",
 	}
 	started := []string{"StartRelativeMSec", "Type", "StartTime", "DurationInMilliSeconds"}
 	paused := []string{"SuspensionDurationInMilliSeconds", "PauseDurationInMilliSeconds", "FinalPauseDurationInMilliSeconds", "PauseStartRelativeMSec", "FinalPauseStartRelativeMSec", "FinalSuspensionDurationInMilliSeconds"}
@@ -251,6 +251,8 @@ func TestCSVColumns(t *testing.T) {
 			"Kind": "blocking", "Type": "NonConcurrentGC", "IsCompacting": "True", "Gen0Budget": "90", "PinnedObjects": "67",
 			"SuspensionDurationInMilliSeconds": "0.001", "PauseDurationInMilliSeconds": "2.000",
 		}},
+		{"a heap snapshot", func(d *gclog.GCDetails) { d.HeapDump, d.HeapDumpBy = true, gclog.RequesterGclog }, nil, map[string]string{"HeapDumpBy": "gclog"}},
+		{"a heap snapshot of another", func(d *gclog.GCDetails) { d.HeapDump, d.HeapDumpBy = true, gclog.RequesterOther }, nil, map[string]string{"HeapDumpBy": "other"}},
 		{"a blocking one without budget", func(d *gclog.GCDetails) {
 			d.Kind, d.Generations[gclog.Gen0].Budget, d.HasPinnedObjects = gclog.KindBlocking, 0, false
 		}, []string{"IsCompacting", "FinalPauseDurationInMilliSeconds"}, map[string]string{"Kind": "blocking"}},
