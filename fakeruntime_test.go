@@ -30,13 +30,14 @@ const exitStray = 99
 // A fake contains the arguments of the command fakeruntime of the scripts.
 type fake struct {
 	trace, version, mapped, logTo, die string
+	walked                             string
 	speed                              float64
 	refuse                             uint
-	cut, code, cookieOf                int
+	cut, code, cookieOf, memory        int
 
 	silent, hangup, garbage, deaf bool
 	stale, noSocket, stay         bool
-	early, threads                bool
+	early, threads, bgc           bool
 }
 
 // fakeRuntime is the command fakeruntime of the scripts: a process with a diagnostics server. It
@@ -54,6 +55,7 @@ func fakeRuntime(args []string) int {
 	flags.BoolVar(&f.deaf, "deaf", false, "do not hear StopTracing")
 	flags.UintVar(&f.refuse, "refuse", 0, "answer this error to CollectTracing")
 	flags.IntVar(&f.cut, "cut", 0, "cut the stream after so many bytes")
+	flags.StringVar(&f.walked, "walked", "", "answer the request for a heap walk when this file exists")
 	flags.StringVar(&f.die, "die", "", "exit or kill: how the process ends when the stream is cut, or else is sent")
 	flags.IntVar(&f.code, "code", 0, "exit code with -die exit")
 	flags.IntVar(&f.cookieOf, "cookieof", 0, "claim the cookie of this process")
@@ -64,6 +66,8 @@ func fakeRuntime(args []string) int {
 	flags.BoolVar(&f.stay, "stay", false, "do not end when standard input is closed")
 	flags.BoolVar(&f.early, "early", false, "print ready also while it waits in its start")
 	flags.BoolVar(&f.threads, "threads", false, "have threads with names as CoreCLR 8 has: .NET EventPipe, and .NET Finalizer once it runs")
+	flags.IntVar(&f.memory, "memory", 0, "MB of memory to have")
+	flags.BoolVar(&f.bgc, "bgc", false, "have a thread with the name of those of background collections, which uses the CPU")
 	if flags.Parse(args) != nil {
 		return 2
 	}
@@ -85,6 +89,15 @@ func (f *fake) run() (int, error) {
 	}
 	if f.threads {
 		nameThread(".NET EventPipe")
+	}
+	memory := bytes.Repeat([]byte{1}, f.memory<<20)
+	defer runtime.KeepAlive(memory)
+	if f.bgc {
+		go func() {
+			nameOwnThread(".NET BGC")
+			for range time.Tick(time.Millisecond) { // each takes a little
+			}
+		}()
 	}
 	running := make(chan struct{})
 	died := make(chan struct{}, 8)
@@ -153,6 +166,18 @@ func (f *fake) start(died chan<- struct{}) (*fakeruntime.Runtime, error) {
 		if cfg.Stream, err = readTrace(f.trace); err != nil {
 			return nil, err
 		}
+	}
+	if f.walked != "" {
+		walked := make(chan struct{})
+		cfg.Walked = walked
+		go func() {
+			for ; ; time.Sleep(5 * time.Millisecond) {
+				if _, err := os.Stat(f.walked); err == nil {
+					close(walked)
+					return
+				}
+			}
+		}()
 	}
 	if f.logTo != "" {
 		log, err := os.OpenFile(f.logTo, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
@@ -249,12 +274,17 @@ func leaveSocket(dir string) error {
 func nameThread(name string) {
 	named := make(chan struct{})
 	go func() {
-		runtime.LockOSThread()
-		_ = os.WriteFile(fmt.Sprintf("/proc/self/task/%d/comm", unix.Gettid()), []byte(name), 0)
+		nameOwnThread(name)
 		close(named)
 		select {}
 	}()
 	<-named
+}
+
+// nameOwnThread gives the goroutine a thread of its own, with a name.
+func nameOwnThread(name string) {
+	runtime.LockOSThread()
+	_ = os.WriteFile(fmt.Sprintf("/proc/self/task/%d/comm", unix.Gettid()), []byte(name), 0)
 }
 
 // mapFile maps a file into the process until it exits.

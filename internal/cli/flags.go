@@ -163,7 +163,7 @@ func (p *program) checkOutput(path string) error {
 		return nil // errors appear when it is opened, which is at once
 	}
 	if err := mayWrite(dir); err != nil {
-		return usagef("cannot write to %s: the directory %s: %w", path, dir, err)
+		return usagef("cannot write to %s: the directory %s cannot be written to: %w", path, dir, err)
 	}
 	warning, err := formats.RotateOptions{Sudo: sudoUser()}.CheckFolder(dir)
 	if err != nil {

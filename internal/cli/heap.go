@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog/heap"
 	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/internal/unpack"
@@ -153,6 +154,33 @@ func addressOf(g *heap.Graph, o heap.Object) string {
 	return fmt.Sprintf("0x%x", g.Address(o))
 }
 
+// narrows reports whether the flags may leave out everything.
+func (l *heapList) narrows() bool { return l.min > 0 || l.that() != "" }
+
+// that describes what --filter chooses, after a noun.
+func (l *heapList) that() string {
+	if l.filter.String() == "" {
+		return ""
+	}
+	return " that matches --filter " + clean(l.filter.String())
+}
+
+// none is the line of a list without rows: what has not been found.
+func (l *heapList) none(noun, verb string) string {
+	if l.min == 0 {
+		return "  there is no " + noun + l.that()
+	}
+	return fmt.Sprintf("  no %s%s %s %s or more", noun, l.that(), verb, formats.SizeText(int64(l.min)))
+}
+
+// firstOf says that a list has the first n of all types.
+func firstOf(n, all int) string {
+	if n == 1 {
+		return "the first of " + counted(uint64(all), "type")
+	}
+	return fmt.Sprintf("the first %d of %s", n, counted(uint64(all), "type"))
+}
+
 // cut shortens rows to those that are listed.
 func cut[T any](l *heapList, rows []T) []T {
 	if l.top > 0 && len(rows) > l.top {
@@ -207,10 +235,17 @@ func readHeap[T any](p *program, name string, recording, dump func(io.Reader) (*
 // unread returns what a walk lacks as an error, or nil. err is how reading it ended: damage behind a
 // complete walk does not matter.
 func unread(name string, err error, w *heap.Walk) error {
-	if _, damaged := errors.AsType[*parse.FormatError](err); err != nil && !(damaged && w.Complete()) {
-		return dataf("%s: %w", name, err)
+	_, damaged := errors.AsType[*parse.FormatError](err)
+	ended := errors.Is(err, io.ErrUnexpectedEOF) // the recording, or what it is compressed with
+	switch {
+	case err == nil, (damaged || ended) && w.Complete():
+		return incomplete(name, w)
+	case ended:
+		return lacking(name, "it was cut off")
+	case damaged:
+		return lacking(name, err.Error())
 	}
-	return incomplete(name, w)
+	return dataf("%s: %w", name, err)
 }
 
 // incomplete returns what a walk lacks as an error, or nil.
@@ -219,11 +254,16 @@ func incomplete(name string, w *heap.Walk) error {
 	case w.Complete():
 		return nil
 	case w.Lost > 0:
-		return dataf("%s is incomplete: the runtime dropped %d events, so the counts are minimums, and references are unknown; a larger buffer helps", name, w.Lost)
+		return lacking(name, fmt.Sprintf("the runtime dropped %s, which a larger buffer may avoid", counted(w.Lost, "event")))
 	case w.Cut:
-		return dataf("%s is incomplete: it ends in the middle of the heap walk, so the counts are minimums, and references are unknown", name)
+		return lacking(name, "it ends in the middle of the heap walk")
 	}
-	return dataf("%s is incomplete: events of the heap walk are missing, so the counts are minimums, and references are unknown", name)
+	return lacking(name, "events of the heap walk are missing")
+}
+
+// lacking returns the error that a snapshot is incomplete.
+func lacking(name, why string) error {
+	return dataf("%s is incomplete: %s; the counts are minimums, and references are unknown", name, why)
 }
 
 func (p *program) readGraph(name string, a *heap.Assemblies) (*heap.Graph, *heap.DumpInfo, error) {

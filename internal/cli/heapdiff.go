@@ -42,6 +42,9 @@ func (p *program) heapDiff(c *cli.Context) error {
 	if len(names) < 2 {
 		return usagef("heap diff needs two files or more (gclog heap diff --help shows what there is)")
 	}
+	if i := slices.Index(names, "-"); i >= 0 && slices.Contains(names[i+1:], "-") {
+		return usagef("heap diff - -: standard input is one snapshot; give a file for the other one")
+	}
 	var list []*heap.Histogram
 	for _, name := range names {
 		h, err := p.readHistogram(name, &l.assemblies)
@@ -91,11 +94,11 @@ func writeDiff(w io.Writer, width int, l *heapList, list []*heap.Histogram, rows
 	first, last := list[0].Total(), list[len(list)-1].Total()
 	fmt.Fprintf(w, "%s to %s, %s to %s", formats.SizeText(int64(first.Bytes)), formats.SizeText(int64(last.Bytes)), counted(first.Objects, "object"), strconv.FormatUint(last.Objects, 10))
 	if all > len(rows) {
-		fmt.Fprintf(w, "; the first %d of %s that grew", len(rows), counted(uint64(all), "type"))
+		fmt.Fprintf(w, "; %s that grew", firstOf(len(rows), all))
 	}
 	fmt.Fprintln(w)
 	if all == 0 {
-		fmt.Fprintln(w, "  no type grew")
+		fmt.Fprintf(w, "  no type%s grew\n", l.that())
 		return
 	}
 	series := len(list) > 2

@@ -33,7 +33,8 @@ func (p *program) heapSnapshotCommand() *cli.Command {
 0.2 s for each million objects and the time of a full collection; up to .NET 9 once more
 when the request ends. The objects are buffered in the memory of the process until they
 are sent. If the host, the container or the process may not have that much, no snapshot
-is taken. NativeAOT programs cannot walk their heap: exit code 4.
+is taken. NativeAOT programs cannot walk their heap: exit code 4. After ^C, gclog waits
+for the end of a walk that has begun, says what it was waiting for, and exits with 1.
 
 Examples:
    gclog heap snapshot 4711                     into MyApp_20260131_120000.gcdump
@@ -42,7 +43,7 @@ Examples:
 		Flags: join(processFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`, a name that ends with .gcdump"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "only print what the snapshot would do to the process"},
-			&cli.BoolFlag{Name: "force", Usage: "take it even if there may not be enough memory"},
+			&cli.BoolFlag{Name: "force", Usage: "take it even if there may not be enough memory, or space on the disk"},
 			&cli.BoolFlag{Name: "keep-trace", Usage: "keep the recording too, as .nettrace next to the file"},
 			&cli.BoolFlag{Name: "stack-names", Usage: "also ask for the methods whose local variables hold objects; that may take seconds"},
 			&cli.StringFlag{Name: "wait-bgc", Value: waitBackground.String(), Usage: "wait up to `TIME` for a background collection that is running"},
@@ -67,9 +68,9 @@ func (p *program) heapSnapshot(c *cli.Context) error {
 	if o.timeout, err = parseDuration(c, "timeout"); err != nil {
 		return err
 	}
-	path := c.String("output")
+	path, keep := c.String("output"), c.Bool("keep-trace")
 	if path != "" {
-		if err := p.checkDump(path); err != nil {
+		if err := p.checkDump(path, keep); err != nil {
 			return err
 		}
 	}
@@ -77,24 +78,29 @@ func (p *program) heapSnapshot(c *cli.Context) error {
 	defer release()
 	s, err := p.planSnapshot(ctx, ch, o)
 	if err != nil || o.dryRun {
-		return unlessStopped(ctx, err)
+		return err
 	}
 	if path == "" {
 		path = dumpName(s.target, time.Now())
-		if err := p.checkDump(path); err != nil {
+		if err := p.checkDump(path, keep); err != nil {
 			return err
 		}
 	}
-	return p.snapshotFile(ctx, s, path, c.Bool("keep-trace"))
+	return p.snapshotFile(ctx, s, path, keep)
 }
 
 // waitBackground is how long a background collection is waited for unless the user says otherwise.
 const waitBackground = 30 * time.Second
 
-// checkDump finds problems with the file of a snapshot before it is taken.
-func (p *program) checkDump(path string) error {
+// checkDump finds problems with the files of a snapshot before it is taken.
+func (p *program) checkDump(path string, keepTrace bool) error {
 	if filepath.Ext(path) != ".gcdump" {
 		return usagef("-o %s: the name of a snapshot must end with .gcdump", path)
+	}
+	if keepTrace {
+		if err := p.checkRecording(tracePath(path)); err != nil {
+			return err
+		}
 	}
 	return p.checkOutput(path)
 }
@@ -126,11 +132,11 @@ type plannedSnapshot struct {
 func (p *program) planSnapshot(ctx context.Context, ch choice, o snapshotOptions) (*plannedSnapshot, error) {
 	target, err := p.find(ctx, ch)
 	if err != nil {
-		return nil, err
+		return nil, orInterrupted(ctx, err, "the list of processes")
 	}
 	s, err := p.planOf(ctx, target, o)
 	if err != nil {
-		return nil, err
+		return nil, orInterrupted(ctx, err, fmt.Sprintf("an answer of process %d", target.PID))
 	}
 	say := p.ui.say
 	if o.dryRun {
@@ -143,24 +149,45 @@ func (p *program) planSnapshot(ctx context.Context, ch choice, o snapshotOptions
 	return s, p.allow(s)
 }
 
+// orInterrupted returns an error, or one that says what was being waited for when the user
+// interrupted gclog: what was asked for has not been done.
+func orInterrupted(ctx context.Context, err error, waited string) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	return &codedError{exitSession, fmt.Errorf("interrupted: waiting for %s", waited)}
+}
+
 // planOf finds out whether a snapshot of a process can be taken.
 func (p *program) planOf(ctx context.Context, target *session.Target, o snapshotOptions) (*plannedSnapshot, error) {
 	if err := target.CheckStartup(ctx); err != nil {
 		return nil, err
 	}
 	s := &plannedSnapshot{target: target, o: o}
-	var err error
+	err := s.refusal() // a process that is stopped would not answer
+	if err != nil {
+		return nil, err
+	}
 	if s.facts, err = p.identify(ctx, target); err != nil && !attach.IsTooOld(err) {
 		return nil, doctor.Explain(target, err)
 	}
-	if err := attach.SnapshotRefusal(target, &s.facts); err != nil {
-		if s.facts.Flavor == gclog.FlavorNativeAOT {
-			return nil, &codedError{exitUnsupported, err}
-		}
-		return nil, &codedError{exitSession, err}
+	if err := s.refusal(); err != nil {
+		return nil, err
 	}
 	s.plan = attach.PlanSnapshot(target, &s.facts, s.lastFull(ctx))
 	return s, nil
+}
+
+// refusal returns why no snapshot can be taken, as far as that is known, or nil.
+func (s *plannedSnapshot) refusal() error {
+	err := attach.SnapshotRefusal(s.target, &s.facts)
+	switch {
+	case err == nil:
+		return nil
+	case s.facts.Flavor == gclog.FlavorNativeAOT:
+		return &codedError{exitUnsupported, err}
+	}
+	return &codedError{exitSession, err}
 }
 
 // allow returns an error if there may not be enough memory.
@@ -241,15 +268,32 @@ func (p *program) take(ctx context.Context, s *plannedSnapshot, spool io.WriteCl
 	stop := p.ui.watch(func(since time.Duration) string {
 		grown := s.target.PrivateMemory()
 		grown -= min(before, grown)
-		return fmt.Sprintf("[%s] %s", elapsed(since), snapshotPhase(o.Progress, grown))
+		return fmt.Sprintf("[%s] waiting for %s: %s received, its memory has grown by %s", elapsed(since), s.phase(o.Progress),
+			formats.SizeText(o.Progress.Received.Load()), formats.SizeText(int64(grown)))
 	})
-	taken, err := attach.TakeSnapshot(ctx, s.target, o)
+	var waited string // for what, when the user interrupted gclog
+	taking, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	defer context.AfterFunc(ctx, func() {
+		waited = s.phase(o.Progress)
+		cancel()
+	})()
+	over := make(chan struct{})
+	defer context.AfterFunc(taking, func() {
+		select {
+		case <-time.After(time.Second):
+			p.ui.sayf("waiting for process %d: the walk of its heap cannot be canceled; Ctrl-C again ends gclog immediately", s.target.PID)
+		case <-over:
+		}
+	})()
+	taken, err := attach.TakeSnapshot(taking, s.target, o)
+	close(over)
 	stop()
 	switch {
 	case errors.Is(err, attach.ErrNoWalk):
 		return nil, &codedError{exitUnsupported, fmt.Errorf("process %d: %w, as is the case with NativeAOT programs and runtimes other than CoreCLR", s.target.PID, err)}
-	case err != nil && ctx.Err() != nil:
-		return nil, &codedError{exitSession, fmt.Errorf("interrupted: no snapshot of process %d", s.target.PID)}
+	case err != nil && taking.Err() != nil:
+		return nil, orInterrupted(ctx, err, waited)
 	case err != nil:
 		return nil, doctor.Explain(s.target, err)
 	case taken.Background:
@@ -267,20 +311,19 @@ func holdDaemon(ctx context.Context, s *plannedSnapshot) func() {
 	return func() {}
 }
 
-// snapshotPhase describes what a snapshot is waiting for. grown is by how many bytes the memory of
-// the process has grown.
-func snapshotPhase(progress *attach.SnapshotProgress, grown uint64) string {
+// phase returns what a snapshot is waiting for.
+func (s *plannedSnapshot) phase(progress *attach.SnapshotProgress) string {
 	switch attach.SnapshotPhase(progress.Phase.Load()) {
 	case attach.SnapshotStarts:
-		return "starting the session"
+		return fmt.Sprintf("the sessions of process %d", s.target.PID)
 	case attach.SnapshotBackground:
-		return "waiting for a background collection to end"
+		return "a background collection to end"
 	case attach.SnapshotWalks:
-		return fmt.Sprintf("the runtime collects and walks its heap: its memory has grown by %s", formats.SizeText(int64(grown)))
+		return "the runtime to collect and walk its heap"
 	case attach.SnapshotReads:
-		return formats.SizeText(progress.Received.Load()) + " received"
+		return "the objects"
 	}
-	return "ending the session"
+	return "the session to end"
 }
 
 // snapshotFile takes a snapshot and writes it to a file.

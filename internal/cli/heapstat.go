@@ -21,9 +21,9 @@ func (p *program) heapStatCommand() *cli.Command {
 		Usage:     "count the objects of each type",
 		ArgsUsage: "FILE|PID|NAME",
 		Description: `Reads the file once, in little memory. Given a process, it takes a snapshot, which
-pauses the program (gclog heap snapshot --help), and writes no file. Bytes are rounded up to the pointer size, as
-the heap is; raw_bytes in JSON are not. Generations are those before the collection of
-the snapshot, which has promoted what is left.
+pauses the program (gclog heap snapshot --help), and writes no file. Bytes are rounded up
+to the pointer size, as the heap is; raw_bytes in JSON are not. Generations are those
+before the collection of the snapshot, which has promoted what is left.
 
 Examples:
    gclog heap stat app.nettrace
@@ -90,8 +90,7 @@ func (p *program) histogram(c *cli.Context, l *heapList) (*heap.Histogram, error
 	case len(files) == 0 && ch.made():
 		ctx, _, release := p.signals(c.Context)
 		defer release()
-		h, err := p.histogramOf(ctx, ch, usualSocket(c))
-		return h, unlessStopped(ctx, err)
+		return p.histogramOf(ctx, ch, usualSocket(c))
 	}
 	name, err := heapFile(c)
 	if err != nil {
@@ -172,11 +171,18 @@ func rowsByGeneration(h *heap.Histogram) (rows []statRow) {
 
 func writeStat(w io.Writer, width int, h *heap.Histogram, l *heapList, by string, rows []statRow, all int) {
 	total := h.Total()
+	if !h.Walk.Complete() {
+		fmt.Fprint(w, "at least ")
+	}
 	fmt.Fprintf(w, "%s in %s", counted(total.Objects, "object"), formats.SizeText(int64(total.Bytes)))
 	if by == "type" && all > len(rows) {
-		fmt.Fprintf(w, "; the first %d of %s", len(rows), counted(uint64(all), "type"))
+		fmt.Fprint(w, "; ", firstOf(len(rows), all))
 	}
 	fmt.Fprintln(w)
+	if all == 0 {
+		fmt.Fprintln(w, l.none(by, "has"))
+		return
+	}
 	t := &table{columns: []screen.Column{{Title: "objects", Right: true}, {Title: "bytes", Right: true}, {Title: "share", Right: true, Rank: 1}, {Title: by, Cut: true, Width: 20}}}
 	name := clean
 	if by == "type" {

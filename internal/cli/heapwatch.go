@@ -40,7 +40,7 @@ Examples:
 			&cli.StringFlag{Name: "every", Value: "10m", Usage: "take one each `TIME`, 1m or more"},
 			&cli.IntFlag{Name: "count", Value: 6, Usage: "take `N` snapshots, 2 or more"},
 			&cli.StringFlag{Name: "keep", Usage: "write each snapshot to a .gcdump file in the folder `DIR`"},
-			&cli.BoolFlag{Name: "force", Usage: "take them even if there may not be enough memory"},
+			&cli.BoolFlag{Name: "force", Usage: "take them even if there may not be enough memory, or space on the disk"},
 		)),
 		Action: p.heapWatch,
 	}
@@ -115,7 +115,7 @@ func (p *program) heapWatch(c *cli.Context) error {
 func (p *program) watchHeap(ctx context.Context, ch choice, w *heapWatch) error {
 	first, err := p.planSnapshot(ctx, ch, w.o)
 	if err != nil {
-		return unlessStopped(ctx, err)
+		return err
 	}
 	w.target, w.facts = first.target, first.facts
 	next := time.Now()
@@ -130,7 +130,7 @@ func (p *program) watchHeap(ctx context.Context, ch choice, w *heapWatch) error 
 			next = time.Now().Add(leastInterval)
 		}
 		if !p.awaitNext(ctx, w, next) {
-			return w.ended(ctx, p, nil)
+			return w.ended(ctx, p, orInterrupted(ctx, nil, "the next snapshot: growth needs two"))
 		}
 		if s, err = p.planOf(ctx, w.target, w.o); err == nil {
 			err = p.allow(s)
@@ -145,9 +145,9 @@ func (p *program) watchHeap(ctx context.Context, ch choice, w *heapWatch) error 
 // the user has interrupted gclog, is no error.
 func (w *heapWatch) ended(ctx context.Context, p *program, err error) error {
 	switch {
-	case ctx.Err() != nil:
+	case ctx.Err() != nil && len(w.snapshots) > 1:
 		return nil
-	case w.target.Alive() || len(w.snapshots) == 0:
+	case ctx.Err() != nil || w.target.Alive() || len(w.snapshots) == 0:
 		return err
 	}
 	p.ui.sayf("process %d has exited after %s", w.target.PID, counted(uint64(len(w.snapshots)), "snapshot"))

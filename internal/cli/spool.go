@@ -27,10 +27,13 @@ type spool struct {
 // runtime sends, and slow the writer down.
 const spoolPiece = 1 << 20
 
+// tracePath returns the path of the recording of a snapshot, if it is kept.
+func tracePath(path string) string { return strings.TrimSuffix(path, ".gcdump") + ".nettrace" }
+
 // openSpool opens the spool for a snapshot that will be written to a path. One that is not kept has a
 // name that nothing else has, and on most systems none at all as soon as it is open.
 func openSpool(path string, keep bool, most int) (*spool, error) {
-	name := strings.TrimSuffix(path, ".gcdump") + ".nettrace"
+	name := tracePath(path)
 	if !keep {
 		name = filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+randomID())
 	}

@@ -31,7 +31,10 @@ type Config struct {
 	OnCut   func()        // called before the stream is cut
 	OnSent  func()        // called when the whole recording has been sent
 	Delay   time.Duration // before each answer
-	Log     func(string)  // receives a line for each request and for the end of each session; nil: none
+	// Walked is closed when the heap has been walked: a session that asks for that is answered only
+	// then, as by .NET 8 to 10; nil: at once.
+	Walked <-chan struct{}
+	Log    func(string) // receives a line for each request and for the end of each session; nil: none
 
 	Listener net.Listener // where it accepts connections; nil: at a socket of this process in Dir
 	PID      int          // pid of its process; 0: this process
@@ -338,6 +341,12 @@ func (r *Runtime) trace(conn net.Conn, command uint16, payload []byte) {
 			r.mu.Unlock()
 			close(s.done)
 		}()
+		if r.cfg.Walked != nil && request.walks() {
+			select {
+			case <-r.cfg.Walked:
+			case <-r.closed:
+			}
+		}
 		how := "cannot be answered"
 		if answer(conn, 0, binary.LittleEndian.AppendUint64(nil, s.ID)) == nil {
 			how = r.carryOut(s)

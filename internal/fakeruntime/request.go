@@ -58,6 +58,12 @@ func (t *tracingRequest) listens() bool {
 	return slices.ContainsFunc(t.providers, func(p provider) bool { return p.keywords != 0 })
 }
 
+// walks reports whether a session makes the runtime walk its heap.
+func (t *tracingRequest) walks() bool {
+	const heapCollect = 0x800000
+	return slices.ContainsFunc(t.providers, func(p provider) bool { return p.keywords&heapCollect != 0 })
+}
+
 // describe formats the payload of a request for the log.
 func describe(command uint16, payload []byte) string {
 	switch command {
