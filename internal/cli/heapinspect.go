@@ -100,16 +100,21 @@ func (r *inspectReport) typ(i int) string {
 
 func (r *inspectReport) write(w io.Writer, width, page int) {
 	fmt.Fprintf(w, "%s in %s are reachable\n", counted(r.reachable.Objects, "object"), formats.SizeText(int64(r.reachable.Bytes)))
+	found := false
 	for i := range r.list {
 		d := &r.list[i]
 		about := detectors[d.Detector]
 		if len(d.Rows) == 0 {
 			continue
 		}
+		found = true
 		fmt.Fprintf(w, "\n%s\n", about.title)
 		wrapped(w, page, 2, about.finding(r, d))
 		r.table(about.columns, cut(r.heapList, d.Rows)).print(w, width)
 		wrapped(w, page, 2, about.advice)
+	}
+	if !found {
+		fmt.Fprintf(w, "  no detector has found anything%s\n", r.that())
 	}
 	r.writeMissing(w, page)
 }

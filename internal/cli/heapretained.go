@@ -126,6 +126,10 @@ func retainedObjects(g *heap.Graph, d *heap.Dominators, l *heapList, n int) []re
 }
 
 func writeRetained(w io.Writer, width int, l *heapList, g *heap.Graph, d *heap.Dominators, groups []retainedGroup, objects []retainedObject) {
+	if len(groups) == 0 {
+		fmt.Fprintln(w, l.none("type", "retains"))
+		return
+	}
 	fmt.Fprintln(w, "By type")
 	t := &table{columns: []screen.Column{{Title: "retained", Right: true}, {Title: "objects", Right: true}, {Title: "bytes", Right: true, Rank: 1}, {Title: "type", Cut: true, Width: 20}}}
 	for _, x := range groups {
@@ -133,6 +137,10 @@ func writeRetained(w io.Writer, width int, l *heapList, g *heap.Graph, d *heap.D
 	}
 	t.print(w, width)
 	fmt.Fprintln(w, "\nBy object")
+	if len(objects) == 0 {
+		fmt.Fprintln(w, l.none("object", "retains"))
+		return
+	}
 	t = &table{columns: []screen.Column{{Title: "retained", Right: true}, {Title: "bytes", Right: true, Rank: 1}, {Title: "address"}, {Title: "chain", Right: true, Rank: 2}, {Title: "type", Cut: true, Width: 20}}}
 	for _, x := range objects {
 		chain := ""

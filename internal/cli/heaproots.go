@@ -20,8 +20,9 @@ func (p *program) heapRootsCommand() *cli.Command {
 		Usage:     "why objects are alive: the shortest paths from the roots to them",
 		ArgsUsage: "FILE TYPE|0xADDRESS",
 		Description: `The paths to all objects of a type are merged: each line is a step, with the number of
-objects at its end. --filter chooses paths by the types on them or what holds them. A root is a static field, a local variable or parameter
-(stack), a handle, or the queue of objects that wait for their finalizer.
+objects at its end. --filter chooses paths by the types on them or what holds them. A
+root is a static field, a local variable or parameter (stack), a handle, or the queue of
+objects that wait for their finalizer.
 
 Examples:
    gclog heap roots app.nettrace MyApp.Session
@@ -54,9 +55,10 @@ func (p *program) heapRoots(c *cli.Context) error {
 	switch l.format {
 	case "json":
 		return p.printJSON(struct {
+			Complete    bool         `json:"complete"`
 			Unreachable countJSON    `json:"unreachable"`
 			Paths       []branchJSON `json:"paths"`
-		}{countJSON(unreachable), branchesJSON(g, cut(&l, list))})
+		}{g.Walk.Complete(), countJSON(unreachable), branchesJSON(g, cut(&l, list))})
 	case "csv":
 		var rows [][]string
 		eachBranch(cut(&l, list), func(depth int, b *heap.Branch) {
@@ -66,7 +68,11 @@ func (p *program) heapRoots(c *cli.Context) error {
 	}
 	width, _ := screen.Size(p.stdout)
 	return p.write(func(w io.Writer) error {
-		writeBranches(w, width, &l, g, cut(&l, list))
+		if len(list) > 0 {
+			writeBranches(w, width, &l, g, cut(&l, list))
+		} else if l.narrows() {
+			fmt.Fprintln(w, l.none("path", "leads to"))
+		}
 		if unreachable.Objects > 0 {
 			fmt.Fprintf(w, "%s (%s) are reachable from no root: frozen, as string literals are\n", counted(unreachable.Objects, "object"), formats.SizeText(int64(unreachable.Bytes)))
 		}
@@ -117,7 +123,7 @@ func nearestObject(g *heap.Graph, at uint64) string {
 	}
 	word := "the nearest one is"
 	if first := g.Address(o); at > first && at-first < g.Size(o) {
-		word = "it is inside of"
+		word = "it is inside"
 	}
 	return fmt.Sprintf(": %s 0x%x (%s)", word, g.Address(o), oneLine(g.Types[g.Type(o)].String()))
 }

@@ -108,8 +108,12 @@ func (r *suspectReport) write(w io.Writer, width, page, all int) {
 		return
 	}
 	fmt.Fprintf(w, "; %s", counted(uint64(all), "suspect"))
-	if all > len(r.list) {
-		fmt.Fprintf(w, ", the first %d", len(r.list))
+	switch n := len(r.list); {
+	case n == all:
+	case n == 1:
+		fmt.Fprint(w, ", the first one")
+	default:
+		fmt.Fprintf(w, ", the first %d", n)
 	}
 	fmt.Fprintln(w)
 	for i := range r.list {

@@ -124,7 +124,7 @@ func (r *treeReport) each(f func(depth int, n *heap.TreeNode), rest func(depth i
 func (r *treeReport) write(w io.Writer, width int) {
 	fmt.Fprintf(w, "%s in %s are reachable\n", counted(r.reachable.Objects, "object"), formats.SizeText(int64(r.reachable.Bytes)))
 	if len(r.root.Below) == 0 {
-		fmt.Fprintf(w, "  no object of these retains %s or more\n", formats.SizeText(int64(r.min)))
+		fmt.Fprintln(w, r.none("object", "retains"))
 		return
 	}
 	t := &table{columns: []screen.Column{{Title: "retained", Right: true}, {Title: "share", Right: true, Rank: 1}, {Title: "objects", Right: true}, {Title: "type", Cut: true, Width: 20}}}
