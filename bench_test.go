@@ -82,16 +82,30 @@ func TestSummaryMemory(t *testing.T) {
 	}
 }
 
+// TestStatMemory: heap stat keeps nothing about single objects, nor about what holds them.
+func TestStatMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes hundreds of MB")
+	}
+	cmd := exec.Command(buildGclog(t), "heap", "stat", "-")
+	if mb := runOn(t, cmd, nettracetest.HeapWalk{Objects: 10_000_000}) >> 20; mb > 64 || mb == 0 {
+		t.Errorf("%d MB of memory", mb)
+	}
+	if out := cmd.Stdout.(*bytes.Buffer).String(); !strings.Contains(out, "10000000 objects in 240.0 MB\n") {
+		t.Error(out)
+	}
+}
+
 // denseFiller gives recordings with 1.2 KB per collection, like real ones at level normal.
 const denseFiller = 45
 
 // runOn calls run with a recording on standard input.
-func runOn(t testing.TB, cmd *exec.Cmd, v nettracetest.Verbose) (memory int64) {
+func runOn(t testing.TB, cmd *exec.Cmd, recording io.WriterTo) (memory int64) {
 	t.Helper()
 	r, w := io.Pipe()
 	cmd.Stdin = r
 	go func() {
-		_, err := v.WriteTo(w)
+		_, err := recording.WriteTo(w)
 		_ = w.CloseWithError(err)
 	}()
 	return run(t, cmd)

@@ -175,23 +175,20 @@ func (b *Builder) Event(at int64, e clr.Event) {
 	case *clr.GCBulkRootCCW:
 		for i := range e.Count {
 			x := e.At(i)
-			b.gc.wrappers = append(b.gc.wrappers, rawWrapper{x.Object, true, x.Refs})
+			b.gc.wrapper(x.Object, true, x.Refs)
 		}
 	case *clr.GCBulkRCW:
 		for i := range e.Count {
 			x := e.At(i)
-			b.gc.wrappers = append(b.gc.wrappers, rawWrapper{x.Object, false, x.Refs})
+			b.gc.wrapper(x.Object, false, x.Refs)
 		}
 	case *clr.GCBulkConditionalEdge:
-		b.gc.index(1, e.Index)
-		for i := range e.Count {
-			b.gc.dependents = append(b.gc.dependents, e.At(i))
-		}
+		b.gc.dependentsOf(e)
 	case *clr.GCGenerationRange:
 		b.gc.rangeOf(e)
 	case *clr.GCBulkMovedRanges:
 		for i := range e.Count {
-			b.gc.moved = append(b.gc.moved, e.At(i))
+			b.gc.move(e.At(i))
 		}
 	}
 }

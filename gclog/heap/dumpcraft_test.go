@@ -419,6 +419,8 @@ func TestHostilePrivate(t *testing.T) {
 		return w
 	}
 	const huge = math.MaxUint32
+	twice := section(sectionDependents, 1, 0, 1)
+	twice = append(twice, twice[2:]...)
 	for _, test := range []struct {
 		private []byte
 		want    string
@@ -443,6 +445,7 @@ func TestHostilePrivate(t *testing.T) {
 		{section(sectionWrappers, 1, 0, 0, 1<<32), "the references of a COM wrapper"},
 		{section(sectionSizes, 1, 77, 1), "an object is 77"},
 		{section(sectionWalk, 1, 2), "a number is missing"},
+		{twice, "section 6 comes twice"},
 		{section(99, 1, 2), "an object has type 1, but gclog's own part of the file has 0 types"},
 		{section(sectionTypes, append([]uint64{5}, make([]uint64, 5*7)...)...), "5 types, but the file has 5"},
 	} {

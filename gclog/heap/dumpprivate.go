@@ -11,8 +11,9 @@ import (
 )
 
 // The private part of a .gcdump file has what the format cannot hold: a version, the oldest version
-// that a reader must know, and sections. A section is its kind, its length, and that many bytes.
-// Unknown sections are skipped, and so is what follows in a known one. Numbers are varints.
+// that a reader must know, and sections. A section is its kind, its length, and that many bytes; there
+// is at most one of each kind. Unknown sections are skipped, and so is what follows in a known one.
+// Numbers are varints.
 const (
 	privateVersion   = 1
 	privateMinReader = 1
@@ -218,8 +219,14 @@ func (g *Graph) readPrivate(b []byte, off int64) (named []bool, err error) {
 	if minReader > privateVersion {
 		return nil, &KindError{fmt.Sprintf("one of a later gclog: its private part has version %d, and this gclog reads version %d", version, privateVersion)}
 	}
+	var seen [math.MaxUint8 + 1]bool
 	for len(r.b) > 0 && r.err == nil {
 		kind := r.take(1)[0]
+		if seen[kind] {
+			r.fail("section %d comes twice", kind)
+			break
+		}
+		seen[kind] = true
 		n := r.u()
 		s := &privateReader{off: r.off}
 		s.b = r.take(n)
@@ -230,7 +237,7 @@ func (g *Graph) readPrivate(b []byte, off int64) (named []bool, err error) {
 		case sectionWalk:
 			g.Walk.read(s)
 		case sectionTypes:
-			named = append(named, g.readTypes(s)...)
+			named = g.readTypes(s)
 		case sectionGenerations:
 			g.readGenerations(s)
 		case sectionRoots:

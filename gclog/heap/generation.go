@@ -36,7 +36,7 @@ type generationRange struct {
 // itself promotes what survives, so that the generations after it say little.
 type layout struct {
 	ranges []generationRange // before the collection, by ascending address
-	moved  []clr.MovedRange  // by ascending new address
+	moved  []generationRange // of the objects that it has moved, where they are now, by ascending address
 }
 
 // layout returns the layout, or nil if the stream does not contain the ranges of generations.
@@ -45,8 +45,26 @@ func (w *walk) layout() *layout {
 		return nil
 	}
 	sortRanges(w.before)
-	slices.SortFunc(w.moved, func(a, b clr.MovedRange) int { return cmp.Compare(a.New, b.New) })
+	sortRanges(w.moved)
 	return &layout{ranges: w.before, moved: w.moved}
+}
+
+// move handles a series of objects that has moved. A series was in one generation, and many of a
+// generation follow each other now: these become one range. The ranges before the collection come
+// first.
+func (w *walk) move(m clr.MovedRange) {
+	if w.scan.layout == nil {
+		sortRanges(w.before)
+		w.scan.layout = &layout{ranges: w.before}
+	}
+	r := generationRange{start: m.New, end: m.New + m.Length, generation: w.scan.before(m.Old)}
+	switch n := len(w.moved); {
+	case r.end <= r.start: // empty, or false
+	case n > 0 && w.moved[n-1].end == r.start && w.moved[n-1].generation == r.generation:
+		w.moved[n-1].end = r.end
+	default:
+		w.moved = append(w.moved, r)
+	}
 }
 
 func sortRanges(list []generationRange) {
@@ -76,39 +94,33 @@ func (s *layoutScan) before(at uint64) Generation {
 
 // find finds the generation of the object at an address, and how far around the object it applies.
 func (s *layoutScan) find(object uint64) {
-	at, below, above := object, object, math.MaxUint64-object
+	below, above := object, math.MaxUint64-object
 	s.generation = UnknownGeneration
 	if s.layout != nil {
-		i, _ := slices.BinarySearchFunc(s.moved, at, func(m clr.MovedRange, at uint64) int { return upTo(m.New, at) })
-		if i < len(s.moved) {
-			above = s.moved[i].New - at
-		}
-		if i > 0 {
-			m := &s.moved[i-1]
-			if below = at - m.New; below < m.Length {
-				at = m.Old + below
-				above = min(above, m.Length-below, math.MaxUint64-at)
-			} else {
-				below -= m.Length
-			}
-		}
-		s.generation = Frozen
-		i, _ = slices.BinarySearchFunc(s.ranges, at, func(r generationRange, at uint64) int { return upTo(r.start, at) })
-		if i < len(s.ranges) {
-			above = min(above, s.ranges[i].start-at)
-		}
-		switch {
-		case i == 0:
-			below = min(below, at)
-		case at < s.ranges[i-1].end:
-			r := &s.ranges[i-1]
-			s.generation = r.generation
-			below, above = min(below, at-r.start), min(above, r.end-at)
-		default:
-			below = min(below, at-s.ranges[i-1].end)
+		var in bool
+		if s.generation, in, below, above = rangeAt(s.moved, object); !in {
+			of, _, under, over := rangeAt(s.ranges, object)
+			s.generation, below, above = of, min(below, under), min(above, over)
 		}
 	}
 	s.from, s.size = object-below, below+above
+}
+
+// rangeAt returns the generation of the last range that starts at or before an address, if it contains
+// the address, and else Frozen. It also returns how far below and above the address that is so.
+func rangeAt(list []generationRange, at uint64) (of Generation, in bool, below, above uint64) {
+	above = math.MaxUint64 - at
+	i, _ := slices.BinarySearchFunc(list, at, func(r generationRange, at uint64) int { return upTo(r.start, at) })
+	if i < len(list) {
+		above = list[i].start - at
+	}
+	if i == 0 {
+		return Frozen, false, at, above
+	}
+	if r := &list[i-1]; at < r.end {
+		return r.generation, true, at - r.start, min(above, r.end-at)
+	}
+	return Frozen, false, at - list[i-1].end, above
 }
 
 // ages returns the generations before the collection of the objects at some addresses, or nil if l

@@ -3,13 +3,14 @@ package heap
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// TestLayoutScan holds the generations of addresses in any order against the definition: where the
-// object was before it moved, and what began last at or before that place, if it extends so far.
+// TestLayoutScan holds the generations of addresses in any order against the definition: what began
+// last at or before the address, if it extends so far; and of what moved, what began last where it was.
 func TestLayoutScan(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for round := range 300 {
@@ -20,10 +21,10 @@ func TestLayoutScan(t *testing.T) {
 			start := at()
 			l.ranges = append(l.ranges, generationRange{start, max(start, start+rnd.Uint64N(size/4)), Generation(rnd.IntN(5))})
 		}
+		w := &walk{before: l.ranges}
 		for range rnd.IntN(20) {
-			l.moved = append(l.moved, clr.MovedRange{Old: at(), New: at(), Length: rnd.Uint64N(size / 4)})
+			w.move(clr.MovedRange{Old: at(), New: at(), Length: rnd.Uint64N(size / 4)})
 		}
-		w := &walk{before: l.ranges, moved: l.moved}
 		if l = w.layout(); l == nil {
 			continue
 		}
@@ -36,19 +37,20 @@ func TestLayoutScan(t *testing.T) {
 			if rnd.IntN(100) == 0 {
 				next = math.MaxUint64 - rnd.Uint64N(2)
 			}
-			want, old := Frozen, next
-			for _, m := range l.moved {
-				if m.New <= next {
-					old = next
-					if next-m.New < m.Length {
-						old = next - m.New + m.Old
+			want := Frozen
+			for _, r := range l.ranges {
+				if r.start <= next {
+					want = Frozen
+					if next < r.end {
+						want = r.generation
 					}
 				}
 			}
-			for _, r := range l.ranges {
-				if r.start <= old {
-					want = Frozen
-					if old < r.end {
+			before := want
+			for _, r := range l.moved {
+				if r.start <= next {
+					want = before
+					if next < r.end {
 						want = r.generation
 					}
 				}
@@ -57,6 +59,33 @@ func TestLayoutScan(t *testing.T) {
 				t.Fatalf("round %d: 0x%x is in %v, want %v: %+v", round, next, got, want, l)
 			}
 			next += rnd.Uint64N(4)
+		}
+	}
+}
+
+// TestMoved: objects that moved are in the generation in which they were before, and those that follow
+// each other are kept as one range.
+func TestMoved(t *testing.T) {
+	w := &walk{before: []generationRange{{0x5000, 0x6000, Gen0}, {0x1000, 0x2000, Gen2}, {0x3000, 0x4000, Gen1}}}
+	for _, m := range []clr.MovedRange{
+		{Old: 0x1100, New: 0x1000, Length: 0x40},
+		{Old: 0x1fc0, New: 0x1040, Length: 0x40},
+		{Old: 0x3f00, New: 0x1080, Length: 0x100},
+		{Old: 0x5000, New: 0x3000, Length: 0x20},
+		{Old: 0x5100, New: 0x3020, Length: 0x20},
+		{Old: 0x5200, New: 0x3060, Length: 0x20},
+		{Old: 0x5300, New: 0x3080},                        // empty
+		{Old: 0x5300, New: ^uint64(0) - 15, Length: 0x20}, // false
+	} {
+		w.move(m)
+	}
+	l := w.layout()
+	if want := []generationRange{{0x1000, 0x1080, Gen2}, {0x1080, 0x1180, Gen1}, {0x3000, 0x3040, Gen0}, {0x3060, 0x3080, Gen0}}; !slices.Equal(l.moved, want) {
+		t.Errorf("%+v, want %+v", l.moved, want)
+	}
+	for at, want := range map[uint64]Generation{0x1000: Gen2, 0x1080: Gen1, 0x1180: Gen2, 0x303f: Gen0, 0x3040: Gen1, 0x3080: Gen1, 0x5000: Gen0, 0x9000: Frozen} {
+		if got := l.before(at); got != want {
+			t.Errorf("0x%x: %v, want %v", at, got, want)
 		}
 	}
 }

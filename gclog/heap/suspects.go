@@ -48,17 +48,28 @@ type Below struct {
 	Retained uint64 // bytes; of the objects of a structure, or of the many, only their own
 }
 
-// Suspects returns the places where at least a number of bytes accumulate, the largest first. Their
-// Own are disjoint parts of the heap.
+// MaxSuspects is the number of suspects that are found: the path to each takes time in proportion to
+// the heap.
+const MaxSuspects = 100
+
+// Suspects returns the places where at least a number of bytes accumulate, the largest first, up to
+// MaxSuspects. Their Own are disjoint parts of the heap.
 func (d *Dominators) Suspects(p *Paths, least uint64) []Suspect {
 	s := newSuspicion(d, max(least, 1))
-	s.single(p)
-	s.many(p)
+	s.single()
+	s.many()
+	s.keepLargest()
+	for i := range s.list {
+		if x := &s.list[i]; x.Object == NoObject {
+			s.commonPath(p, x)
+		} else {
+			s.path(p, x)
+		}
+	}
 	s.below()
 	for i := range s.list {
 		s.list[i].Cause = d.graph.cause(&s.list[i])
 	}
-	slices.SortStableFunc(s.list, func(a, b Suspect) int { return cmp.Compare(b.Own, a.Own) })
 	return s.list
 }
 
@@ -138,12 +149,24 @@ func (s *suspicion) among(number uint32) bool {
 	return s.above(number) == 0 && s.d.retained[number-1] < s.least && !s.tables.has(Object(number))
 }
 
+// add adds a suspect, without its path and what is below it.
+func (s *suspicion) add(x Suspect) {
+	if s.list = append(s.list, x); len(s.list) == 2*MaxSuspects {
+		s.keepLargest()
+	}
+}
+
+func (s *suspicion) keepLargest() {
+	slices.SortStableFunc(s.list, func(a, b Suspect) int { return cmp.Compare(b.Own, a.Own) })
+	s.list = s.list[:min(len(s.list), MaxSuspects)]
+}
+
 // commonShare is the share that makes one thing stand for the whole.
 const commonShare = 0.7
 
 // single finds the suspects that are objects, and structures. A structure is one if none of its
 // objects alone accounts for it: each node of a list retains nearly as much as the one before.
-func (s *suspicion) single(p *Paths) {
+func (s *suspicion) single() {
 	s.findLarge()
 	// By the index of the first object of a structure:
 	own := make([]uint64, len(s.large))
@@ -164,8 +187,7 @@ func (s *suspicion) single(p *Paths) {
 			at, x = s.large[i], Suspect{Own: total} // its objects are still to be counted
 		}
 		x.Object, x.Type, x.Retained = s.object(at.number), s.typ(at.number), s.d.retained[at.number-1]
-		s.path(p, &x)
-		s.list = append(s.list, x)
+		s.add(x)
 	}
 }
 
@@ -173,6 +195,13 @@ func (s *suspicion) single(p *Paths) {
 func (s *suspicion) findLarge() {
 	index := make([]int32, len(s.d.vertex)+1) // in large, by number
 	index[0] = -1
+	large := 0
+	for _, retained := range s.d.retained {
+		if retained >= s.least {
+			large++
+		}
+	}
+	s.large = make([]part, 0, large)
 	for i, retained := range s.d.retained {
 		number := uint32(i + 1)
 		above := index[s.above(number)]
@@ -236,7 +265,7 @@ func (s *suspicion) path(p *Paths, x *Suspect) {
 
 // many finds the types of which many objects retain much together, while only the roots dominate
 // each of them.
-func (s *suspicion) many(p *Paths) {
+func (s *suspicion) many() {
 	counts := make([]Below, len(s.d.graph.Types))
 	for i, retained := range s.d.retained {
 		if number := uint32(i + 1); s.among(number) {
@@ -246,27 +275,29 @@ func (s *suspicion) many(p *Paths) {
 		}
 	}
 	for t, c := range counts {
-		if c.Retained < s.least {
-			continue
+		if c.Retained >= s.least {
+			s.add(Suspect{Object: NoObject, Type: t, Objects: c.Objects, Retained: c.Retained, Own: c.Retained})
 		}
-		x := Suspect{Object: NoObject, Type: t, Objects: c.Objects, Retained: c.Retained, Own: c.Retained}
-		branches, _ := p.Merge(func(o Object) bool {
-			number := s.d.number[o]
-			return s.d.graph.Type(o) == t && number > 0 && s.among(number)
-		})
-		for len(branches) > 0 {
-			most := slices.MaxFunc(branches, func(a, b *Branch) int { return cmp.Compare(a.Targets.Objects, b.Targets.Objects) })
-			if len(x.Path) == 0 {
-				x.Holder, x.Via = most.holder, most.Targets.Objects
-			}
-			if float64(most.Targets.Objects) < commonShare*float64(c.Objects) {
-				break
-			}
-			x.Via = most.Targets.Objects
-			x.Path = append(x.Path, Step{Type: most.Type, Object: NoObject, Repeated: most.Repeated})
-			branches = most.Below
+	}
+}
+
+// commonPath finds what most paths to many objects have in common.
+func (s *suspicion) commonPath(p *Paths, x *Suspect) {
+	branches, _ := p.Merge(func(o Object) bool {
+		number := s.d.number[o]
+		return s.d.graph.Type(o) == x.Type && number > 0 && s.among(number)
+	})
+	for len(branches) > 0 {
+		most := slices.MaxFunc(branches, func(a, b *Branch) int { return cmp.Compare(a.Targets.Objects, b.Targets.Objects) })
+		if len(x.Path) == 0 {
+			x.Holder, x.Via = most.holder, most.Targets.Objects
 		}
-		s.list = append(s.list, x)
+		if float64(most.Targets.Objects) < commonShare*float64(x.Objects) {
+			break
+		}
+		x.Via = most.Targets.Objects
+		x.Path = append(x.Path, Step{Type: most.Type, Object: NoObject, Repeated: most.Repeated})
+		branches = most.Below
 	}
 }
 

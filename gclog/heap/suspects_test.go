@@ -404,6 +404,29 @@ func TestSuspectsOfRandomGraphs(t *testing.T) {
 	}
 }
 
+// TestMaxSuspects: the largest are found, however many there are.
+func TestMaxSuspects(t *testing.T) {
+	s := newSketch()
+	for i := range 5 * MaxSuspects { // first larger and larger ones
+		s.static("field", s.object(fmt.Sprint("T", i), 1000+8*min(i, 5*MaxSuspects-i)))
+	}
+	for range 100 { // which no object dominates
+		many := s.object("Many", 40)
+		s.handle(many)
+		s.references[0], s.references[1] = append(s.references[0], many), append(s.references[1], many)
+	}
+	g := s.graph()
+	list := g.Dominators().Suspects(g.Paths(), 100)
+	if len(list) != MaxSuspects || list[0].Object != NoObject || list[0].Own != 4000 || len(list[0].Path) != 1 {
+		t.Errorf("%d suspects, the first %+v", len(list), list[0])
+	}
+	for i, x := range list[1:] {
+		if want := uint64(1000 + 8*(5*MaxSuspects/2-(i+1)/2)); x.Own != want || len(x.Path) != 1 || x.Holder.Static == nil {
+			t.Errorf("suspect %d: %+v, want %d bytes", i+1, x, want)
+		}
+	}
+}
+
 // TestSuspectsOfLongList: nothing is recursive.
 func TestSuspectsOfLongList(t *testing.T) {
 	const n = 4 << 20

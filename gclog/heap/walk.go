@@ -34,8 +34,8 @@ type walk struct {
 	wrappers   []rawWrapper
 	before     []generationRange // ranges before the collection
 	after      []generationRange // and after it
-	moved      []clr.MovedRange
-	scan       layoutScan // of these, for counting
+	moved      []generationRange // where objects that moved are now, and were before
+	scan       layoutScan        // of these
 
 	next [4]uint32 // expected Index of events 16 to 19
 }
@@ -172,7 +172,7 @@ func (w *walk) rootsOf(e *clr.GCBulkRootEdge) {
 			continue
 		}
 		r := rawRoot{node: root.Node, id: root.Root, kind: root.Kind, flags: RootFlags(root.Flags)}
-		if !w.known[r] {
+		if !w.counting && !w.known[r] {
 			w.known[r] = true
 			w.roots = append(w.roots, r)
 		}
@@ -180,11 +180,27 @@ func (w *walk) rootsOf(e *clr.GCBulkRootEdge) {
 }
 
 func (w *walk) staticsOf(e *clr.GCBulkRootStaticVar) {
+	if w.counting {
+		return
+	}
 	var v clr.StaticVar
 	for e.Next(&v) {
 		if v.Object != 0 {
 			w.statics = append(w.statics, rawStatic{v.Root, v.Object, v.TypeID, v.Field.String()})
 		}
+	}
+}
+
+func (w *walk) dependentsOf(e *clr.GCBulkConditionalEdge) {
+	w.index(1, e.Index)
+	for i := 0; i < e.Count && !w.counting; i++ {
+		w.dependents = append(w.dependents, e.At(i))
+	}
+}
+
+func (w *walk) wrapper(object uint64, callable bool, references uint32) {
+	if !w.counting {
+		w.wrappers = append(w.wrappers, rawWrapper{object, callable, references})
 	}
 }
 

@@ -21,7 +21,7 @@ func (p *program) heapSuspectsCommand() *cli.Command {
 		Description: `A suspect is an object that retains at least 10 % of what is reachable, while each object
 below it retains less: the array of a dictionary that only grows, not the dictionary or
 what holds it. A list or tree counts as one, and so do many objects of a type that no
-single object keeps alive. --min chooses another share or size.
+single object keeps alive. --min chooses another share or size; up to 100 are found.
 
 Examples:
    gclog heap suspects app.nettrace
