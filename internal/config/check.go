@@ -2,11 +2,11 @@ package config
 
 import (
 	"errors"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/internal/output"
 )
 
@@ -30,32 +30,33 @@ func (c *Loaded) Notes() (list []string) {
 	return list
 }
 
-// CheckFolders returns an error for every output directory through which other users could redirect
+// CheckFolders returns an error for every directory of outputs or snapshots through which other users could redirect
 // gclog elsewhere, as far as it is known before there is a process, and for every account that this
 // host does not have. Less serious problems are added to the warnings.
 func (c *Loaded) CheckFolders() error {
 	var problems []error
-	for i := range c.Outputs {
-		path := item("outputs", i)
-		say := func(format string, args ...any) problem {
-			return problem{c.origins[path], path, fmt.Sprintf(format, args...)}
-		}
-		spec, err := c.Outputs[i].resolve()
+	check := func(path string, rotate formats.RotateOptions, dir string) {
+		rotate.NoLinks = true
+		warning, err := rotate.CheckFolder(dir)
 		if err != nil {
-			problems = append(problems, say("%v", err))
-			continue
-		}
-		if output.IsStream(spec.Path) {
-			continue
-		}
-		spec.Rotate.NoLinks = true
-		warning, err := spec.Rotate.CheckFolder(output.KnownFolder(spec.Path))
-		if err != nil {
-			problems = append(problems, say("%v", err))
+			problems = append(problems, problem{c.origins[path], path, err.Error()})
 		}
 		if warning != "" {
-			c.Warnings = append(c.Warnings, say("%s", warning).Error())
+			c.Warnings = append(c.Warnings, problem{c.origins[path], path, warning}.Error())
 		}
+	}
+	for i := range c.Outputs {
+		path := item("outputs", i)
+		spec, err := c.Outputs[i].resolve()
+		switch {
+		case err != nil:
+			problems = append(problems, problem{c.origins[path], path, err.Error()})
+		case !output.IsStream(spec.Path):
+			check(path, spec.Rotate, output.KnownFolder(spec.Path))
+		}
+	}
+	if c.Heap.Auto.Enabled {
+		check("heap.auto.directory", formats.RotateOptions{}, c.SnapshotFolder())
 	}
 	return errors.Join(problems...)
 }
@@ -70,6 +71,7 @@ func (c *Loaded) check(l *loader) {
 	}
 	matches(c.Discovery.Include, "discovery.include")
 	matches(c.Discovery.Exclude, "discovery.exclude")
+	matches(c.Heap.Auto.Only, "heap.auto.only")
 	for i, socket := range c.Discovery.Listen {
 		if slices.Contains(c.Discovery.Listen[:i], socket) {
 			path := item("discovery.listen", i)

@@ -23,6 +23,7 @@ type Config struct {
 	Services  []Service         `key:"services" about:"rules for services; the first match applies"`
 	Labels    map[string]string `key:"labels" is:"label" about:"labels of every JSON record: keys of letters, digits, _ and -"`
 	Outputs   []Output          `key:"outputs" about:"what to write; all outputs of the list are written"`
+	Heap      Heap              `key:"heap" about:"heap snapshots"`
 	Retention Retention         `key:"retention" about:"when to delete the files of processes that have exited; never, if neither is set"`
 	Summary   time.Duration     `key:"summary" is:"period" about:"interval between summary records of a process, at least 10s; 0: none"`
 	LongPause time.Duration     `key:"long_pause" is:"threshold" about:"pause from which a JSON record is a warning"`
@@ -86,6 +87,24 @@ type Su struct {
 	Group string `key:"group" is:"account" about:"name or gid; by default the user's own group"`
 }
 
+// Heap is what the daemon does about heap snapshots.
+type Heap struct {
+	Auto HeapAuto `key:"auto" about:"snapshots of processes whose heap grows"`
+}
+
+// HeapAuto is when the daemon takes a heap snapshot. The heap of a process is here what it keeps for
+// long: gen2 and the large objects.
+type HeapAuto struct {
+	Enabled     bool          `key:"enabled" is:"flag" about:"take a heap snapshot of each process whose gen2 and large objects grow: each pauses the program (docs/heap.md)"`
+	Directory   string        `key:"directory" is:"directory" about:"where the snapshots are written; by default heap in the directory of the first output"`
+	Growth      int           `key:"growth" is:"growth" about:"by how much gen2 and the large objects must have grown, 1% to 1000%"`
+	Collections int           `key:"collections" is:"fullgcs" about:"number of full collections in a row that must have left that much, 2 to 100"`
+	Cooldown    time.Duration `key:"cooldown" is:"cooldown" about:"minimum time between two snapshots of a process, and after one that could not be taken; at least 1m"`
+	Keep        int           `key:"keep" is:"keep" about:"number of snapshots to keep of each process, and of the exited processes of each service, 1 to 100"`
+	MaxHeap     int64         `key:"max_heap" is:"total" about:"no snapshot of a heap larger than this: the pause grows with the heap; 0: no limit"`
+	Only        []Match       `key:"only" about:"processes to take snapshots of; all, if the list is empty"`
+}
+
 // Retention is when the files of processes that have exited are deleted. Zero: never.
 type Retention struct {
 	Total int64         `key:"total" is:"total" about:"maximum total size of the files of exited processes; the oldest are deleted first"`
@@ -121,6 +140,7 @@ func defaults() *Config {
 		Discovery: Discovery{Interval: 3 * time.Second, MaxProcesses: 500},
 		Session:   Session{Level: "normal"},
 		Outputs:   []Output{defaultOutput()},
+		Heap:      Heap{Auto: HeapAuto{Growth: 20, Collections: 5, Cooldown: time.Hour, Keep: 3}},
 		Summary:   5 * time.Minute,
 		LongPause: 200 * time.Millisecond,
 		Causes:    "java",

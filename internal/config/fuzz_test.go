@@ -28,7 +28,7 @@ func FuzzLoad(f *testing.F) {
 			t.Fatalf("%v\n%s", err, shown)
 		}
 		empty := func(c *Config) { // nil and empty lists and maps are equal
-			for _, list := range []*[]Match{&c.Discovery.Include, &c.Discovery.Exclude} {
+			for _, list := range []*[]Match{&c.Discovery.Include, &c.Discovery.Exclude, &c.Heap.Auto.Only} {
 				*list = append([]Match{}, *list...)
 			}
 			for i := range c.Outputs {

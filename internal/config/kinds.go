@@ -37,10 +37,15 @@ var kinds = map[string]kind{
 	"period":    duration("5m", 10*time.Second, true),
 	"threshold": duration("200ms", time.Nanosecond, false),
 	"age":       duration("14d", time.Second, true),
+	"cooldown":  duration("1h", time.Minute, false),
 	"size":      bytes("10M", output.ParseSize, output.MinFileSize),
 	"total":     bytes("5G", output.ParseBytes, 0),
 	"count":     number("5", 0, output.MaxFileCount),
 	"processes": number("500", 1, 5000),
+	"fullgcs":   number("5", 2, 100),
+	"keep":      number("3", 1, 100),
+	"growth":    percent("20%", 1, 1000),
+	"flag":      {example: "true", types: []string{"boolean"}, parse: parseFlag, print: printAny},
 	"level":     words(attach.Levels...),
 	"format":    words(formatNames()...),
 	"naming":    words(output.Namings...),
@@ -53,6 +58,7 @@ var kinds = map[string]kind{
 	"name":      {example: "orders", types: scalar, parse: parseName, print: printAny},
 	"label":     {example: "prod", types: scalar, parse: parseLabel, print: printAny},
 	"path":      {example: "/var/log/gclog/%s-%p.json", types: text, parse: parsePath, print: printAny},
+	"directory": {example: "/var/log/gclog/heap", types: text, parse: parseDirectory, print: printAny},
 	"mode":      {example: "0640", types: text, schema: object{"pattern": `^0?[0-7]{3}$`}, parse: parseMode, print: func(v any) string { return fmt.Sprintf("%04o", v) }},
 	"socket":    {example: "/run/gclog/diag.sock", types: text, schema: object{"maxLength": maxSocket}, parse: parseSocket, print: printAny},
 	"control":   {example: "/run/gclog/ctl.sock", types: text, schema: object{"maxLength": maxSocket}, parse: parseControl, print: printAny},
@@ -103,6 +109,32 @@ func number(example string, least, most int) kind {
 		}
 		return n, nil
 	}}
+}
+
+// percent returns the kind of percentages.
+func percent(example string, least, most int) kind {
+	return kind{
+		example: example, types: text, schema: object{"pattern": `^[0-9]+%$`},
+		parse: func(s string) (any, error) {
+			number, ok := strings.CutSuffix(s, "%")
+			n, err := strconv.Atoi(number)
+			if err != nil || !ok || n < least || n > most {
+				return 0, fmt.Errorf("%s: it must be a percentage from %d%% to %d%%", quote(s), least, most)
+			}
+			return n, nil
+		},
+		print: func(v any) string { return fmt.Sprintf("%d%%", v) },
+	}
+}
+
+func parseFlag(s string) (any, error) {
+	switch s {
+	case "true":
+		return true, nil
+	case "false":
+		return false, nil
+	}
+	return false, fmt.Errorf("%s: it must be true or false", quote(s))
 }
 
 // duration returns the kind of durations of at least a minimum, or 0 if zero is allowed and means
@@ -265,6 +297,14 @@ func checkFile(path string) error {
 		return fmt.Errorf("%s: unknown placeholder %s: %s", path, bad, output.Places)
 	}
 	return nil
+}
+
+// parseDirectory parses the path of a directory; "" is the default.
+func parseDirectory(s string) (any, error) {
+	if s == "" {
+		return s, nil
+	}
+	return parseLine(s)
 }
 
 func parseMode(s string) (any, error) {

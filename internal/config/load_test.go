@@ -49,6 +49,8 @@ outputs:
     mode: "0600"
     only: [{service: "orders"}]
   - xlog: "gc*:file=/var/log/gclog/%n-%p.gc.log:time,uptime,level,tags:filecount=2,filesize=1M"
+heap:
+  auto: {enabled: true, directory: /data/heap, growth: 50%, collections: 3, cooldown: 2h, keep: 7, max_heap: 8G, only: [{service: orders}]}
 retention: {total: 5G, age: 14d}
 summary: 0
 long_pause: 1s
@@ -73,6 +75,9 @@ func TestLoad(t *testing.T) {
 			{Path: "/var/log/gclog/%s-%p.json", Format: "json", FileCount: 7, FileSize: 20 << 20, RotationNames: "index", Mode: 0o600, Only: []Match{{Service: "orders"}}},
 			{FileCount: 2, FileSize: 1 << 20, RotationNames: "index", Mode: 0o640, Xlog: "gc*:file=/var/log/gclog/%n-%p.gc.log:time,uptime,level,tags:filecount=2,filesize=1M"},
 		},
+		Heap: Heap{Auto: HeapAuto{
+			Enabled: true, Directory: "/data/heap", Growth: 50, Collections: 3, Cooldown: 2 * time.Hour, Keep: 7, MaxHeap: 8 << 30, Only: []Match{{Service: "orders"}},
+		}},
 		Retention: Retention{Total: 5 << 30, Age: 336 * time.Hour},
 		LongPause: time.Second, Causes: "dotnet", Control: Control{Socket: "/run/x.sock"}, HTTP: HTTP{Listen: "127.0.0.1:9799"}, Log: Log{Level: "debug", Format: "json"},
 	}
@@ -152,6 +157,16 @@ func TestWrong(t *testing.T) {
 		"outputs: [{xlog: \"gc*=x:file=a\"}]":                            "invalid level 'x' in log selection",
 		"outputs: [{xlog: \"gc*:file=a.log\"}]":                          "a file in the format unified can contain only one process: put %p, the pid, into a.log",
 		"outputs: [{xlog: disable}]":                                     "leaves nothing to write",
+		"heap: {auto: {enabled: yes}}":                                   `gclog.yaml:1:24: heap.auto.enabled: "yes": it must be true or false, without quotes`,
+		"heap: {auto: {enabled: \"true\"}}":                              `heap.auto.enabled: "true": it must be true or false, without quotes`,
+		"heap: {auto: {growth: 20}}":                                     `gclog.yaml:1:23: heap.auto.growth: 20 must be text, such as "20%"`,
+		"heap: {auto: {growth: 0%}}":                                     `heap.auto.growth: "0%": it must be a percentage from 1% to 1000%`,
+		"heap: {auto: {growth: twenty}}":                                 `heap.auto.growth: "twenty": it must be a percentage`,
+		"heap: {auto: {collections: 1}}":                                 `heap.auto.collections: "1": it must be a number from 2 to 100`,
+		"heap: {auto: {cooldown: 59s}}":                                  `heap.auto.cooldown: "59s": it must be at least 1m`,
+		"heap: {auto: {keep: 0}}":                                        `heap.auto.keep: "0": it must be a number from 1 to 100`,
+		"heap: {auto: {directory: \"a\\nb\"}}":                           `heap.auto.directory: "a\nb" contains a control character`,
+		"heap: {auto: {only: [{}]}}":                                     `heap.auto.only[0]: it has no conditions`,
 		"retention: {age: -1h}":                                          `gclog.yaml:1:18: retention.age: "-1h": it must not be negative`,
 		"retention: {total: -5G}":                                        `gclog.yaml:1:20: retention.total: "-5G" is not a size`,
 		"long_pause: 0s":                                                 `gclog.yaml:1:13: long_pause: "0s": it must be more than 0`,
@@ -186,6 +201,7 @@ func TestEnvironment(t *testing.T) {
 		"PATH=/bin", "GCLOG_SESSION__LEVEL=light", "GCLOG_SUMMARY=0", "GCLOG_LONG_PAUSE=1s", "GCLOG_LABELS__ENV=b", "GCLOG_LABELS__TEAM=x",
 		"GCLOG_OUTPUTS__1__FILESIZE=1M", "GCLOG_OUTPUTS__2__PATH=c-%p.json", "GCLOG_OUTPUTS__2__ONLY__0__SERVICE=orders",
 		"GCLOG_DISCOVERY__LISTEN__1=/b", "GCLOG_DISCOVERY__LISTEN__0=/a", "GCLOG_HTTP__LISTEN=", "GCLOG_SERVICES__0__MATCH__PID=7", "GCLOG_SERVICES__0__NAME=n",
+		"GCLOG_HEAP__AUTO__ENABLED=true", "GCLOG_HEAP__AUTO__GROWTH=5%",
 		"GCLOG_XLOG=gc*", "GCLOG_CONFIG=/x", "GCLOG_PORT_9799_TCP=tcp://10.0.0.1:9799", "GCLOG_SERVICE_HOST=10.0.0.1")
 	want := defaults()
 	want.Session.Level, want.Summary, want.LongPause = "light", 0, time.Second
@@ -198,6 +214,7 @@ func TestEnvironment(t *testing.T) {
 	want.Discovery.Listen = []string{"/a", "/b"}
 	want.HTTP.Listen = ""
 	want.Services = []Service{{Match: Match{PID: "7"}, Name: "n"}}
+	want.Heap.Auto.Enabled, want.Heap.Auto.Growth = true, 5
 	want.complete()
 	if !reflect.DeepEqual(&l.Config, want) {
 		t.Errorf("got\n%+v\nwant\n%+v", l.Config, *want)

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"github.com/gclog/gclog/formats"
@@ -64,6 +65,21 @@ func (c *Config) Identify(s *Subject) (service, level string) {
 		}
 	}
 	return service, level
+}
+
+// TakesSnapshots reports whether snapshots of a process are taken when its heap grows. Its service
+// must be the one that Identify returned.
+func (c *Config) TakesSnapshots(s *Subject) bool {
+	o := &c.Heap.Auto
+	return o.Enabled && (len(o.Only) == 0 || slices.ContainsFunc(o.Only, func(m Match) bool { return m.Fits(s) }))
+}
+
+// SnapshotFolder returns the directory that these snapshots are written to.
+func (c *Config) SnapshotFolder() string {
+	if dir := c.Heap.Auto.Directory; dir != "" {
+		return dir
+	}
+	return filepath.Join(output.KnownFolder(c.Paths()[0]), "heap")
 }
 
 // SessionConfig returns what a session of a level listens to.

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -235,5 +236,34 @@ func TestWarnings(t *testing.T) {
 	l := mustLoad(t, "outputs: [{xlog: \"gc*:file=a-%p.log:tid\"}]")
 	if len(l.Warnings) == 0 || !strings.HasPrefix(l.Warnings[0], "gclog.yaml:1:18: outputs[0].xlog: GCViewer will not read") {
 		t.Errorf("%q", l.Warnings)
+	}
+}
+
+// TestSnapshots: snapshots are off by default, and then taken of all processes or of those that the
+// rules match, into a directory next to the logs unless it is given.
+func TestSnapshots(t *testing.T) {
+	orders, other := &Subject{Service: "orders"}, &Subject{Service: "other"}
+	for text, want := range map[string][2]bool{
+		"": {false, false},
+		"heap: {auto: {growth: 50%, only: [{service: orders}]}}":    {false, false},
+		"heap: {auto: {enabled: true}}":                             {true, true},
+		"heap: {auto: {enabled: true, only: [{service: orders}]}}":  {true, false},
+		"heap: {auto: {enabled: false, only: [{service: orders}]}}": {false, false},
+	} {
+		l := mustLoad(t, text)
+		if got := [2]bool{l.TakesSnapshots(orders), l.TakesSnapshots(other)}; got != want {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"":                                       filepath.Join("gclog-logs", "heap"),
+		"heap: {auto: {directory: /data/%s}}":    "/data/%s",
+		"outputs: [{path: /var/log/%N/%p.json}]": "/var/log/heap",
+		`outputs: [{xlog: "gc:file=/x/%p.log"}]`: "/x/heap",
+		"outputs: [{path: a/%p.csv}, {path: /b/%p.csv}]": "a/heap",
+	} {
+		if got := mustLoad(t, text).SnapshotFolder(); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"maps"
 	"reflect"
-	"slices"
 )
 
 // Schema returns the JSON Schema (draft 2020-12) of a configuration, for editors. It expresses
@@ -65,7 +64,7 @@ func keySchema(f field, v reflect.Value) object {
 	s := elementSchema(f, v)
 	if value := f.kind.print(v.Interface()); f.kind.parses(value) {
 		s["default"] = value
-		if slices.Equal(f.kind.types, integer) {
+		if len(f.kind.types) == 1 && f.kind.types[0] != "string" {
 			s["default"] = v.Interface()
 		}
 	}

@@ -86,7 +86,8 @@ func (p *printer) field(f field, v reflect.Value, path, text, indent string) {
 		}
 	default:
 		value := f.kind.print(v.Interface())
-		if !slices.Contains(f.kind.types, "integer") || !plainNumber.MatchString(value) {
+		isNumber := slices.Contains(f.kind.types, "integer") && plainNumber.MatchString(value)
+		if v.Kind() != reflect.Bool && !isNumber {
 			value = scalarText(value)
 		}
 		add(text+" "+value, path)

@@ -34,6 +34,7 @@ outputs:
     only: [{pid: 7}]
   - path: "5"
     format: json
+heap: {auto: {enabled: true, growth: 7%}}
 retention: {age: 36h, total: 10000K}
 summary: 90m
 `, "GCLOG_LABELS__B=c", "GCLOG_LOG__LEVEL=debug", "GCLOG_OUTPUTS__1__FILESIZE=20000")
@@ -75,10 +76,20 @@ outputs:
     rotation_names: timestamp                     # default
     mode: "0640"                                  # default
     only: []                                      # default
+heap:
+  auto:
+    enabled: true                                 # gclog.yaml:13
+    directory: ""                                 # default
+    growth: "7%"                                  # gclog.yaml:13
+    collections: 5                                # default
+    cooldown: 1h                                  # default
+    keep: 3                                       # default
+    max_heap: 0                                   # default
+    only: []                                      # default
 retention:
-  total: 10000K                                   # gclog.yaml:13
-  age: 36h                                        # gclog.yaml:13
-summary: 1h30m                                    # gclog.yaml:14
+  total: 10000K                                   # gclog.yaml:14
+  age: 36h                                        # gclog.yaml:14
+summary: 1h30m                                    # gclog.yaml:15
 long_pause: 200ms                                 # default
 causes: java                                      # default
 control:

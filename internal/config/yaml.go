@@ -242,6 +242,8 @@ func (l *loader) leaf(n ast.Node, v reflect.Value, k *kind, path string) {
 		l.wrong(at, path, "it must be a single value, such as %s", k.example)
 	case !slices.Contains(k.types, typ) && slices.Contains(k.types, "string"):
 		l.wrong(at, path, "%s must be text, such as %q", s, k.example)
+	case !slices.Contains(k.types, typ) && slices.Contains(k.types, "boolean"):
+		l.wrong(at, path, "%s: it must be true or false, without quotes", quote(s))
 	case !slices.Contains(k.types, typ):
 		l.wrong(at, path, "%s must be a number, without quotes, such as %s", quote(s), k.example)
 	default:
