@@ -41,6 +41,7 @@ type formatter interface {
 	gap(dst []byte, g *gclog.Gap) []byte
 	stall(dst []byte, s *gclog.Stall) []byte
 	summary(dst []byte, s *Summary) []byte
+	heapGrowth(dst []byte, g *HeapGrowth) []byte
 	end(dst []byte, e *End) []byte
 	// hold reports whether a new file should not start with what is appended next.
 	hold() bool
@@ -58,6 +59,7 @@ func (noLines) suspension(dst []byte, _ *gclog.Suspension) []byte { return dst }
 func (noLines) gap(dst []byte, _ *gclog.Gap) []byte               { return dst }
 func (noLines) stall(dst []byte, _ *gclog.Stall) []byte           { return dst }
 func (noLines) summary(dst []byte, _ *Summary) []byte             { return dst }
+func (noLines) heapGrowth(dst []byte, _ *HeapGrowth) []byte       { return dst }
 func (noLines) end(dst []byte, _ *End) []byte                     { return dst }
 func (noLines) hold() bool                                        { return false }
 func (noLines) save()                                             {}

@@ -78,6 +78,18 @@ func TestSamples(t *testing.T) {
 				Open: gclog.Open{Kind: gclog.OpenSuspension, Since: newest + 1e8, Ticks: newest + 1e8},
 				Now:  newest + 11e8, Threshold: 1e9,
 			})
+			grown := newest + 15e8
+			w.HeapGrowth(&formats.HeapGrowth{
+				At: grown, Ticks: grown,
+				Snapshots: []formats.HeapSnapshot{
+					{File: "/var/log/gclog/heap/shop-28077-2026-11-21T00-20-31.250.gcdump", Time: time.Date(2026, 11, 21, 0, 20, 31, 250e6, time.UTC)},
+					{File: "/var/log/gclog/heap/shop-28077-2026-11-21T00-28-24.500.gcdump", Time: time.Date(2026, 11, 21, 0, 28, 24, 500e6, time.UTC)},
+				},
+				Types: []formats.TypeGrowth{
+					{Type: "Shop.Session", Objects: 81250, Bytes: 5200000, ObjectsDiff: 60000, BytesDiff: 3840000},
+					{Type: "System.Collections.Generic.Dictionary`2+Entry[System.String,Shop.Session][]", Objects: 1, Bytes: 2097176, BytesDiff: 1048576},
+				},
+			})
 			w.End(&formats.End{At: newest + 2e9, Reason: formats.EndExited, ExitCode: 134, HasCode: true})
 			generated.File(t, filepath.Join("..", "samples", name), string(fileID.ReplaceAll(out.text(), []byte(`"gclog_file_id":"0123456789abcdef"`))))
 		})
@@ -88,14 +100,14 @@ func TestSamples(t *testing.T) {
 func TestSamplesAreWhole(t *testing.T) {
 	for name, kinds := range map[string][]string{
 		"gc.json": {
-			`"gc-log-header"`, `"gc-session-start"`, `"action":"gc"`, `"gc-suspension"`, `"gc-gap"`, `"gc-stall"`, `"gc-summary"`, `"gc-session-end"`,
+			`"gc-log-header"`, `"gc-session-start"`, `"action":"gc"`, `"gc-suspension"`, `"gc-gap"`, `"gc-stall"`, `"gc-heap-growth"`, `"gc-summary"`, `"gc-session-end"`,
 			`"type":"blocking"`, `"type":"background"`, `"type":"foreground"`, `"generation":0`, `"generation":1`, `"generation":2`, `"inside_background_start":true`,
 			`"compacting":true`, `"compacting":false`, `"Induced"`, `"AllocSmall"`, `"no-gc-region"`, `"memory-limit"`, `"lost-events"`, `"missed-gcs"`, `"complete":false`,
 		},
 		"gc.log":      {"Pause Young (Allocation Failure)", "Pause Young (System.gc())", "Pause Full (System.gc())", "Pause Initial Mark", "Pause Remark", "Concurrent Mark", "Concurrent Sweep", "Concurrent Reset", "Old: ", "foreground"},
 		"gc-jdk8.log": {"[GC (Allocation Failure)", "[Full GC (System.gc())", "CMS Initial Mark", "CMS Final Remark", "[CMS-concurrent-mark-start]", "[CMS-concurrent-sweep: ", "[CMS-concurrent-reset: "},
 		"gc.csv":      {",blocking,", ",background,", ",foreground,", ",False,"},
-		"gc.txt":      {"blocking", "background", "foreground", "suspension", "are missing", "has been suspended", "exited with code 134", "incomplete: "},
+		"gc.txt":      {"blocking", "background", "foreground", "suspension", "are missing", "has been suspended", "has grown by 3.8 MB, ", "exited with code 134", "incomplete: "},
 	} {
 		b, err := os.ReadFile(filepath.Join("..", "samples", name))
 		if err != nil {

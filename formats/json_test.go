@@ -118,7 +118,7 @@ var (
 	hexID      = regexp.MustCompile(`^[0-9a-f]{32}$`)
 	fileID     = regexp.MustCompile(`"gclog_file_id":"[0-9a-f]{16}"`)
 	fileIDHead = regexp.MustCompile(`^\{"gclog_file_id":"[0-9a-f]{16}",`)
-	jsonActs   = []string{"gc", "gc-session-start", "gc-session-end", "gc-suspension", "gc-gap", "gc-stall", "gc-settings", "gc-summary", "gc-finding"}
+	jsonActs   = []string{"gc", "gc-session-start", "gc-session-end", "gc-suspension", "gc-gap", "gc-stall", "gc-heap-growth", "gc-settings", "gc-summary", "gc-finding"}
 )
 
 // checkRecord checks one record against section 3a of spec/users-and-conventions.md and returns its
@@ -438,6 +438,24 @@ func TestJSONRecords(t *testing.T) {
 				w.GC(&gclog.GCDetails{Number: 3, HasNumber: true, Complete: true, Memory: gclog.Memory{Cgroup: 2}})
 			},
 			map[string]any{"process.memory.rss.bytes": nil, "process.cgroup.memory.usage.bytes": 2, "process.cgroup.memory.limit.bytes": nil},
+		},
+		{
+			"heap growth", func(w *formats.Writer) {
+				w.HeapGrowth(&formats.HeapGrowth{
+					At: hour, Snapshots: []formats.HeapSnapshot{{File: "/heap/a.gcdump", Time: time.Date(2026, 11, 5, 10, 0, 0, 5, time.UTC)}},
+					Types: []formats.TypeGrowth{{Type: "Shop\x1b[2J\"", Objects: 10, Bytes: 5e6, ObjectsDiff: 7, BytesDiff: 3e6, EveryTime: true}, {Type: "B", BytesDiff: 2048}},
+				})
+			},
+			map[string]any{
+				"event.action": "gc-heap-growth", "log.level": "warn", "dotnet.heap.snapshots[].file": "/heap/a.gcdump", "dotnet.heap.snapshots[].time": "2026-11-05T10:00:00.000000005Z",
+				"message":                      "since the first heap snapshot Shop\ufffd[2J\" has grown by 3.0 MB (every time), B by 2.0 KB",
+				"dotnet.heap.growth[].type":    "B", // the last one
+				"dotnet.heap.growth[].objects": 0, "dotnet.heap.growth[].bytes_diff": 2048, "dotnet.heap.growth[].grew_every_time": false,
+			},
+		},
+		{
+			"no heap growth", func(w *formats.Writer) { w.HeapGrowth(&formats.HeapGrowth{At: hour}) },
+			map[string]any{"log.level": "info", "message": "no type has grown since the first heap snapshot"},
 		},
 		{
 			"stalled collection", func(w *formats.Writer) { w.Stall(&gclog.Stall{Open: open, Now: hour + 500, Threshold: 1e9}) },

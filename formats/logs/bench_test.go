@@ -16,14 +16,15 @@ import (
 // A sink is an Observer that only counts records.
 type sink struct{ records int }
 
-func (s *sink) Pause(*gclog.Pause)           {}
-func (s *sink) Phase(*gclog.Phase)           {}
-func (s *sink) GC(*gclog.GCDetails)          { s.records++ }
-func (s *sink) Gap(*gclog.Gap)               {}
-func (s *sink) Stall(*gclog.Stall)           {}
-func (s *sink) Suspension(*gclog.Suspension) {}
-func (s *sink) Start(*formats.Start)         {}
-func (s *sink) End(*formats.End)             {}
+func (s *sink) Pause(*gclog.Pause)             {}
+func (s *sink) Phase(*gclog.Phase)             {}
+func (s *sink) GC(*gclog.GCDetails)            { s.records++ }
+func (s *sink) Gap(*gclog.Gap)                 {}
+func (s *sink) Stall(*gclog.Stall)             {}
+func (s *sink) HeapGrowth(*formats.HeapGrowth) {}
+func (s *sink) Suspension(*gclog.Suspension)   {}
+func (s *sink) Start(*formats.Start)           {}
+func (s *sink) End(*formats.End)               {}
 
 // benchmarkRead reads a log of about 20 MB, that of a recording with background collections,
 // repeatedly.

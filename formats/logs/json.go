@@ -330,6 +330,8 @@ func (l *jsonLine) readDotnet(r *record) {
 			l.readRuntime()
 		case "gc":
 			l.readGC(r)
+		case "heap":
+			l.readHeapGrowth(&r.grown)
 		default:
 			s.skip()
 		}
@@ -491,6 +493,8 @@ func (l *jsonLine) recordKind() (k recordKind, known bool) {
 		return recordGap, true
 	case "gc-stall":
 		return recordStall, true
+	case "gc-heap-growth":
+		return recordHeapGrowth, true
 	case "gc-session-start":
 		return recordStart, true
 	case "gc-session-end":
@@ -521,6 +525,8 @@ func (l *jsonLine) settle(r *record) bool {
 		return ok && r.gap.From <= r.gap.To
 	case recordStall:
 		return l.settleStall(r)
+	case recordHeapGrowth:
+		r.grown.At, r.grown.Ticks = r.at, ticks
 	case recordStart:
 		r.start = formats.Start{At: r.at, Ticks: ticks, Providers: keep(l.providers)}
 	case recordEnd:

@@ -507,6 +507,12 @@ func TestJSONOthers(t *testing.T) {
 			s.Number, s.HasNumber, s.Generation, s.Type, s.Reason, s.HasReason = 5, true, 2, clr.GCType(i), clr.Reason(40+i), true
 		}
 		x.Stall(&s)
+		g := formats.HeapGrowth{At: at, Ticks: ticks(at)}
+		for k := range i {
+			g.Snapshots = append(g.Snapshots, formats.HeapSnapshot{File: "/heap/é\u2028 " + fmt.Sprint(k), Time: p.Sync.Add(time.Duration(k))})
+			g.Types = append(g.Types, formats.TypeGrowth{Type: "A<\x1b\"" + fmt.Sprint(k), Objects: 3, Bytes: math.MaxUint64, ObjectsDiff: -5, BytesDiff: math.MaxInt64 - int64(k), EveryTime: k == 1})
+		}
+		x.HeapGrowth(&g)
 		x.End(&formats.End{At: at, Ticks: ticks(at), Reason: formats.EndReason(i % 5), ExitCode: map[int]int{1: 7}[i], HasCode: i == 1, Signal: map[int]int{2: 15, 3: 9}[i]})
 	}
 	again, back, skipped := read(t, out.text)

@@ -53,6 +53,7 @@ type record struct {
 	pause gclog.Pause // a pause without a collection
 	gap   gclog.Gap
 	stall gclog.Stall
+	grown formats.HeapGrowth
 	start formats.Start
 	end   formats.End
 
@@ -67,6 +68,7 @@ const (
 	recordPause
 	recordGap
 	recordStall
+	recordHeapGrowth
 	recordStart
 	recordEnd
 )
@@ -115,7 +117,7 @@ func (r *record) reset() {
 	r.gc.Dynamic = dynamic
 	r.of, r.kind, r.at = nil, 0, 0
 	r.pause, r.gap, r.stall = gclog.Pause{}, gclog.Gap{}, gclog.Stall{}
-	r.start, r.end = formats.Start{}, formats.End{}
+	r.grown, r.start, r.end = formats.HeapGrowth{}, formats.Start{}, formats.End{}
 	r.background = gclog.BackgroundDetails{Waits: r.background.Waits[:0]}
 	r.summary = gclog.HeapSummary{Reasons: r.summary.Reasons[:0], MarkTimes: r.summary.MarkTimes[:0]}
 }
@@ -262,6 +264,8 @@ func (r *record) emit(out Observer) {
 		out.Gap(&r.gap)
 	case recordStall:
 		out.Stall(&r.stall)
+	case recordHeapGrowth:
+		out.HeapGrowth(&r.grown)
 	case recordStart:
 		out.Start(&r.start)
 	case recordEnd:

@@ -26,12 +26,13 @@ func (s *script) Pause(p *gclog.Pause) {
 func (s *script) Phase(p *gclog.Phase) {
 	s.note("%d %s of %d, end %v", p.Time, p.Kind, p.GC.Number, p.End)
 }
-func (s *script) GC(d *gclog.GCDetails)          { s.note("gc %d, index %d", d.Number, d.Index) }
-func (s *script) Gap(g *gclog.Gap)               { s.note("%d gap", g.Time) }
-func (s *script) Stall(x *gclog.Stall)           { s.note("%d stall", x.Now) }
-func (s *script) Suspension(x *gclog.Suspension) { s.note("%d suspension", x.Start) }
-func (s *script) Start(x *formats.Start)         { s.note("%d start", x.At) }
-func (s *script) End(x *formats.End)             { s.note("%d end", x.At) }
+func (s *script) GC(d *gclog.GCDetails)            { s.note("gc %d, index %d", d.Number, d.Index) }
+func (s *script) Gap(g *gclog.Gap)                 { s.note("%d gap", g.Time) }
+func (s *script) HeapGrowth(x *formats.HeapGrowth) { s.note("%d growth", x.At) }
+func (s *script) Stall(x *gclog.Stall)             { s.note("%d stall", x.Now) }
+func (s *script) Suspension(x *gclog.Suspension)   { s.note("%d suspension", x.Start) }
+func (s *script) Start(x *formats.Start)           { s.note("%d start", x.At) }
+func (s *script) End(x *formats.End)               { s.note("%d end", x.At) }
 
 // A director adds records to an order.
 type director struct {

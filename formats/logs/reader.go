@@ -19,6 +19,7 @@ type Observer interface {
 	Start(*formats.Start)
 	Stall(*gclog.Stall)
 	Suspension(*gclog.Suspension)
+	HeapGrowth(*formats.HeapGrowth)
 	End(*formats.End) // of a session
 }
 

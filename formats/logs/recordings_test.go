@@ -28,7 +28,7 @@ func (m *memory) Write(head formats.Head, group []byte, _ bool) error {
 // An observed is what the Observer of one process received, in order.
 type observed struct {
 	process gclog.Process
-	calls   []any    // *gclog.Pause, *gclog.Phase, *gclog.GCDetails, *gclog.Gap, *gclog.Stall, *formats.Start, *formats.End
+	calls   []any    // *gclog.Pause, *gclog.Phase, *gclog.GCDetails, *gclog.Gap, *gclog.Stall, *formats.HeapGrowth, *formats.Start, *formats.End
 	order   []string // the calls in short, without those that a log of collections does not contain
 	w       *formats.Writer
 }
@@ -93,6 +93,14 @@ func (x *observed) Stall(s *gclog.Stall) {
 	x.calls = append(x.calls, &t)
 	if x.w != nil {
 		x.w.Stall(s)
+	}
+}
+
+func (x *observed) HeapGrowth(g *formats.HeapGrowth) {
+	h := *g
+	x.calls = append(x.calls, &h)
+	if x.w != nil {
+		x.w.HeapGrowth(g)
 	}
 }
 
@@ -260,6 +268,9 @@ func (e everything) GC(d *gclog.GCDetails) { e.each(func(w *formats.Writer) { w.
 func (e everything) Gap(g *gclog.Gap)      { e.each(func(w *formats.Writer) { w.Gap(g) }) }
 func (e everything) Suspension(s *gclog.Suspension) {
 	e.each(func(w *formats.Writer) { w.Suspension(s) })
+}
+func (e everything) HeapGrowth(g *formats.HeapGrowth) {
+	e.each(func(w *formats.Writer) { w.HeapGrowth(g) })
 }
 func (e everything) Stall(s *gclog.Stall)   { e.each(func(w *formats.Writer) { w.Stall(s) }) }
 func (e everything) Start(s *formats.Start) { e.each(func(w *formats.Writer) { w.Start(s) }) }

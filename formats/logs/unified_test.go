@@ -92,9 +92,10 @@ func (x *unifiedLog) Suspension(s *gclog.Suspension) {
 	x.stops = append(x.stops, *s)
 }
 
-func (x *unifiedLog) Start(*formats.Start) {}
-func (x *unifiedLog) Stall(*gclog.Stall)   {}
-func (x *unifiedLog) End(*formats.End)     {}
+func (x *unifiedLog) Start(*formats.Start)           {}
+func (x *unifiedLog) Stall(*gclog.Stall)             {}
+func (x *unifiedLog) HeapGrowth(*formats.HeapGrowth) {}
+func (x *unifiedLog) End(*formats.End)               {}
 
 func (x *unifiedLog) end(at int64) { x.w.End(&formats.End{At: at, Reason: formats.EndOfLog}) }
 

@@ -15,10 +15,11 @@ import (
 // keptLog keeps what a log contains.
 type keptLog struct{ keeping }
 
-func (*keptLog) Stall(*gclog.Stall)           {}
-func (*keptLog) Start(*formats.Start)         {}
-func (*keptLog) End(*formats.End)             {}
-func (*keptLog) Suspension(*gclog.Suspension) {}
+func (*keptLog) Stall(*gclog.Stall)             {}
+func (*keptLog) HeapGrowth(*formats.HeapGrowth) {}
+func (*keptLog) Start(*formats.Start)           {}
+func (*keptLog) End(*formats.End)               {}
+func (*keptLog) Suspension(*gclog.Suspension)   {}
 
 // TestExplainLogs explains every collection of every recording as its logs contain it.
 func TestExplainLogs(t *testing.T) {

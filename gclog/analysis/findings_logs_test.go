@@ -33,10 +33,11 @@ func (o *logged) Pause(p *gclog.Pause) {
 	o.now = max(o.now, p.Start+p.Duration)
 	o.Findings.Pause(p)
 }
-func (o *logged) Start(*formats.Start)         {}
-func (o *logged) Stall(*gclog.Stall)           {}
-func (o *logged) Suspension(*gclog.Suspension) {}
-func (o *logged) End(*formats.End)             { o.Findings.End(o.now) }
+func (o *logged) Start(*formats.Start)           {}
+func (o *logged) Stall(*gclog.Stall)             {}
+func (o *logged) HeapGrowth(*formats.HeapGrowth) {}
+func (o *logged) Suspension(*gclog.Suspension)   {}
+func (o *logged) End(*formats.End)               { o.Findings.End(o.now) }
 
 // TestFindingsOfLogs checks that what is found in a recording is found in its log, unless the log
 // lacks the data, and that nothing else is found there.

@@ -27,10 +27,11 @@ func (o *text) Write(head formats.Head, group []byte, _ bool) error {
 // A fromLog is Statistics of a log.
 type fromLog struct{ *analysis.Statistics }
 
-func (fromLog) Start(*formats.Start)         {}
-func (fromLog) Stall(*gclog.Stall)           {}
-func (fromLog) Suspension(*gclog.Suspension) {}
-func (fromLog) End(*formats.End)             {}
+func (fromLog) Start(*formats.Start)           {}
+func (fromLog) Stall(*gclog.Stall)             {}
+func (fromLog) HeapGrowth(*formats.HeapGrowth) {}
+func (fromLog) Suspension(*gclog.Suspension)   {}
+func (fromLog) End(*formats.End)               {}
 
 // TestLogs checks that what a log cannot contain is unknown, and never 0, and that a log in JSON
 // has the same values for the collections as the recording.

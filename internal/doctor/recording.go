@@ -60,11 +60,12 @@ func (t *tally) Gap(g *gclog.Gap) {
 	t.numbers.Gap(g)
 }
 
-func (t *tally) Start(*formats.Start)         { t.starts++ }
-func (t *tally) End(*formats.End)             { t.ends++ }
-func (t *tally) Phase(*gclog.Phase)           {}
-func (t *tally) Stall(*gclog.Stall)           {}
-func (t *tally) Suspension(*gclog.Suspension) {}
+func (t *tally) Start(*formats.Start)           { t.starts++ }
+func (t *tally) End(*formats.End)               { t.ends++ }
+func (t *tally) Phase(*gclog.Phase)             {}
+func (t *tally) Stall(*gclog.Stall)             {}
+func (t *tally) HeapGrowth(*formats.HeapGrowth) {}
+func (t *tally) Suspension(*gclog.Suspension)   {}
 
 // tallies reads files. What is wrong with them is recorded in the files themselves.
 func tallies(in *history.Source) (list []*tally, sum *tally) {

@@ -39,11 +39,12 @@ type endFinder struct {
 
 func (o *endFinder) at(at int64) { o.saw(o.process.Time(at)) }
 
-func (o *endFinder) Start(s *formats.Start)       { o.at(s.At) }
-func (o *endFinder) End(e *formats.End)           { o.at(e.At) }
-func (o *endFinder) Pause(p *gclog.Pause)         { o.at(p.Start + p.Duration) }
-func (o *endFinder) Phase(p *gclog.Phase)         { o.at(p.Time) }
-func (o *endFinder) Gap(g *gclog.Gap)             { o.at(g.Time) }
-func (o *endFinder) GC(d *gclog.GCDetails)        { o.at(d.End) }
-func (o *endFinder) Stall(*gclog.Stall)           {}
-func (o *endFinder) Suspension(*gclog.Suspension) {}
+func (o *endFinder) Start(s *formats.Start)         { o.at(s.At) }
+func (o *endFinder) End(e *formats.End)             { o.at(e.At) }
+func (o *endFinder) Pause(p *gclog.Pause)           { o.at(p.Start + p.Duration) }
+func (o *endFinder) Phase(p *gclog.Phase)           { o.at(p.Time) }
+func (o *endFinder) Gap(g *gclog.Gap)               { o.at(g.Time) }
+func (o *endFinder) GC(d *gclog.GCDetails)          { o.at(d.End) }
+func (o *endFinder) Stall(*gclog.Stall)             {}
+func (o *endFinder) HeapGrowth(*formats.HeapGrowth) {}
+func (o *endFinder) Suspension(*gclog.Suspension)   {}

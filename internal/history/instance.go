@@ -203,9 +203,10 @@ func (o *instance) GC(d *gclog.GCDetails) {
 	}
 }
 
-// Stall and Suspension are not part of a history.
-func (o *instance) Stall(*gclog.Stall)           {}
-func (o *instance) Suspension(*gclog.Suspension) {}
+// Stall, Suspension and HeapGrowth are not part of a history.
+func (o *instance) Stall(*gclog.Stall)             {}
+func (o *instance) HeapGrowth(*formats.HeapGrowth) {}
+func (o *instance) Suspension(*gclog.Suspension)   {}
 
 // A subject is the process whose history is passed on, with the start and end of its sessions and
 // the collections that are missing.

@@ -28,12 +28,13 @@ func (p *protocol) say(format string, args ...any) {
 	p.said = append(p.said, fmt.Sprintf(format, args...))
 }
 
-func (p *protocol) Start(s *formats.Start)       { p.say("start %d", s.At) }
-func (p *protocol) End(e *formats.End)           { p.say("end %d %v", e.At, e.Reason) }
-func (p *protocol) Stall(*gclog.Stall)           {}
-func (p *protocol) Suspension(*gclog.Suspension) {}
-func (p *protocol) GC(d *gclog.GCDetails)        { p.say("gc %d at %d", d.Number, d.Start) }
-func (p *protocol) Gap(g *gclog.Gap)             { p.say("%v %d", g.Reason, g.Time) }
+func (p *protocol) Start(s *formats.Start)         { p.say("start %d", s.At) }
+func (p *protocol) End(e *formats.End)             { p.say("end %d %v", e.At, e.Reason) }
+func (p *protocol) Stall(*gclog.Stall)             {}
+func (p *protocol) HeapGrowth(*formats.HeapGrowth) {}
+func (p *protocol) Suspension(*gclog.Suspension)   {}
+func (p *protocol) GC(d *gclog.GCDetails)          { p.say("gc %d at %d", d.Number, d.Start) }
+func (p *protocol) Gap(g *gclog.Gap)               { p.say("%v %d", g.Reason, g.Time) }
 
 // record returns a recording of collections, each 100 ns long, by runtime instances in process 7.
 func record(t *testing.T, begin time.Time, collections ...byte) string {

@@ -105,10 +105,11 @@ func (l *listing) observe(p *gclog.Process) logs.Observer {
 	return l
 }
 
-func (l *listing) Start(*formats.Start)         { l.open++ }
-func (l *listing) End(*formats.End)             { l.open-- }
-func (l *listing) Stall(*gclog.Stall)           {}
-func (l *listing) Suspension(*gclog.Suspension) {}
+func (l *listing) Start(*formats.Start)           { l.open++ }
+func (l *listing) End(*formats.End)               { l.open-- }
+func (l *listing) Stall(*gclog.Stall)             {}
+func (l *listing) HeapGrowth(*formats.HeapGrowth) {}
+func (l *listing) Suspension(*gclog.Suspension)   {}
 
 func (l *listing) GC(d *gclog.GCDetails) {
 	l.gcs = append(l.gcs, d.Number)

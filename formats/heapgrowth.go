@@ -1,0 +1,122 @@
+package formats
+
+import (
+	"strings"
+	"time"
+
+	"github.com/gclog/gclog/formats/screen"
+)
+
+// A HeapGrowth is what grew from the first to the last of several heap snapshots of a process.
+type HeapGrowth struct {
+	At        int64 // when it was found: nanoseconds since the sync point
+	Ticks     int64 // At in ticks
+	Snapshots []HeapSnapshot
+	Types     []TypeGrowth // those that grew most
+}
+
+// A HeapSnapshot is the file of a heap snapshot.
+type HeapSnapshot struct {
+	File string
+	Time time.Time
+}
+
+// A TypeGrowth is how the objects of a type have changed.
+type TypeGrowth struct {
+	Type                   string // exact name; it comes from the process
+	Objects, Bytes         uint64 // in the last snapshot
+	ObjectsDiff, BytesDiff int64  // since the first one
+	EveryTime              bool   // the bytes grew from each snapshot to the next; false if there are only two
+}
+
+const (
+	// growthTypes is how many types a sentence names.
+	growthTypes = 3
+	// growthName is how much of the name of a type it contains, in characters.
+	growthName = 100
+)
+
+// Text returns a sentence about what grew. It contains no characters that a terminal acts on.
+func (g *HeapGrowth) Text() string {
+	if len(g.Types) == 0 {
+		return "no type has grown since the first heap snapshot"
+	}
+	var b strings.Builder
+	b.WriteString("since the first heap snapshot ")
+	for i := range g.Types[:min(growthTypes, len(g.Types))] {
+		t := &g.Types[i]
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(printable(t.Type))
+		if i == 0 {
+			b.WriteString(" has grown by ")
+		} else {
+			b.WriteString(" by ")
+		}
+		b.WriteString(SizeText(max(0, t.BytesDiff)))
+		if t.EveryTime {
+			b.WriteString(" (every time)")
+		}
+	}
+	return b.String()
+}
+
+// printable returns a name for a sentence.
+func printable(name string) string {
+	runes := []rune(name)
+	if len(runes) > growthName {
+		runes = append(runes[:growthName], '…')
+	}
+	for i, r := range runes {
+		if IsControl(r) {
+			runes[i] = '\uFFFD'
+		}
+	}
+	return string(runes)
+}
+
+// HeapGrowth writes what grew between heap snapshots.
+func (w *Writer) HeapGrowth(g *HeapGrowth) { w.write(g.At, w.f.heapGrowth(w.buf[:0], g)) }
+
+func (j *jsonFormat) heapGrowth(dst []byte, g *HeapGrowth) []byte {
+	o := j.begin(dst, g.At, len(g.Types) > 0, func(b []byte) []byte {
+		quoted := appendJSONString(nil, g.Text())
+		return append(b, quoted[1:len(quoted)-1]...)
+	}, "gc-heap-growth", uint64(g.Ticks))
+	j.event(&o, "event", "gc-heap-growth")
+	o.close()
+	j.about(&o, g.At)
+	o.open("heap")
+	o.openList("snapshots")
+	for i := range g.Snapshots {
+		s := &g.Snapshots[i]
+		o.openElement()
+		o.text("file", s.File)
+		o.text("time", s.Time.UTC().Format("2006-01-02T15:04:05.000000000Z"))
+		o.close()
+	}
+	o.closeList()
+	o.openList("growth")
+	for i := range g.Types {
+		t := &g.Types[i]
+		o.openElement()
+		o.text("type", t.Type)
+		o.uint("objects", t.Objects)
+		o.uint("bytes", t.Bytes)
+		o.int("objects_diff", t.ObjectsDiff)
+		o.int("bytes_diff", t.BytesDiff)
+		o.bool("grew_every_time", t.EveryTime)
+		o.close()
+	}
+	o.closeList()
+	o.close()
+	o.close()
+	return j.rest(&o)
+}
+
+func (t *textFormat) heapGrowth(dst []byte, g *HeapGrowth) []byte {
+	dst = t.begin(dst, g.At)
+	t.line = append(append(t.line, "  ! "...), g.Text()...)
+	return t.finish(dst, screen.Alarm)
+}
