@@ -31,6 +31,9 @@ const (
 	// process contains more than live objects.
 	needShare     = 1.0
 	needOfObjects = 1.3 // if only live objects are counted
+	// ownShare is what the graph takes of gclog's memory, as a share of the heap: about 90 bytes for
+	// each object.
+	ownShare = 1.3
 	// bufferShare is the share of the heap that the runtime may buffer. What is not used costs
 	// nothing; what does not fit is lost.
 	bufferShare              = 1.5
@@ -70,12 +73,18 @@ func (p *SnapshotPlan) pause(mark, walk float64) time.Duration {
 // BufferLimit returns how many bytes of events the runtime can buffer.
 func (p *SnapshotPlan) BufferLimit() uint64 { return bufferLimit << 20 }
 
+// OwnNeed returns the bytes that gclog itself takes for the graph of the objects.
+func (p *SnapshotPlan) OwnNeed() uint64 { return uint64(ownShare * float64(p.Heap)) }
+
+// Lacks returns the limit of the process that leaves the least memory, if that does not suffice, or
+// nil.
+func (p *SnapshotPlan) Lacks() *session.Room { return Lacks(p.Rooms, p.Need) }
+
 // Lacks returns the limit that leaves the least memory, if that does not suffice, or nil.
-func (p *SnapshotPlan) Lacks() *session.Room {
-	var least *session.Room
-	for i := range p.Rooms {
-		r := &p.Rooms[i]
-		if float64(p.Need) > roomShare*float64(r.Free()) && (least == nil || r.Free() < least.Free()) {
+func Lacks(rooms []session.Room, need uint64) (least *session.Room) {
+	for i := range rooms {
+		r := &rooms[i]
+		if float64(need) > roomShare*float64(r.Free()) && (least == nil || r.Free() < least.Free()) {
 			least = r
 		}
 	}

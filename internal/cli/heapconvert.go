@@ -49,7 +49,7 @@ func (p *program) heapConvert(c *cli.Context) error {
 	if err != nil {
 		return err // a file with a part of the heap looks like a whole one
 	}
-	size, err := writeFile(to, func(w io.Writer) error { return g.WriteDump(w, info) })
+	size, err := writeFile(to, modeReport, func(w io.Writer) error { return g.WriteDump(w, info) })
 	if err != nil {
 		return err
 	}

@@ -81,7 +81,7 @@ func (p *program) heapExport(c *cli.Context) error {
 	if to == output.Stdout {
 		return p.write(func(w io.Writer) error { return write(x, w) })
 	}
-	size, err := writeFile(to, func(w io.Writer) error { return write(x, w) })
+	size, err := writeFile(to, modeReport, func(w io.Writer) error { return write(x, w) })
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -328,7 +329,7 @@ func (s *plannedSnapshot) phase(progress *attach.SnapshotProgress) string {
 
 // snapshotFile takes a snapshot and writes it to a file.
 func (p *program) snapshotFile(ctx context.Context, s *plannedSnapshot, path string, keep bool) (err error) {
-	if err := s.checkSpace(filepath.Dir(path)); err != nil {
+	if err := errors.Join(s.checkSpace(filepath.Dir(path)), s.checkOwnMemory(p.host)); err != nil {
 		return err
 	}
 	trace, err := openSpool(path, keep, int(s.plan.BufferMB)<<20)
@@ -357,7 +358,7 @@ func (p *program) snapshotFile(ctx context.Context, s *plannedSnapshot, path str
 	case g.Walk.Others > 0:
 		p.ui.sayf("the runtime has walked its heap %s more, for another tool or because of a background collection", counted(uint64(g.Walk.Others), "time"))
 	}
-	size, err := writeFile(path, func(w io.Writer) error { return g.WriteDump(w, p.dumpInfo(s, taken, names)) })
+	size, err := writeFile(path, modeSnapshot, func(w io.Writer) error { return g.WriteDump(w, p.dumpInfo(s, taken, names)) })
 	if err != nil {
 		return err
 	}
@@ -377,6 +378,22 @@ func (s *plannedSnapshot) checkSpace(dir string) error {
 		return nil // a disk that cannot be asked may be large enough
 	}
 	return dataf("refused: the snapshot may need %s, but %s has only %s left; --force takes it anyway", formats.SizeText(int64(need)), dir, formats.SizeText(int64(free)))
+}
+
+// checkOwnMemory returns an error if gclog itself may not have the memory for the graph: in a
+// container, or as a service, its limit is not that of the host.
+func (s *plannedSnapshot) checkOwnMemory(h *session.Host) error {
+	self, err := h.Describe(os.Getpid())
+	if err != nil || s.o.force {
+		return nil
+	}
+	need := s.plan.OwnNeed()
+	lack := attach.Lacks(self.Rooms(), need)
+	if lack == nil {
+		return nil
+	}
+	return &codedError{exitSession, fmt.Errorf("refused: gclog itself may need %s, but %s has only %s of %s left; --force takes the snapshot all the same",
+		formats.SizeText(int64(need)), lack.Of, formats.SizeText(int64(lack.Free())), formats.SizeText(int64(lack.Limit)))}
 }
 
 // resolveNames finds the exact names of the types of a running program. It says how many have one;

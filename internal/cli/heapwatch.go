@@ -188,7 +188,7 @@ func (p *program) watchOne(ctx context.Context, w *heapWatch, s *plannedSnapshot
 	x := watchedSnapshot{at: time.Now(), gcs: taken.GCs, counts: g.Histogram()}
 	if w.keep != "" {
 		x.file = filepath.Join(w.keep, dumpName(s.target, x.at))
-		if _, err := writeFile(x.file, func(out io.Writer) error { return g.WriteDump(out, p.dumpInfo(s, taken, names)) }); err != nil {
+		if _, err := writeFile(x.file, modeSnapshot, func(out io.Writer) error { return g.WriteDump(out, p.dumpInfo(s, taken, names)) }); err != nil {
 			return err
 		}
 	}

@@ -67,7 +67,7 @@ func writeJUnit(path string, h *history.History, verdicts []verdict, damage erro
 	if err != nil {
 		return err
 	}
-	_, err = writeFile(path, func(w io.Writer) error {
+	_, err = writeFile(path, modeReport, func(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "%s%s\n", xml.Header, b)
 		return err
 	})

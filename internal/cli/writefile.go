@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -12,9 +13,16 @@ import (
 	"github.com/gclog/gclog/internal/output"
 )
 
+// The modes of files: a report is for everybody, what was taken from a process is not, as with logs
+// and recordings.
+const (
+	modeReport   fs.FileMode = 0o644
+	modeSnapshot fs.FileMode = 0o640
+)
+
 // writeFile writes a file completely or not at all: an existing one is replaced by a complete one. It
 // returns the file's size. The error is an *output.PathError.
-func writeFile(path string, write func(io.Writer) error) (size int64, err error) {
+func writeFile(path string, mode fs.FileMode, write func(io.Writer) error) (size int64, err error) {
 	if isDevice(path) {
 		var f *os.File
 		if f, err = os.OpenFile(path, os.O_WRONLY|os.O_TRUNC, 0); err == nil {
@@ -22,7 +30,7 @@ func writeFile(path string, write func(io.Writer) error) (size int64, err error)
 			err = cause.Of(errors.Join(err, f.Close()))
 		}
 	} else {
-		size, err = replaceFile(path, write)
+		size, err = replaceFile(path, mode, write)
 	}
 	if err != nil {
 		return 0, &output.PathError{Path: path, Err: err}
@@ -31,7 +39,7 @@ func writeFile(path string, write func(io.Writer) error) (size int64, err error)
 }
 
 // replaceFile writes a new file in the same folder, and renames it when it is complete.
-func replaceFile(path string, write func(io.Writer) error) (size int64, err error) {
+func replaceFile(path string, mode fs.FileMode, write func(io.Writer) error) (size int64, err error) {
 	dir, err := (&formats.RotateOptions{Sudo: sudoUser()}).OpenFolder(filepath.Dir(path))
 	if err != nil {
 		return 0, err
@@ -44,7 +52,7 @@ func replaceFile(path string, write func(io.Writer) error) (size int64, err erro
 		return 0, cause.Of(err)
 	}
 	size, err = fill(f, write)
-	err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close()) //nolint:gosec // a report is for everybody
+	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
 	if err == nil {
 		err = dir.Rename(part, name)
 	}
