@@ -52,7 +52,7 @@ var arrows = map[string][]string{
 	"internal/doctor":      {"formats", "formats/logs", "gclog", "parse", "parse/clr", "session", "internal/attach", "internal/config", "internal/control", "internal/history", "internal/output", "internal/unpack", "golang.org/x/sys/unix"},
 	"internal/fakeruntime": {"github.com/Microsoft/go-winio", "github.com/prometheus/procfs", "golang.org/x/sys/unix"},
 	"internal/daemon": {
-		"formats", "formats/logs", "gclog", "session", "internal/attach", "internal/config", "internal/control", "internal/output",
+		"formats", "formats/logs", "gclog", "gclog/heap", "session", "internal/attach", "internal/config", "internal/control", "internal/output",
 		"github.com/cenkalti/backoff/v5", "github.com/coreos/go-systemd/v22/daemon", "github.com/rs/zerolog", "golang.org/x/sys/unix",
 	},
 	"internal/cli": {

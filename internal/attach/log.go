@@ -365,6 +365,16 @@ func (l *Log) summarize(partial bool) {
 	l.set.Each(func(w *formats.Writer) { w.Summary(&s) })
 }
 
+// HeapGrowth writes what grew between heap snapshots of the process, found now.
+func (l *Log) HeapGrowth(g formats.HeapGrowth) {
+	if l.set == nil || l.session == nil {
+		return
+	}
+	g.At = l.session.now()
+	g.Ticks = l.session.syncTicks() + g.At
+	l.set.Each(func(w *formats.Writer) { w.HeapGrowth(&g) })
+}
+
 // Shift makes records report a time later by d from now on, because the clock was set.
 func (l *Log) Shift(d time.Duration) {
 	if l.set == nil {

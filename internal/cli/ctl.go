@@ -138,6 +138,9 @@ func (p *program) printStatus(all *daemon.Processes) error {
 		if s.Why != "" {
 			p.ui.sayf("process %d is %s: %s", s.PID, s.State, oneLine(s.Why))
 		}
+		if h := s.Snapshots; h != nil {
+			p.ui.say(snapshotsText(s.PID, h))
+		}
 	}
 	if all.StuckLooks > 0 {
 		p.ui.sayf("inspecting %d processes timed out; they are not logged: the daemon's own log has details", all.StuckLooks)
@@ -146,6 +149,15 @@ func (p *program) printStatus(all *daemon.Processes) error {
 		p.ui.say("defects of gclog since the daemon's start: " + strconv.Itoa(all.Defects) + "; the daemon's own log has details, please report them")
 	}
 	return nil
+}
+
+// snapshotsText describes the heap snapshots that the daemon has taken of a process.
+func snapshotsText(pid int, h *daemon.SnapshotStatus) string {
+	at := h.Last.Local().Format(time.DateTime)
+	if h.Why != "" {
+		return fmt.Sprintf("process %d: no heap snapshot at %s: %s", pid, at, oneLine(h.Why))
+	}
+	return fmt.Sprintf("process %d: heap snapshot at %s: %s", pid, at, oneLine(h.File))
 }
 
 // askReady asks the daemon with a control socket whether it is ready.

@@ -73,7 +73,10 @@ type Daemon struct {
 	limits      limits
 	unreachable []Status
 	queue       queue
-	swept       bool // all processes have been looked for once
+	command     command
+	turns       snapshotTurns
+	interrupt   context.CancelFunc // ends the heap snapshot that is being taken; nil: there was none
+	swept       bool               // all processes have been looked for once
 	stopping    bool
 	hurry       []func(*attach.Session) // called for every session, including new ones, since time is running out
 	ready       atomic.Bool
@@ -112,7 +115,7 @@ var errReplaced = errors.New("it now runs another program")
 func New(o Options) *Daemon {
 	d := &Daemon{
 		o: o, config: o.Config, log: o.Log, ports: map[string]*port{},
-		events: make(chan func()), stopped: make(chan struct{}), processes: map[key]*process{}, queue: newQueue(),
+		events: make(chan func()), stopped: make(chan struct{}), processes: map[key]*process{}, queue: newQueue(), command: runSelf,
 	}
 	if d.o.Processes == nil {
 		d.o.Processes = &session.Host{}
@@ -175,7 +178,7 @@ func (d *Daemon) run(ctx context.Context, sweep func(context.Context)) error {
 	d.awaitSummaries()
 	var deadline, giveUp, cut, skip <-chan time.Time
 	done := ctx.Done()
-	for !d.stopping || len(d.processes) > 0 {
+	for !d.stopping || len(d.processes) > 0 || d.turns.current != nil {
 		select {
 		case f := <-d.events:
 			if defect := attach.Contain(f); defect != nil {
@@ -209,12 +212,22 @@ func (d *Daemon) run(ctx context.Context, sweep func(context.Context)) error {
 		case <-skip:
 			d.hasten((*attach.Session).Skip)
 		case <-deadline:
-			d.log.Warn().Int("processes", len(d.processes)).Msg("not all sessions ended in time: closing their connections, which also ends them")
+			d.sayLate()
 			return nil
 		}
 	}
 	d.log.Info().Msg("gclog daemon stopped: no sessions left")
 	return nil
+}
+
+// sayLate logs what has not ended when there is no time left.
+func (d *Daemon) sayLate() {
+	if d.turns.current != nil {
+		d.log.Warn().Msg("a heap snapshot has not ended in time: its own process ends it")
+	}
+	if n := len(d.processes); n > 0 {
+		d.log.Warn().Int("processes", n).Msg("not all sessions ended in time: closing their connections, which also ends them")
+	}
 }
 
 // sayDefect counts a panic and logs it, with the process that it was about, if any.
@@ -275,6 +288,9 @@ func (d *Daemon) stop() {
 	d.ready.Store(false)
 	notify(notifyStopping)
 	d.log.Info().Int("processes", len(d.processes)).Msg("ending")
+	if d.turns.current != nil {
+		d.interrupt()
+	}
 	for _, p := range d.processes {
 		p.guard(func() { p.step(event{kind: eventStop}) })
 	}
@@ -603,28 +619,29 @@ type Processes struct {
 
 // A Status is what is known about one process.
 type Status struct {
-	PID        int            `json:"pid"`
-	Process    string         `json:"process"`
-	Service    string         `json:"service,omitempty"`
-	Runtime    string         `json:"runtime,omitempty"`
-	EntityID   string         `json:"entity_id,omitempty"` // the runtime's cookie
-	User       string         `json:"user,omitempty"`
-	Container  string         `json:"container,omitempty"`
-	Namespace  string         `json:"namespace,omitempty"`
-	Pod        string         `json:"pod,omitempty"`
-	State      string         `json:"state"`
-	Why        string         `json:"why,omitempty"` // why it has no session
-	Level      string         `json:"level,omitempty"`
-	Since      time.Time      `json:"since,omitzero"` // start of the session
-	Attempts   int            `json:"failed_attempts,omitempty"`
-	Defects    int            `json:"internal_errors,omitempty"` // panics of gclog that it has triggered
-	GCs        int64          `json:"gcs"`
-	LostEvents int64          `json:"lost_events"`
-	Read       int64          `json:"read_bytes"`
-	Written    int64          `json:"written_bytes"`
-	LastGC     time.Time      `json:"last_gc,omitzero"`
-	LastFull   *attach.FullGC `json:"last_full_gc,omitempty"`
-	Outputs    []string       `json:"outputs,omitempty"`
+	PID        int             `json:"pid"`
+	Process    string          `json:"process"`
+	Service    string          `json:"service,omitempty"`
+	Runtime    string          `json:"runtime,omitempty"`
+	EntityID   string          `json:"entity_id,omitempty"` // the runtime's cookie
+	User       string          `json:"user,omitempty"`
+	Container  string          `json:"container,omitempty"`
+	Namespace  string          `json:"namespace,omitempty"`
+	Pod        string          `json:"pod,omitempty"`
+	State      string          `json:"state"`
+	Why        string          `json:"why,omitempty"` // why it has no session
+	Level      string          `json:"level,omitempty"`
+	Since      time.Time       `json:"since,omitzero"` // start of the session
+	Attempts   int             `json:"failed_attempts,omitempty"`
+	Defects    int             `json:"internal_errors,omitempty"` // panics of gclog that it has triggered
+	GCs        int64           `json:"gcs"`
+	LostEvents int64           `json:"lost_events"`
+	Read       int64           `json:"read_bytes"`
+	Written    int64           `json:"written_bytes"`
+	LastGC     time.Time       `json:"last_gc,omitzero"`
+	LastFull   *attach.FullGC  `json:"last_full_gc,omitempty"`
+	Outputs    []string        `json:"outputs,omitempty"`
+	Snapshots  *SnapshotStatus `json:"heap_snapshots,omitempty"` // that the daemon has taken; nil: none
 }
 
 func (p *process) status() Status {
@@ -642,6 +659,10 @@ func (p *process) status() Status {
 		s.LastGC = time.Unix(0, last)
 	}
 	s.LastFull = p.progress.Full.Load()
+	if p.snapshotStatus != nil {
+		snapshots := *p.snapshotStatus
+		s.Snapshots = &snapshots
+	}
 	if open := p.progress.Outputs.Load(); open != nil {
 		s.Outputs = *open
 	}

@@ -43,6 +43,10 @@ type process struct {
 	facts   gclog.Process // found, completed by the configuration
 	outputs []output.Spec
 
+	snapshots      bool // heap snapshots are taken when its heap grows
+	heap           heapWatch
+	snapshotStatus *SnapshotStatus // nil: none was due yet
+
 	live     map[int]*attach.Session
 	sessions chan *attach.Session // to the writer; nil: there is no writer
 	requests chan func(*attach.Log)
@@ -216,7 +220,7 @@ func (p *process) plan() plan {
 	if other := p.d.sameRuntime(p); other != nil && decided.excluded == "" {
 		p.d.say(p, true, fmt.Sprintf("process %d reports the runtime cookie of process %d (%s): one of them reports a false cookie; both are logged", p.target.PID, other.target.PID, p.facts.Cookie))
 	}
-	p.outputs = decided.outputs
+	p.outputs, p.snapshots = decided.outputs, decided.snapshots && p.key.pid != 0
 	return decided.plan
 }
 
@@ -235,7 +239,8 @@ func outside(p *session.Process) config.Subject {
 // A decision is what a configuration means for a process.
 type decision struct {
 	plan
-	outputs []output.Spec
+	outputs   []output.Spec
+	snapshots bool // heap snapshots are taken when its heap grows
 }
 
 // decide applies a configuration to a process, and adds to its facts what the configuration says
@@ -253,6 +258,7 @@ func decide(c *config.Loaded, s config.Subject, facts *gclog.Process) (d decisio
 	for i := range d.outputs {
 		d.outputs[i].Rotate.MakeDirs, d.outputs[i].Rotate.NoLinks = true, true
 	}
+	d.snapshots = c.TakesSnapshots(&s) && facts.Flavor != gclog.FlavorNativeAOT // which cannot walk its heap
 	d.suspensions, d.providers = output.Suspensions(d.outputs), strings.Join(c.Session.Providers, " ")
 	if len(d.outputs) == 0 {
 		d.excluded = "no output matches it"
@@ -326,7 +332,7 @@ func (p *process) write(s *attach.Session) {
 	if p.sessions == nil {
 		p.sessions = make(chan *attach.Session, sessionsMost)
 		p.requests = make(chan func(*attach.Log), sessionsMost)
-		l := &attach.Log{Outputs: p.outputs, Opener: &p.d.opener, Format: p.d.format(), Requests: p.requests, Summaries: p.d.config.Summary > 0}
+		l := &attach.Log{Outputs: p.outputs, Opener: &p.d.opener, Format: p.d.format(), Requests: p.requests, Observer: p.observer(), Summaries: p.d.config.Summary > 0}
 		facts := p.facts
 		go p.serve(l, p.sessions, &facts)
 	}
@@ -436,8 +442,9 @@ func (p *process) replan() {
 		return
 	}
 	plan := p.plan()
-	outputs, format, facts := p.outputs, p.d.format(), p.facts
+	outputs, format, facts, observer := p.outputs, p.d.format(), p.facts, p.observer()
 	p.request(func(l *attach.Log) {
+		l.Observer = observer
 		if err := l.Change(outputs, format, &facts); err != nil {
 			p.post(func() { p.d.say(p, true, err.Error()) })
 		}

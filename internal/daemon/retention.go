@@ -15,7 +15,7 @@ import (
 	"github.com/gclog/gclog/internal/output"
 )
 
-// The files of processes that have exited: nothing rotates them any more, so their age and their
+// The files of processes that have exited, logs and heap snapshots: nothing rotates them any more, so their age and their
 // total size are limited here.
 
 // cleanEvery is how often to look for files to delete.
@@ -28,9 +28,10 @@ func (d *Daemon) clean() {
 		return
 	}
 	d.cleaning, d.cleaned = true, time.Now()
-	paths := d.config.Paths()
+	paths, snapshots, running := d.config.Paths(), d.config.SnapshotFolder(), d.running()
 	go func() {
-		deleted := clean(leftFiles(paths, d.opener.Paths()), r, time.Now())
+		list := append(leftFiles(paths, d.opener.Paths()), leftSnapshots(snapshots, running)...)
+		deleted := clean(list, r, time.Now())
 		d.post(func() {
 			d.cleaning = false
 			for _, f := range deleted {
@@ -89,23 +90,26 @@ func leftFiles(paths, open []string) (list []leftFile) {
 // isOurs reports whether the content of a file is gclog's: other programs may choose such names
 // too, such as package.json. An empty file shows nothing, and counts if the pid is in its name.
 func isOurs(name string, hasPID bool) (info fs.FileInfo, ok bool) {
+	info, begin, ok := inspect(name)
+	if len(begin) == 0 {
+		return info, ok && hasPID
+	}
+	return info, logs.IsOurs(begin)
+}
+
+// inspect returns the start of a regular file that is not a link.
+func inspect(name string) (info fs.FileInfo, begin []byte, ok bool) {
 	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // opening a pipe must not block
 	if err != nil {
-		return nil, false
+		return nil, nil, false
 	}
 	defer f.Close()
 	info, err = f.Stat()
 	if at, lerr := os.Lstat(name); err != nil || lerr != nil || !info.Mode().IsRegular() || !os.SameFile(at, info) {
-		return nil, false
+		return nil, nil, false
 	}
-	begin, err := io.ReadAll(io.LimitReader(f, logs.BeginSize))
-	if err != nil {
-		return nil, false
-	}
-	if len(begin) == 0 {
-		return info, hasPID
-	}
-	return info, logs.IsOurs(begin)
+	begin, err = io.ReadAll(io.LimitReader(f, logs.BeginSize))
+	return info, begin, err == nil
 }
 
 // clean deletes files that are too old, then the oldest until the rest is within the total size.

@@ -1,0 +1,155 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/attach"
+	"github.com/rs/zerolog"
+)
+
+// Heap snapshots that the daemon takes on its own (heap.auto). The writer of a process passes the
+// sizes after full collections to the loop; snapshotTurns decides what is due, a snapshotTask does
+// it.
+
+// A heapObserver passes the sizes of a heap after full collections to the loop.
+type heapObserver struct {
+	gclog.NopObserver
+	p *process
+}
+
+// GC implements gclog.Observer. The collection of a snapshot does not count: it has promoted all
+// that is alive to gen2.
+func (o heapObserver) GC(d *gclog.GCDetails) {
+	if d.Generation != gclog.Gen2 || !d.HasSizesAfter || d.HeapDump {
+		return
+	}
+	var old uint64
+	for _, g := range []int{gclog.Gen2, gclog.LOH} {
+		size := d.Generations[g].After
+		if d.HasObjects {
+			size = d.Generations[g].ObjectsAfter // free space is no leak
+		}
+		old += size
+	}
+	whole := d.SizeAfter()
+	o.p.post(func() { o.p.collected(old, whole) })
+}
+
+// observer returns what receives the records of the process, or nil.
+func (p *process) observer() gclog.Observer {
+	if !p.snapshots {
+		return nil
+	}
+	return heapObserver{p: p}
+}
+
+// hasSession reports whether the process has a session, and is not being left.
+func (p *process) hasSession() bool {
+	switch p.sup.state {
+	case stateOn, stateSwitching, stateHanding:
+		return !p.sup.stop && !p.sup.gone
+	}
+	return false
+}
+
+// collected handles a full collection that has left this many bytes in gen2 and among the large
+// objects, and in the whole heap.
+func (p *process) collected(old, whole uint64) {
+	d, o := p.d, &p.d.config.Heap.Auto
+	if !p.snapshots || !p.hasSession() || d.stopping || !d.turns.collected(time.Now(), &p.heap, old, o) {
+		return
+	}
+	d.turns.begin(&p.heap)
+	if most := o.MaxHeap; most > 0 && whole > uint64(most) {
+		p.snapshotEnded(snapshotResult{err: fmt.Errorf("the heap of %s is larger than heap.auto.max_heap = %s", formats.SizeText(int64(whole)), formats.SizeText(most))})
+		return
+	}
+	d.say(p, false, fmt.Sprintf("gen2 and the large objects have grown from %s to %s: taking a heap snapshot", formats.SizeText(int64(p.heap.trend.mark)), formats.SizeText(int64(old))))
+	target, facts := *p.target, p.facts
+	t := &snapshotTask{
+		target: &target, facts: &facts, dir: d.config.SnapshotFolder(), o: *o, running: d.running(), run: d.command,
+		environ: []string{"GCLOG_CONTROL__SOCKET=" + d.controlAddress()},
+		say:     func(text string) { p.post(func() { d.say(p, false, "heap snapshot: "+text) }) },
+	}
+	var ctx context.Context
+	ctx, d.interrupt = context.WithTimeout(context.Background(), snapshotMost)
+	cancel := d.interrupt
+	go func() {
+		defer cancel()
+		var r snapshotResult
+		if defect := attach.Contain(func() { r = t.do(ctx) }); defect != nil {
+			r.err = defect
+			d.post(func() { p.sayDefect(defect) })
+		}
+		d.post(func() { p.snapshotEnded(r) })
+	}()
+}
+
+// controlAddress returns the path of the control socket; "" if there is none.
+func (d *Daemon) controlAddress() string {
+	if d.control == nil {
+		return ""
+	}
+	return d.control.address
+}
+
+// running returns the processes that are known and on this host.
+func (d *Daemon) running() (list []runningProcess) {
+	for _, p := range d.processes {
+		if p.key.pid != 0 {
+			list = append(list, runningProcess{p.key.pid, p.target.Started})
+		}
+	}
+	return list
+}
+
+// snapshotEnded handles what came of a snapshot.
+func (p *process) snapshotEnded(r snapshotResult) {
+	d, now := p.d, time.Now()
+	cooldown := d.config.Heap.Auto.Cooldown
+	if !r.before.IsZero() {
+		d.turns.end(false, r.before.Add(cooldown))
+		d.say(p, false, fmt.Sprintf("no heap snapshot: the last one is from %s, and heap.auto.cooldown is %v", r.before.Format(time.RFC3339), cooldown))
+		return
+	}
+	d.turns.end(r.err == nil, now.Add(cooldown))
+	if p.snapshotStatus == nil {
+		p.snapshotStatus = &SnapshotStatus{}
+	}
+	s := p.snapshotStatus
+	s.Last, s.Took = now, r.took.Seconds()
+	if r.err != nil {
+		s.Refused++
+		s.Why = r.err.Error()
+		d.say(p, !d.stopping && p.hasSession(), fmt.Sprintf("no heap snapshot, and none before %s (heap.auto.cooldown): %v", now.Add(cooldown).Format(time.RFC3339), r.err))
+		return
+	}
+	s.Taken++
+	s.File, s.Why = r.file, ""
+	if r.failed != nil {
+		d.say(p, true, fmt.Sprintf("%s cannot be compared with the heap snapshots before it: %v", r.file, r.failed))
+	}
+	if g := r.growth; g != nil {
+		level, advice := zerolog.InfoLevel, ""
+		if len(g.Types) > 0 {
+			level, advice = zerolog.WarnLevel, ": gclog heap suspects "+r.file+" shows what holds it"
+		}
+		d.log.WithLevel(level).Int("pid", p.target.PID).Str("process", p.name()).Str("service", p.facts.Service).
+			Str("action", "gc-heap-growth").Msg(g.Text() + advice)
+		p.request(func(l *attach.Log) { l.HeapGrowth(*g) })
+	}
+}
+
+// SnapshotStatus is what is known about the heap snapshots that the daemon has taken of a process.
+type SnapshotStatus struct {
+	Taken   int       `json:"taken"`
+	Refused int       `json:"refused"` // those that could not be taken
+	Last    time.Time `json:"last"`    // when the last one ended, or could not be taken
+	Took    float64   `json:"took_seconds"`
+	File    string    `json:"file,omitempty"` // of the last one that was taken
+	Why     string    `json:"why,omitempty"`  // why the last one could not be taken; "": it was
+}

@@ -1,0 +1,178 @@
+package daemon
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/config"
+	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/session"
+)
+
+// A snapshotTask takes the heap snapshot of a process, compares it with those before it, and deletes
+// those that are too many. It is done by a goroutine of its own, and by commands of gclog.
+type snapshotTask struct {
+	target  *session.Target
+	facts   *gclog.Process
+	dir     string
+	o       config.HeapAuto
+	running []runningProcess // the process is one of them
+	environ []string         // of the commands
+	run     command
+	say     func(string) // in the daemon's own log
+}
+
+// A snapshotResult is what came of a snapshotTask.
+type snapshotResult struct {
+	file   string // of the snapshot
+	took   time.Duration
+	growth *formats.HeapGrowth // since the ones before it; nil: there are none
+	failed error               // why there is no growth
+	err    error               // why there is no snapshot
+	before time.Time           // the cooldown of a snapshot that an earlier daemon has taken then is not over
+}
+
+const (
+	// snapshotMost is how long a snapshot and the comparison may take.
+	snapshotMost = 30 * time.Minute
+	// grownMost is how many types that grew are reported, of the diffTypes that grew most.
+	grownMost = 10
+	diffTypes = 200
+)
+
+// do takes the snapshot.
+func (t *snapshotTask) do(ctx context.Context) (r snapshotResult) {
+	began := time.Now()
+	defer func() { r.took = time.Since(began) }()
+	dir, err := (&formats.RotateOptions{MakeDirs: true, NoLinks: true}).OpenFolder(t.dir)
+	if err != nil {
+		r.err = fmt.Errorf("heap.auto.directory: %w", err)
+		return r
+	}
+	defer dir.Close()
+	own := runningProcess{t.target.PID, t.target.Started}
+	before := t.earlier(&own)
+	at := began.UTC().Truncate(time.Millisecond) // as in the name
+	if n := len(before); n > 0 {
+		newest := before[n-1].time
+		if since := began.Sub(newest); since >= 0 && since < t.o.Cooldown {
+			r.before = newest
+			return r
+		}
+		if !at.After(newest) { // the clock was set back, or the cooldown is short
+			at = newest.Add(time.Millisecond)
+		}
+	}
+	if !t.target.Alive() {
+		r.err = errors.New("it has exited")
+		return r
+	}
+	name := output.Expand(snapshotName, t.facts, "") + "-" + at.Format(snapshotTime) + ".gcdump"
+	path := filepath.Join(t.dir, name)
+	if _, err := t.run(ctx, []string{"heap", "snapshot", "--process-id", strconv.Itoa(t.target.PID), "--output", path}, t.environ, t.say); err != nil {
+		r.err = err
+		removeParts(dir, name)
+		return r
+	}
+	r.file = path
+	if len(before) > 0 {
+		r.growth, r.failed = t.compare(ctx, append(before, snapshotFile{path: path, time: at}))
+	}
+	for _, f := range surplus(snapshotsIn(t.dir), own, output.Expand("%s", t.facts, ""), t.running, t.o.Keep) {
+		if left, ok := inspectSnapshot(f.path); ok {
+			left.remove()
+		}
+	}
+	return r
+}
+
+// earlier returns the snapshots of the process that are kept, oldest first.
+func (t *snapshotTask) earlier(own *runningProcess) []snapshotFile {
+	list := slices.DeleteFunc(snapshotsIn(t.dir), func(f snapshotFile) bool {
+		_, ok := inspectSnapshot(f.path)
+		return !ok || !own.has(&f)
+	})
+	return list[max(0, len(list)-t.o.Keep):]
+}
+
+// removeParts removes what a command has left that could not complete a file: it may have been
+// killed.
+func removeParts(dir *os.Root, name string) {
+	list, _ := fs.ReadDir(dir.FS(), ".")
+	for _, e := range list {
+		if strings.HasPrefix(e.Name(), "."+name) {
+			_ = dir.Remove(e.Name())
+		}
+	}
+}
+
+// A growthRow is a row of the output of heap diff.
+type growthRow struct {
+	Name    string        `json:"name"`
+	Objects int64         `json:"objects"` // last - first
+	Bytes   int64         `json:"bytes"`
+	Always  bool          `json:"grew_every_time"`
+	Counts  []growthCount `json:"snapshots"`
+}
+
+type growthCount struct {
+	Objects uint64 `json:"objects"`
+	Bytes   uint64 `json:"bytes"`
+}
+
+// compare returns what grew in a series of snapshots.
+func (t *snapshotTask) compare(ctx context.Context, list []snapshotFile) (*formats.HeapGrowth, error) {
+	args := []string{"heap", "diff", "--output", "json", "--top", strconv.Itoa(diffTypes)}
+	g := &formats.HeapGrowth{}
+	for _, f := range list {
+		args = append(args, f.path)
+		g.Snapshots = append(g.Snapshots, formats.HeapSnapshot{File: f.path, Time: f.time})
+	}
+	out, err := t.run(ctx, args, t.environ, t.say)
+	if err != nil {
+		return nil, err
+	}
+	var rows []growthRow
+	if err := json.Unmarshal(out, &rows); err != nil {
+		return nil, fmt.Errorf("the output of gclog heap diff: %w", err)
+	}
+	g.Types = grown(rows, len(list))
+	return g, nil
+}
+
+// grown returns the types that have grown most in a number of snapshots. If there are more than two,
+// those that grew every time come first.
+func grown(rows []growthRow, snapshots int) (list []formats.TypeGrowth) {
+	for i := range rows {
+		r := &rows[i]
+		if r.Bytes <= 0 || len(r.Counts) != snapshots {
+			continue
+		}
+		last := r.Counts[len(r.Counts)-1]
+		list = append(list, formats.TypeGrowth{
+			Type: r.Name, Objects: last.Objects, Bytes: last.Bytes, ObjectsDiff: r.Objects, BytesDiff: r.Bytes, EveryTime: r.Always && snapshots > 2,
+		})
+	}
+	slices.SortStableFunc(list, func(a, b formats.TypeGrowth) int {
+		if a.EveryTime != b.EveryTime {
+			if a.EveryTime {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(b.BytesDiff, a.BytesDiff)
+	})
+	return list[:min(len(list), grownMost)]
+}
