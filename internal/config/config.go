@@ -92,13 +92,12 @@ type Heap struct {
 	Auto HeapAuto `key:"auto" about:"snapshots of processes whose heap grows"`
 }
 
-// HeapAuto is when the daemon takes a heap snapshot. The heap of a process is here what it keeps for
-// long: gen2 and the large objects.
+// HeapAuto is when the daemon takes a heap snapshot.
 type HeapAuto struct {
-	Enabled     bool          `key:"enabled" is:"flag" about:"take a heap snapshot of each process whose gen2 and large objects grow: each pauses the program (docs/heap.md)"`
+	Enabled     bool          `key:"enabled" is:"flag" about:"take a heap snapshot when full collections of a process leave more and more: each one pauses the program (docs/heap.md)"`
 	Directory   string        `key:"directory" is:"directory" about:"where the snapshots are written; by default heap in the directory of the first output"`
-	Growth      int           `key:"growth" is:"growth" about:"by how much gen2 and the large objects must have grown, 1% to 1000%"`
-	Collections int           `key:"collections" is:"fullgcs" about:"number of full collections in a row that must have left that much, 2 to 100"`
+	Growth      int           `key:"growth" is:"growth" about:"how much more they must leave than they did before, 1% to 1000%"`
+	Collections int           `key:"collections" is:"fullgcs" about:"number of full collections in a row that must leave that much, 2 to 100"`
 	Cooldown    time.Duration `key:"cooldown" is:"cooldown" about:"minimum time between two snapshots of a process, and after one that could not be taken; at least 1m"`
 	Keep        int           `key:"keep" is:"keep" about:"number of snapshots to keep of each process, and of the exited processes of each service, 1 to 100"`
 	MaxHeap     int64         `key:"max_heap" is:"total" about:"no snapshot of a heap larger than this: the pause grows with the heap; 0: no limit"`

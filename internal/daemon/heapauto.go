@@ -27,16 +27,26 @@ func (o heapObserver) GC(d *gclog.GCDetails) {
 	if d.Generation != gclog.Gen2 || !d.HasSizesAfter || d.HeapDump {
 		return
 	}
-	var old uint64
-	for _, g := range []int{gclog.Gen2, gclog.LOH} {
-		size := d.Generations[g].After
-		if d.HasObjects {
-			size = d.Generations[g].ObjectsAfter // free space is no leak
-		}
-		old += size
+	left, whole := leftBy(d), d.SizeAfter()
+	o.p.post(func() { o.p.collected(left, whole) })
+}
+
+// leftBy returns how many bytes of objects a full collection has left: a blocking one in all
+// generations, because .NET may demote what it compacts to gen0. A background collection lets the
+// program go on, so that what is in gen0 and gen1 after it is new.
+func leftBy(d *gclog.GCDetails) (bytes uint64) {
+	from := gclog.Gen0
+	if d.Kind == gclog.KindBackground {
+		from = gclog.Gen2
 	}
-	whole := d.SizeAfter()
-	o.p.post(func() { o.p.collected(old, whole) })
+	for g := from; g < d.GenerationCount; g++ {
+		if d.HasObjects {
+			bytes += d.Generations[g].ObjectsAfter // free space is no leak
+		} else {
+			bytes += d.Generations[g].After
+		}
+	}
+	return bytes
 }
 
 // observer returns what receives the records of the process, or nil.
@@ -56,11 +66,11 @@ func (p *process) hasSession() bool {
 	return false
 }
 
-// collected handles a full collection that has left this many bytes in gen2 and among the large
-// objects, and in the whole heap.
-func (p *process) collected(old, whole uint64) {
+// collected handles a full collection that has left this many bytes of objects, in a heap of that
+// size.
+func (p *process) collected(left, whole uint64) {
 	d, o := p.d, &p.d.config.Heap.Auto
-	if !p.snapshots || !p.hasSession() || d.stopping || !d.turns.collected(time.Now(), &p.heap, old, o) {
+	if !p.snapshots || !p.hasSession() || d.stopping || !d.turns.collected(time.Now(), &p.heap, left, o) {
 		return
 	}
 	d.turns.begin(&p.heap)
@@ -68,7 +78,7 @@ func (p *process) collected(old, whole uint64) {
 		p.snapshotEnded(snapshotResult{err: fmt.Errorf("the heap of %s is larger than heap.auto.max_heap = %s", formats.SizeText(int64(whole)), formats.SizeText(most))})
 		return
 	}
-	d.say(p, false, fmt.Sprintf("gen2 and the large objects have grown from %s to %s: taking a heap snapshot", formats.SizeText(int64(p.heap.trend.mark)), formats.SizeText(int64(old))))
+	d.say(p, false, fmt.Sprintf("full collections leave %s, and left %s before: taking a heap snapshot", formats.SizeText(int64(left)), formats.SizeText(int64(p.heap.trend.mark))))
 	target, facts := *p.target, p.facts
 	t := &snapshotTask{
 		target: &target, facts: &facts, dir: d.config.SnapshotFolder(), o: *o, running: d.running(), run: d.command,

@@ -7,7 +7,7 @@ import (
 )
 
 // A heapTrend decides whether the heap of a process has grown. It receives how many bytes each full
-// collection has left in gen2 and among the large objects, and reads no clock.
+// collection has left, and reads no clock.
 //
 // The heap has grown when each of the last heap.auto.collections full collections has left more
 // than the mark, by heap.auto.growth and by leastGrowth at least. The mark is the most that as many

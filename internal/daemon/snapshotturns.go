@@ -16,8 +16,7 @@ type heapWatch struct {
 	next  time.Time // when the cooldown is over
 }
 
-// collected handles a full collection that has left this many bytes in gen2 and among the large
-// objects. It reports whether a snapshot is due. If it cannot be taken now, it still is after the
+// collected handles a full collection that has left this many bytes. It reports whether a snapshot is due. If it cannot be taken now, it still is after the
 // next full collection.
 func (s *snapshotTurns) collected(now time.Time, w *heapWatch, bytes uint64, o *config.HeapAuto) (due bool) {
 	if s.current == w {
