@@ -8,7 +8,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -58,7 +60,7 @@ func liveHeapAuto(t *testing.T, r *gcload.Runtime) {
 	}
 	defer p.Kill()
 	dir := t.TempDir()
-	said := runDaemonFor(t, dir, p.PID)
+	said, socket := runDaemonFor(t, dir, p.PID)
 	log := filepath.Join(dir, "a.json")
 	waitForFile(t, log, "gc-session-start")
 	send := func(commands ...string) {
@@ -125,6 +127,10 @@ func liveHeapAuto(t *testing.T, r *gcload.Runtime) {
 	if !strings.Contains(said.String(), "since the first heap snapshot ") {
 		t.Errorf("the daemon says\n%s", said)
 	}
+	want := fmt.Sprintf(`process %d: heap snapshot at .*: %s`, p.PID, regexp.QuoteMeta(files()[1]))
+	if out, err := exec.Command("gclog", "ctl", "status", "--socket", socket).CombinedOutput(); err != nil || !regexp.MustCompile(want).Match(out) {
+		t.Errorf("gclog ctl status: %v: %s, want %s", err, out, want)
+	}
 	if err := p.Exit(0); err != nil {
 		t.Error(err)
 	}
@@ -149,11 +155,12 @@ func (s *saidLog) String() string {
 }
 
 // runDaemonFor runs a daemon in this process that logs one process to a.json, with a cooldown shorter
-// than a configuration may have.
-func runDaemonFor(t *testing.T, dir string, pid int) *saidLog {
+// than a configuration may have. It returns the daemon's log and its control socket.
+func runDaemonFor(t *testing.T, dir string, pid int) (said *saidLog, socket string) {
 	t.Helper()
+	socket = filepath.Join(socketDir(t), "ctl")
 	file := filepath.Join(dir, "gclog.yaml")
-	text := fmt.Sprintf("discovery: {interval: 200ms, include: [{pid: %d}]}\noutputs: [{path: %s/a.json}]\ncontrol: {socket: %s/ctl}\nheap: {auto: {enabled: true, growth: 5%%, collections: 2, keep: 2}}\n", pid, dir, socketDir(t))
+	text := fmt.Sprintf("discovery: {interval: 200ms, include: [{pid: %d}]}\noutputs: [{path: %s/a.json}]\ncontrol: {socket: %s}\nheap: {auto: {enabled: true, growth: 5%%, collections: 2, keep: 2}}\n", pid, dir, socket)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +170,7 @@ func runDaemonFor(t *testing.T, dir string, pid int) *saidLog {
 		t.Fatal(err)
 	}
 	loaded.Heap.Auto.Cooldown = 1
-	said := &saidLog{}
+	said = &saidLog{}
 	d := daemon.New(daemon.Options{
 		Config: loaded, Load: load, Log: zerolog.New(said), Version: "test", Session: "test", Processes: &session.Host{},
 		Explain: func(_ *session.Target, err error) error { return err },
@@ -180,5 +187,5 @@ func runDaemonFor(t *testing.T, dir string, pid int) *saidLog {
 			t.Logf("the daemon said:\n%s", said)
 		}
 	})
-	return said
+	return said, socket
 }

@@ -31,9 +31,9 @@ const (
 	// process contains more than live objects.
 	needShare     = 1.0
 	needOfObjects = 1.3 // if only live objects are counted
-	// ownShare is what the graph takes of gclog's memory, as a share of the heap: about 90 bytes for
-	// each object.
-	ownShare = 1.3
+	// ownShare is what gclog needs for the graph, as a share of the heap: about 45 bytes for each
+	// object.
+	ownShare = 1.0
 	// bufferShare is the share of the heap that the runtime may buffer. What is not used costs
 	// nothing; what does not fit is lost.
 	bufferShare              = 1.5

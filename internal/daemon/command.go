@@ -15,7 +15,7 @@ import (
 
 // A command runs a command of gclog with these arguments and environment variables in a process of
 // its own, whose memory is not the daemon's, and returns what it prints. say receives its messages,
-// one line each, except for the last one of a command that fails, which is the error.
+// one line each; the last one of a command that fails is the error too.
 //
 // When ctx is done the process is interrupted, and has commandEnd to end on its own.
 type command func(ctx context.Context, args, environ []string, say func(string)) (out []byte, err error)
@@ -59,26 +59,24 @@ func runSelf(ctx context.Context, args, environ []string, say func(string)) ([]b
 	}
 	expendable(cmd.Process.Pid)
 	err = cmd.Wait()
-	last := messages.end()
+	messages.next()
 	switch {
-	case err != nil && last != "":
-		return nil, errors.New(last)
+	case err != nil && messages.last != "":
+		return nil, errors.New(messages.last)
 	case err != nil: // killed, for example
 		return nil, fmt.Errorf("gclog %s: %w", args[0], err)
 	case out.over:
 		return nil, fmt.Errorf("gclog %s has printed more than %s", args[0], formats.SizeText(commandOut))
-	case last != "":
-		say(last)
 	}
 	return out.b, nil
 }
 
-// messages passes the lines that are written to it to say, each when the next one follows.
+// messages passes the lines that are written to it to say.
 type messages struct {
 	say   func(string)
 	line  []byte // without an end so far
-	last  string // the last complete line
-	count int
+	last  string // the last complete one
+	count int    // of those that were passed on
 }
 
 // Write implements io.Writer.
@@ -102,17 +100,11 @@ func (m *messages) next() {
 	if text == "" {
 		return
 	}
-	if m.last != "" && m.count < commandLines {
-		m.count++
-		m.say(m.last)
-	}
 	m.last = text
-}
-
-// end returns the last line.
-func (m *messages) end() string {
-	m.next()
-	return m.last
+	if m.count < commandLines {
+		m.count++
+		m.say(text)
+	}
 }
 
 // cleanLine returns a line without characters that a terminal acts on, and not too long.
