@@ -27,9 +27,9 @@ func (s *stage) watchHeap() *fakeGclog {
 
 // enterCoreCLR is enter with an actor that has the debugger's pipe: without it, a program that does
 // not load CoreCLR counts as NativeAOT.
-func (s *stage) enterCoreCLR() *actor {
+func (s *stage) enterCoreCLR(cfg fakeruntime.Config) *actor {
 	s.t.Helper()
-	a := s.cue(fakeruntime.Config{})
+	a := s.cue(cfg)
 	a.target.Started = epoch
 	pipe := filepath.Join(os.Getenv("TMPDIR"), fmt.Sprintf("clr-debug-pipe-%d-%d-in", a.target.InnerPID, a.target.StartKey))
 	if err := os.WriteFile(pipe, nil, 0o600); err != nil {
@@ -42,7 +42,7 @@ func (s *stage) enterCoreCLR() *actor {
 // enterFresh is enterCoreCLR with an actor whose recorded collections do not count.
 func (s *stage) enterFresh() *actor {
 	s.t.Helper()
-	a := s.enterCoreCLR()
+	a := s.enterCoreCLR(fakeruntime.Config{})
 	s.do(func() { s.of(a).heap = heapWatch{} })
 	return a
 }
@@ -159,6 +159,66 @@ func TestHeapAutoOff(t *testing.T) {
 	}
 }
 
+// TestHeapAutoWithoutSession: what was reported before a session ended starts no snapshot after that.
+func TestHeapAutoWithoutSession(t *testing.T) {
+	playHeap(t, heapAuto, func(s *stage) {
+		f := s.watchHeap()
+		a := s.enterCoreCLR(fakeruntime.Config{Refuse: 7})
+		s.expect(a, "waiting")
+		s.collect(a, 100, 100, 150, 150)
+		if f.words() != "" {
+			t.Error(f.words())
+		}
+	})
+}
+
+// TestHeapAutoFiles: a snapshot of an earlier daemon counts for the cooldown, snapshots of other
+// processes that are running are not deleted, and a comparison that fails is reported.
+func TestHeapAutoFiles(t *testing.T) {
+	playHeap(t, strings.Replace(heapAuto, "}}", ", keep: 1}}", 1), func(s *stage) {
+		f := s.watchHeap()
+		a, b := s.enterFresh(), s.enterFresh()
+		dir := filepath.Join(s.dir, "heap")
+		if err := os.Mkdir(dir, 0o750); err != nil {
+			t.Fatal(err)
+		}
+		name := func(pid int, after time.Duration) string {
+			return fmt.Sprintf("actor-%d-%s.gcdump", pid, epoch.Add(after).Format(snapshotTime))
+		}
+		earlier := name(a.target.PID, time.Minute)
+		kept := []string{name(b.target.PID, 2*time.Minute), name(1<<22+2, 4*time.Minute)} // larger than any pid
+		for _, file := range append(kept, earlier, name(1<<22+1, 3*time.Minute)) {
+			makeSnapshot(t, dir, file)
+		}
+		time.Sleep(5 * time.Minute)
+		s.collect(a, 100, 100, 150, 150)
+		if f.words() != "" || s.shows(a).Snapshots != nil {
+			t.Errorf("%s: in the cooldown", f.words())
+		}
+		s.says("no heap snapshot: the last one is from 2000-01-01T00:01:00Z, and heap.auto.cooldown is 1h0m0s")
+		time.Sleep(56*time.Minute - time.Second)
+		s.collect(a, 150)
+		if f.words() != "" {
+			t.Errorf("%s: in the cooldown", f.words())
+		}
+		time.Sleep(time.Second)
+		f.fail = map[string]error{"diff": errors.New("is truncated")}
+		s.collect(a, 150)
+		if f.words() != "snapshot diff" {
+			t.Fatal(f.words())
+		}
+		s.says("cannot be compared with the heap snapshots before it: is truncated")
+		if got := s.shows(a).Snapshots; got.Taken != 1 || got.Why != "" {
+			t.Errorf("%+v", got)
+		}
+		kept = append(kept, filepath.Base(s.shows(a).Snapshots.File))
+		slices.Sort(kept)
+		if got := namesIn(t, dir); !slices.Equal(got, kept) {
+			t.Errorf("left are %q, want %q", got, kept)
+		}
+	})
+}
+
 // TestHeapAutoReload: a new configuration turns snapshots on and off.
 func TestHeapAutoReload(t *testing.T) {
 	playHeap(t, strings.Replace(heapAuto, "true", "false", 1), func(s *stage) {
@@ -192,7 +252,7 @@ func TestHeapAutoReload(t *testing.T) {
 func TestHeapAutoSizes(t *testing.T) {
 	playHeap(t, "heap: {auto: {enabled: true, collections: 100}}\n", func(s *stage) {
 		s.watchHeap()
-		a := s.enterCoreCLR()
+		a := s.enterCoreCLR(fakeruntime.Config{})
 		time.Sleep(time.Minute)
 		var want []uint64
 		for _, r := range s.wrote(a) {

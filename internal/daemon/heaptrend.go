@@ -29,9 +29,7 @@ const leastGrowth = 10 << 20
 // add adds a full collection that has left this many bytes. It reports whether the heap has grown.
 func (t *heapTrend) add(bytes uint64, o *config.HeapAuto) (grown bool) {
 	t.last = append(t.last, bytes)
-	if extra := len(t.last) - o.Collections; extra > 0 {
-		t.last = slices.Delete(t.last, 0, extra)
-	}
+	t.last = t.last[max(0, len(t.last)-o.Collections):]
 	if len(t.last) < o.Collections {
 		return false
 	}
@@ -45,5 +43,5 @@ func (t *heapTrend) add(bytes uint64, o *config.HeapAuto) (grown bool) {
 
 // reset makes what there is now the mark: a snapshot was taken.
 func (t *heapTrend) reset() {
-	t.mark, t.taken = max(t.mark, slices.Max(append(t.last, 0))), true
+	t.mark, t.taken = max(t.mark, slices.Max(t.last)), true
 }
