@@ -269,12 +269,15 @@ func (a *actor) key() key { return key{pid: a.target.PID, start: a.target.StartK
 func (s *stage) cue(cfg fakeruntime.Config) *actor {
 	s.t.Helper()
 	a := &actor{cfg: cfg}
-	a.cmd = exec.Command("sh", "-c", `while read what value; do case $what in exit) exit $value;; name) printf %s "$value" >/proc/$$/comm; echo;; esac; done`)
+	a.cmd = exec.Command("sh", "-c", `echo; while read what value; do case $what in exit) exit $value;; name) printf %s "$value" >/proc/$$/comm; echo;; esac; done`)
 	a.in, a.out = child.Pipes(s.t, a.cmd)
 	if err := a.cmd.Start(); err != nil {
 		s.t.Fatal(err)
 	}
 	s.cast = append(s.cast, a)
+	if _, err := a.out.ReadString('\n'); err != nil { // until then it may have no environment in /proc
+		s.t.Fatal(err)
+	}
 	p, err := new(session.Host).Describe(a.cmd.Process.Pid)
 	if err != nil {
 		s.t.Fatal(err)
