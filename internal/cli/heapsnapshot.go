@@ -329,7 +329,10 @@ func (s *plannedSnapshot) phase(progress *attach.SnapshotProgress) string {
 
 // snapshotFile takes a snapshot and writes it to a file.
 func (p *program) snapshotFile(ctx context.Context, s *plannedSnapshot, path string, keep bool) (err error) {
-	if err := errors.Join(s.checkSpace(filepath.Dir(path)), s.checkOwnMemory(p.host)); err != nil {
+	if err := s.checkSpace(filepath.Dir(path)); err != nil {
+		return err
+	}
+	if err := s.checkOwnMemory(p.host); err != nil {
 		return err
 	}
 	trace, err := openSpool(path, keep, int(s.plan.BufferMB)<<20)
@@ -392,7 +395,7 @@ func (s *plannedSnapshot) checkOwnMemory(h *session.Host) error {
 	if lack == nil {
 		return nil
 	}
-	return &codedError{exitSession, fmt.Errorf("refused: gclog itself may need %s, but %s has only %s of %s left; --force takes the snapshot all the same",
+	return &codedError{exitSession, fmt.Errorf("refused: gclog itself may need %s, but %s has only %s of %s left; --force takes the snapshot anyway",
 		formats.SizeText(int64(need)), lack.Of, formats.SizeText(int64(lack.Free())), formats.SizeText(int64(lack.Limit)))}
 }
 
