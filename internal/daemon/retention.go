@@ -15,16 +15,17 @@ import (
 	"github.com/gclog/gclog/internal/output"
 )
 
-// The files of processes that have exited, logs and heap snapshots: nothing rotates them any more, so their age and their
-// total size are limited here.
+// The files of processes that have exited, logs and heap snapshots: nothing rotates them any more, so
+// their age and their total size are limited here.
 
 // cleanEvery is how often to look for files to delete.
 const cleanEvery = time.Minute
 
-// clean deletes files in a goroutine of its own, one at a time.
+// clean deletes files in a goroutine of its own, one at a time. Before all processes have been looked
+// for, it is unknown which have exited.
 func (d *Daemon) clean() {
 	r := d.config.Retention
-	if r == (config.Retention{}) || d.cleaning || time.Since(d.cleaned) < cleanEvery {
+	if r == (config.Retention{}) || !d.swept || d.cleaning || time.Since(d.cleaned) < cleanEvery {
 		return
 	}
 	d.cleaning, d.cleaned = true, time.Now()

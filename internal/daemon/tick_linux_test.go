@@ -294,8 +294,13 @@ func TestRetention(t *testing.T) {
 				if gone(filepath.Join(s.dir, fmt.Sprintf("%d.json", a.target.PID))) {
 					t.Error("the file of a process that is logged is gone")
 				}
-				s.do(func() { s.cleaning = true }) // as if it took long
 				third := left(3)
+				s.do(func() { s.swept = false }) // as if the first sweep took long
+				time.Sleep(2 * cleanEvery)
+				if gone(third) {
+					t.Error("files are deleted before it is known which processes have exited")
+				}
+				s.do(func() { s.swept, s.cleaning = true, true }) // as if deleting took long
 				time.Sleep(2 * cleanEvery)
 				if gone(third) {
 					t.Error("it is looked for files twice at the same time")
