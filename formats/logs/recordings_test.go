@@ -269,9 +269,11 @@ func (e everything) Gap(g *gclog.Gap)      { e.each(func(w *formats.Writer) { w.
 func (e everything) Suspension(s *gclog.Suspension) {
 	e.each(func(w *formats.Writer) { w.Suspension(s) })
 }
+
 func (e everything) HeapGrowth(g *formats.HeapGrowth) {
 	e.each(func(w *formats.Writer) { w.HeapGrowth(g) })
 }
+
 func (e everything) Stall(s *gclog.Stall)   { e.each(func(w *formats.Writer) { w.Stall(s) }) }
 func (e everything) Start(s *formats.Start) { e.each(func(w *formats.Writer) { w.Start(s) }) }
 func (e everything) End(x *formats.End)     { e.each(func(w *formats.Writer) { w.End(x) }) }

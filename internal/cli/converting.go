@@ -125,9 +125,11 @@ func (o *converting) GC(d *gclog.GCDetails) {
 }
 
 func (o *converting) Stall(s *gclog.Stall) { o.each(s.Now, func(w *formats.Writer) { w.Stall(s) }) }
+
 func (o *converting) HeapGrowth(g *formats.HeapGrowth) {
 	o.each(g.At, func(w *formats.Writer) { w.HeapGrowth(g) })
 }
+
 func (o *converting) Phase(p *gclog.Phase) { o.each(p.Time, func(w *formats.Writer) { w.Phase(p) }) }
 
 func (o *converting) Pause(p *gclog.Pause) {
