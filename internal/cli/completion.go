@@ -56,11 +56,32 @@ func wordsFor(c *cli.Command) string {
 }
 
 // completesProcesses reports whether the argument of a command can only be a process.
-func completesProcesses(name string) bool { return takesProcess(name) || name == "gc" }
+func completesProcesses(name string) bool {
+	return takesProcess(name) || slices.Contains([]string{"gc", "heap snapshot", "heap watch"}, name)
+}
 
 // completesInputs reports whether the arguments of a command are files, or a running process.
 func completesInputs(name string) bool {
-	return slices.Contains([]string{"summary", "check", "explain", "pauses", "doctor", "settings"}, name)
+	return slices.Contains([]string{"summary", "check", "explain", "pauses", "doctor", "settings", "heap stat"}, name)
+}
+
+// eachArgument calls f for the subcommands of a command whose argument can be a process, by the shell
+// function that completes it.
+func eachArgument(c *cli.Command, f func(names []string, complete string)) {
+	for _, x := range []struct {
+		complete string
+		is       func(name string) bool
+	}{{"_gclog_processes", completesProcesses}, {"_gclog_inputs", completesInputs}} {
+		var names []string
+		for _, sub := range c.Subcommands {
+			if x.is(c.Name + " " + sub.Name) {
+				names = append(names, sub.Names()...)
+			}
+		}
+		if names != nil {
+			f(names, x.complete)
+		}
+	}
 }
 
 // processesCommand lists the words that choose a process: only completion uses it.
@@ -236,6 +257,12 @@ func bashScript(app *cli.App) string {
 			b.WriteString("    else\n      _gclog_processes \"$cur\"\n")
 		case completesInputs(c.Name):
 			b.WriteString("    else\n      _gclog_inputs \"$cur\"\n")
+		case len(c.Subcommands) > 0:
+			fmt.Fprintf(&b, "    elif [ \"$COMP_CWORD\" -eq 2 ]; then\n      _gclog_words %q \"$cur\"\n    else\n      case ${COMP_WORDS[2]} in\n", words)
+			eachArgument(c, func(names []string, complete string) {
+				fmt.Fprintf(&b, "        %s) %s \"$cur\" ;;\n", strings.Join(names, "|"), complete)
+			})
+			b.WriteString("      esac\n")
 		case words != "":
 			fmt.Fprintf(&b, "    else\n      _gclog_words %q \"$cur\"\n", words)
 		}
@@ -261,9 +288,6 @@ _gclog_processes() {
   _describe process list
 }
 _gclog_inputs() { _alternative 'processes:process:_gclog_processes' 'files:file:_files' }
-_gclog() {
-  local -a commands
-  commands=(
 `
 
 // zshTail calls the function, for the case that its first call loaded this script.
@@ -279,6 +303,13 @@ fi
 func zshScript(app *cli.App) string {
 	var b strings.Builder
 	b.WriteString(zshHead)
+	b.WriteString("_gclog_argument() {\n  case \"$words[2] $words[3]\" in\n")
+	for _, c := range app.Commands {
+		eachArgument(c, func(names []string, complete string) {
+			fmt.Fprintf(&b, "  %s\\ (%s)) %s ;;\n", c.Name, strings.Join(names, "|"), complete)
+		})
+	}
+	b.WriteString("  *) _files ;;\n  esac\n}\n_gclog() {\n  local -a commands\n  commands=(\n")
 	for _, c := range commands(app.Commands) {
 		fmt.Fprintf(&b, "    %s\n", zshQuote(c.text, ":", c.about))
 	}
@@ -308,7 +339,7 @@ func zshScript(app *cli.App) string {
 		case words != "":
 			fmt.Fprintf(&b, " \\\n      '1:what:(%s)'", words)
 			if len(c.Subcommands) > 0 {
-				b.WriteString(" \\\n      '*:file:_files'")
+				b.WriteString(" \\\n      '*:argument:_gclog_argument'")
 			}
 		default:
 			b.WriteString(" \\\n      '*:file:_files'")
@@ -366,6 +397,14 @@ func fishScript(app *cli.App) string {
 			}
 			fmt.Fprintf(&b, "complete -c gclog -n %s %s-a %s\n", seen, only, fishQuote(words))
 		}
+		eachArgument(c, func(names []string, complete string) {
+			only := ""
+			if complete == "_gclog_processes" {
+				only = "-f "
+			}
+			both := fishQuote("__fish_seen_subcommand_from " + c.Name + "; and __fish_seen_subcommand_from " + strings.Join(names, " "))
+			fmt.Fprintf(&b, "complete -c gclog -n %s %s-a %s\n", both, only, fishProcesses)
+		})
 	}
 	return b.String()
 }
@@ -386,6 +425,11 @@ func powershellScript(app *cli.App) string {
 			if completesProcesses(c.Name) || completesInputs(c.Name) {
 				processes = append(processes, "'"+c.Name+"'")
 			}
+			eachArgument(c, func(names []string, _ string) {
+				for _, name := range names {
+					processes = append(processes, "'"+c.Name+" "+name+"'")
+				}
+			})
 			for _, f := range flagsOf(c) {
 				if f.values != nil {
 					values[f.text] = f.values
@@ -399,7 +443,7 @@ func powershellScript(app *cli.App) string {
 	}
 	fmt.Fprintf(&b, "  }\n  $processes = %s\n", strings.Join(processes, ", "))
 	b.WriteString("  $parts = $ast.CommandElements | ForEach-Object { $_.ToString() }\n")
-	fmt.Fprintf(&b, "  if ($parts.Count -lt 2 -or ($parts.Count -eq 2 -and $word)) { $list = '%s' } else {\n    $list = $flags[$parts[1]]\n    if ($processes -contains $parts[1]) { $list += ' ' + ((gclog %s 2>$null | ForEach-Object { ($_ -split '\\s')[0] }) -join ' ') }\n  }\n", texts(commands(app.Commands), " "), processesCommand)
+	fmt.Fprintf(&b, "  if ($parts.Count -lt 2 -or ($parts.Count -eq 2 -and $word)) { $list = '%s' } else {\n    $list = $flags[$parts[1]]\n    if ($processes -contains $parts[1] -or $processes -contains \"$($parts[1]) $($parts[2])\") { $list += ' ' + ((gclog %s 2>$null | ForEach-Object { ($_ -split '\\s')[0] }) -join ' ') }\n  }\n", texts(commands(app.Commands), " "), processesCommand)
 	b.WriteString("  $before = $parts[$(if ($word) { $parts.Count - 2 } else { $parts.Count - 1 })]\n  if ($values.ContainsKey($before)) { $list = $values[$before] }\n")
 	b.WriteString("  $list -split ' ' | Where-Object { $_ -like \"$word*\" } | ForEach-Object { [System.Management.Automation.CompletionResult]::new($_) }\n}\n")
 	return b.String()
