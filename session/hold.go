@@ -11,10 +11,10 @@ import (
 // collect and walk its heap once more as long as the session of a snapshot is open (docs/heap.md,
 // The request).
 //
-// It is a lock on the directory of the process in /proc: it ends with the process that has it, and
-// belongs to no file system that could be full or read-only. Only root, the user of this process
-// and that of the target can have it; the lock of anybody else is ignored. Processes that see
-// different mounts of /proc, such as those of two containers, do not see each other's.
+// It is a lock on a file of the process in /proc: it ends with the process that has it, and belongs
+// to no file system that could be full or read-only. Only root and the user of the target can have
+// it. Processes that see different mounts of /proc, such as those of two containers, do not see each
+// other's.
 //
 // Systems other than Linux have no such lock.
 type Hold struct {
@@ -36,9 +36,7 @@ func (h *Hold) Release() { h.lock.release() }
 const (
 	// holdTime is how long Hold waits for sessions that are just being started or ended.
 	holdTime = 10 * time.Second
-	// foreignTime is how long a lock that only others than gclog have is respected.
-	foreignTime = 500 * time.Millisecond
-	holdPoll    = 5 * time.Millisecond
+	holdPoll = 5 * time.Millisecond
 )
 
 // Hold locks the target. If another process has the lock, the error is a *TargetError with the
@@ -46,7 +44,7 @@ const (
 func (t *Target) Hold(ctx context.Context) (*Hold, error) {
 	limited, cancel := context.WithTimeout(ctx, holdTime)
 	defer cancel()
-	for ours := time.Now(); ; {
+	for {
 		l, err := t.exclude()
 		if err == nil {
 			return &Hold{target: t, lock: l}, nil
@@ -54,14 +52,8 @@ func (t *Target) Hold(ctx context.Context) (*Hold, error) {
 		if !errors.Is(err, errLocked) {
 			return nil, err
 		}
-		held, busy := t.heldBy()
-		switch {
-		case held != nil:
+		if held := t.heldBy(); held != nil {
 			return nil, held
-		case busy:
-			ours = time.Now()
-		case time.Since(ours) >= foreignTime:
-			return &Hold{target: t, lock: &lock{}}, nil
 		}
 		if !sleep(limited, holdPoll) {
 			if ctx.Err() != nil {
@@ -78,11 +70,7 @@ func (t *Target) Held() bool {
 	if err == nil {
 		l.release()
 	}
-	if !errors.Is(err, errLocked) {
-		return false
-	}
-	held, _ := t.heldBy()
-	return held != nil
+	return errors.Is(err, errLocked)
 }
 
 // AnnounceGC makes it known to gclog's processes on this host, until release is called, that this one
@@ -103,16 +91,12 @@ func (t *Target) AnnouncedGC() bool { return t.announced() }
 // called. StartTracing and Stream.Stop do so themselves; it is for what must not be interrupted in
 // between. The error is that of ctx.
 func (t *Target) Share(ctx context.Context) (release func(), err error) {
-	for ours := time.Now(); ; {
+	for {
 		l, err := t.attend()
 		switch {
 		case err == nil:
 			return l.release, nil
-		case !errors.Is(err, errLocked): // it has ended, or its directory cannot be opened
-			return func() {}, nil
-		case t.Held():
-			ours = time.Now()
-		case time.Since(ours) >= foreignTime:
+		case !errors.Is(err, errLocked): // it has ended, or nothing of it can be opened
 			return func() {}, nil
 		}
 		if !sleep(ctx, holdPoll) {

@@ -12,10 +12,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A lock is the open directory that is locked; nil: none is.
-type lock struct{ dir *os.File }
+// A lock is the open file that is locked; nil: none is.
+type lock struct{ file *os.File }
 
-func (l *lock) release() { _ = l.dir.Close() }
+func (l *lock) release() { _ = l.file.Close() }
 
 // errLocked reports that another process has a lock that excludes this one.
 var errLocked = errors.New("locked")
@@ -29,25 +29,20 @@ func (p *Process) attend() (*lock, error) { return p.flock(holdFile, unix.LOCK_S
 // announce takes the lock that announces a collection. Several processes can have it.
 func (p *Process) announce() (*lock, error) { return p.flock(announceFile, unix.LOCK_SH) }
 
-// announced reports whether a process that could hold the process has announced a collection.
+// announced reports whether a process has announced a collection.
 func (p *Process) announced() bool {
-	fd, err := p.openLock(announceFile)
-	if err != nil {
-		return false
-	}
-	defer closeFile(&fd)
-	for pid := range locks(fd) {
-		if p.mayHold(pid) {
-			return true
-		}
+	for range p.locks(announceFile) {
+		return true
 	}
 	return false
 }
 
-// What is locked: the directory of the process in /proc, and the one of its threads.
+// What is locked, in the directory of the process in /proc: files that only root and the user of the
+// process can open, so that nobody else can lock them. Opening these two, unlike others, does not wait
+// for the process.
 const (
-	holdFile     = "."
-	announceFile = "task"
+	holdFile     = "personality"
+	announceFile = "syscall"
 )
 
 func (p *Process) flock(file string, how int) (*lock, error) {
@@ -78,55 +73,40 @@ func (p *Process) openLock(file string) (int, error) {
 	return openIn(proc, file)
 }
 
-// heldBy returns an error that names who holds the process, or nil. busy reports that a process that
-// could hold it has a lock of any kind.
-func (p *Process) heldBy() (held *TargetError, busy bool) {
-	fd, err := p.openLock(holdFile)
-	if err != nil {
-		return nil, false
-	}
-	defer closeFile(&fd)
-	for pid, exclusive := range locks(fd) {
-		switch {
-		case !p.mayHold(pid):
-		case exclusive:
-			return refuse(p.PID, CauseSnapshot, nil, "is the target of a heap snapshot that another gclog is taking (process %d)", pid), true
-		default:
-			busy = true
+// heldBy returns an error that names who holds the process, or nil.
+func (p *Process) heldBy() *TargetError {
+	for pid, exclusive := range p.locks(holdFile) {
+		if exclusive {
+			return refuse(p.PID, CauseSnapshot, nil, "is the target of a heap snapshot that another gclog is taking (process %d)", pid)
 		}
 	}
-	return nil, busy
-}
-
-// mayHold reports whether a process belongs to a user who could take a snapshot.
-func (p *Process) mayHold(holder int) bool {
-	dir, err := openProcess(holder)
-	if err != nil {
-		return false
-	}
-	defer unix.Close(dir)
-	s, err := readStatus(dir)
-	return err == nil && (s.uid == 0 || s.uid == os.Geteuid() || s.uid == p.UID)
+	return nil
 }
 
 // maxLocks is how many locks of the host are looked at.
 const maxLocks = 100_000
 
-// locks returns the processes that have a lock on an open file, and whether it excludes others.
-func locks(fd int) iter.Seq2[int, bool] {
+// locks returns the processes that have locked a file of the process, and whether that excludes
+// others.
+func (p *Process) locks(file string) iter.Seq2[int, bool] {
 	return func(yield func(int, bool) bool) {
+		fd, err := p.openLock(file)
+		if err != nil {
+			return
+		}
+		defer closeFile(&fd)
 		f, err := os.Open(procRoot + "/locks")
 		if err != nil {
 			return
 		}
 		defer f.Close()
 		st := status(fd)
-		file := fmt.Sprintf("%02x:%02x:%d", unix.Major(st.Dev), unix.Minor(st.Dev), st.Ino)
+		id := fmt.Sprintf("%02x:%02x:%d", unix.Major(st.Dev), unix.Minor(st.Dev), st.Ino)
 		lines := bufio.NewScanner(f)
 		for n := 0; n < maxLocks && lines.Scan(); n++ {
 			// 1: FLOCK  ADVISORY  WRITE 4711 00:15:136347 0 EOF
 			w := strings.Fields(lines.Text())
-			if len(w) < 6 || w[1] != "FLOCK" || w[5] != file {
+			if len(w) < 6 || w[1] != "FLOCK" || w[5] != id {
 				continue
 			}
 			if pid, err := strconv.Atoi(w[4]); err == nil && pid > 0 && !yield(pid, w[3] == "WRITE") {

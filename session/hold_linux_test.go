@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"strconv"
 	"syscall"
 	"testing"
 	"time"
@@ -163,48 +164,50 @@ func TestAnnounceGC(t *testing.T) {
 	_ = s.Close()
 }
 
-// TestHoldOfStranger: a user who could not take a snapshot cannot keep gclog out either.
-func TestHoldOfStranger(t *testing.T) {
+// TestHoldByUsers: root and the user of the process can hold it. Another user can do nothing about
+// that.
+func TestHoldByUsers(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can run a process as another user")
 	}
-	one, _ := holdable(t)
-	for user, held := range map[uint32]bool{nobody: false, 0: true} {
-		stranger := exec.Command("flock", "--exclusive", fmt.Sprintf("/proc/%d", one.PID), "flock", "--shared", fmt.Sprintf("/proc/%d/task", one.PID), "sh", "-c", "echo; cat")
-		stranger.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: user, Gid: user}}
-		in, err := stranger.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := stranger.StdoutPipe()
-		if err == nil {
-			err = stranger.Start()
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := out.Read(make([]byte, 1)); err != nil { // it has the lock
-			t.Fatal(err)
-		}
-		if one.Held() != held {
-			t.Errorf("held by user %d: %v", user, one.Held())
-		}
-		if one.AnnouncedGC() != held {
-			t.Errorf("a collection announced by user %d: %v", user, one.AnnouncedGC())
-		}
-		if !held {
-			s, err := one.StartTracing(t.Context(), config())
+	const other = nobody - 1
+	setpriv, err := exec.LookPath("setpriv")
+	if err != nil {
+		t.Skipf("no program to change the user with: %v", err)
+	}
+	dir := everybodys(t)
+	if err := os.Chown(dir, nobody, nobody); err != nil {
+		t.Fatal(err)
+	}
+	p := runIn(t, spec{Dir: dir, Sockets: []string{exact}, Threads: []string{".NET Finalizer"}, Through: []string{setpriv, "--reuid=" + strconv.Itoa(nobody), "--clear-groups", "--"}}, "TMPDIR="+dir)
+	target := find(t, p)
+	for _, user := range []uint32{other, nobody, 0} {
+		for _, file := range []string{"personality", "syscall"} {
+			holder := exec.Command("flock", "--exclusive", fmt.Sprintf("/proc/%d/%s", target.PID, file), "sh", "-c", "echo; cat")
+			holder.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: user, Gid: user}}
+			in, err := holder.StdinPipe()
 			if err != nil {
 				t.Fatal(err)
 			}
-			_ = s.Close()
-			hold, err := one.Hold(t.Context())
+			out, err := holder.StdoutPipe()
+			if err == nil {
+				err = holder.Start()
+			}
 			if err != nil {
 				t.Fatal(err)
 			}
-			hold.Release()
+			_, err = out.Read(make([]byte, 1)) // it has the lock
+			if locked := err == nil; locked != (user != other) {
+				t.Errorf("user %d has locked %s: %v", user, file, locked)
+			}
+			if held := target.Held(); held != (user != other && file == "personality") {
+				t.Errorf("held by user %d with %s: %v", user, file, held)
+			}
+			if announced := target.AnnouncedGC(); announced != (user != other && file == "syscall") {
+				t.Errorf("a collection announced by user %d with %s: %v", user, file, announced)
+			}
+			_ = in.Close()
+			_ = holder.Wait()
 		}
-		_ = in.Close()
-		_ = stranger.Wait()
 	}
 }

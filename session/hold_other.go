@@ -18,4 +18,4 @@ func (p *Process) announce() (*lock, error) { return &lock{}, nil }
 
 func (p *Process) announced() bool { return false }
 
-func (p *Process) heldBy() (held *TargetError, busy bool) { return nil, false }
+func (p *Process) heldBy() *TargetError { return nil }

@@ -93,7 +93,7 @@ func (t *Target) CheckStartup(ctx context.Context) error {
 
 // pending returns an error that says what a process is waiting for.
 func (t *Target) pending(ctx context.Context) *TargetError {
-	if held, _ := t.heldBy(); held != nil && t.Startup() != StartupPending {
+	if held := t.heldBy(); held != nil && t.Startup() != StartupPending {
 		return held
 	}
 	env := t.Environ

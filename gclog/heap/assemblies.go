@@ -74,13 +74,16 @@ type source struct {
 	part *ecma335.Embedded
 }
 
-// base returns the file name of the assembly.
-func (s source) base() string {
+// name returns the path of the assembly, or its name in a single-file program.
+func (s source) name() string {
 	if s.part != nil {
-		return baseName(s.part.Name)
+		return s.part.Name
 	}
-	return baseName(s.path)
+	return s.path
 }
+
+// base returns the file name of the assembly.
+func (s source) base() string { return baseName(s.name()) }
 
 // read opens an assembly, calls a function with it, and closes it.
 func (a *Assemblies) read(s source, use func(*ecma335.Assembly) error) error {

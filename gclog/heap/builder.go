@@ -46,9 +46,10 @@ type Builder struct {
 	codes *addressCodes
 	room  int64 // bytes of the stream that are expected
 
-	gc   *walk // of the collection that is running, once it has begun
-	best *walk // the walk to use: the first complete one of a full collection, else the best
-	seen int   // walks
+	gc    *walk // of the collection that is running, once it has begun
+	best  *walk // the walk to use: the first complete one of a full collection, else the best
+	seen  int   // walks
+	later bool  // a collection has begun since the walk to use, and it has no walk yet
 }
 
 // NewBuilder returns a Builder for a process with pointers of 4 or 8 bytes.
@@ -159,6 +160,9 @@ func (b *Builder) Event(at int64, e clr.Event) {
 		b.end(at, e)
 	}
 	if b.gc == nil {
+		if _, walks := e.(*clr.GCBulkNode); walks && b.later {
+			b.seen, b.later = b.seen+1, false
+		}
 		return
 	}
 	switch e := e.(type) {
@@ -234,7 +238,8 @@ func (b *Builder) start(at int64, e *clr.GCStart) {
 		b.finish()
 	}
 	b.gc = nil
-	if b.Done() || e.Type == clr.TypeBackground {
+	b.later = b.Done()
+	if b.later || e.Type == clr.TypeBackground {
 		return
 	}
 	b.gc = &walk{

@@ -149,7 +149,7 @@ func TestWalks(t *testing.T) {
 		{"one during a background collection first", slices.Concat(types, of(1, 2), of(0, 2), walk), 2, 2, true},
 		{"an incomplete one first", slices.Concat(types, without(walk, clr.IDGCBulkEdge), of(1, 0)), 1, 1, true},
 		{"incomplete ones", slices.Concat(types, without(of(1, 0), clr.IDGCBulkEdge), without(walk, clr.IDGCBulkEdge)), 2, 1, false},
-		{"several", slices.Concat(types, walk, walk, walk), 2, 0, true},
+		{"several", slices.Concat(types, walk, program, walk, walk, program), 2, 2, true},
 	} {
 		g, err := build(c.events, pointerSize)
 		if err != nil || g.Len() != 7095 || g.Walk.Depth != c.depth || g.Walk.Others != c.others || g.Walk.Complete() != c.complete {

@@ -8,7 +8,8 @@ import (
 )
 
 // Resolve fills in Type.Exact of all types, and Static.Declaring where it is known. What was known
-// before, and cannot be found, stays. Outer classes are not in the stream: they are read from the
+// before, and cannot be found, stays. So do the paths in Modules, and those that are found out are
+// added. Outer classes are not in the stream: they are read from the
 // metadata of the assemblies. Which of them is which module is decided by the definitions of all its
 // types, never by one that fits best; the paths in Modules only narrow the choice. It returns the
 // number of types whose definition was found.
@@ -18,7 +19,8 @@ func (g *Graph) Resolve(a *Assemblies) int {
 	return r.found
 }
 
-// Resolve fills in Exact of types, as Graph.Resolve does. The paths of modules may be nil.
+// Resolve fills in Exact of types and the paths of modules, as Graph.Resolve does. The latter may be
+// nil.
 func (a *Assemblies) Resolve(types []Type, modules Modules) int {
 	return a.resolve(types, modules).found
 }
@@ -75,8 +77,11 @@ func (a *Assemblies) resolve(types []Type, modules Modules) *resolver {
 		m.types = append(m.types, i)
 	}
 	a.each(r.paths, r.match)
-	for _, m := range r.modules {
+	for id, m := range r.modules {
 		if m.id != "" && !m.several {
+			if modules != nil && m.name == "" {
+				modules[id] = m.source.name()
+			}
 			_ = a.read(m.source, func(x *ecma335.Assembly) error { return r.define(m, x) })
 		}
 	}

@@ -80,6 +80,11 @@ func TestResolve(t *testing.T) {
 		if got := exactNames(types); got != x.want {
 			t.Errorf("%s: %q", name, got)
 		}
+		// The module of types that were found is known then.
+		modules := Modules{}
+		if n := a.Resolve(tinyTypes(), modules); x.modules == nil && name != "another type" && (n > 0) != (modules[7] == path) {
+			t.Errorf("%s: %d types, of the modules %v", name, n, modules)
+		}
 	}
 	// Nested types are not enough: every compiler makes some of the same name.
 	types := tinyTypes()[3:4]

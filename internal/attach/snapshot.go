@@ -114,6 +114,7 @@ func TakeSnapshot(ctx context.Context, t *session.Target, o SnapshotOptions) (_ 
 		return nil, err
 	}
 	defer w.end()
+	w.early.Store(true)
 	explain := (&InduceOptions{Timeout: session.DefaultTimeout}).explain
 	if err := w.await(ctx, w.traced, session.DefaultTimeout); err != nil {
 		return nil, explain(t, w, err)
@@ -125,6 +126,7 @@ func TakeSnapshot(ctx context.Context, t *session.Target, o SnapshotOptions) (_ 
 	o.Progress.Phase.Store(int32(SnapshotWalks))
 	facts := recordedFacts(ctx, t)
 	facts.Snapshot = true
+	w.early.Store(false)
 	number, err := o.walk(ctx, t, s.hold, &facts)
 	walked = time.Now()
 	if err != nil {
@@ -134,12 +136,21 @@ func TakeSnapshot(ctx context.Context, t *session.Target, o SnapshotOptions) (_ 
 		time.Sleep(resumeTime)
 	}
 	w.end() // after this it has reported everything
-	for _, d := range append([]*gclog.GCDetails{w.record}, w.again...) {
-		if d != nil && d.Number >= number {
-			s.GCs = append(s.GCs, d)
+	s.GCs = requestedWith(number, append([]*gclog.GCDetails{w.record}, w.again...))
+	return s, nil
+}
+
+// requestedWith returns the collection with a number, and those after it that the same thread
+// requested: the program's own collections look the same, but for that.
+func requestedWith(number uint32, all []*gclog.GCDetails) (list []*gclog.GCDetails) {
+	for _, d := range all {
+		switch {
+		case d == nil:
+		case d.Number == number, len(list) > 0 && d.HasTrigger && list[0].HasTrigger && d.Trigger == list[0].Trigger:
+			list = append(list, d)
 		}
 	}
-	return s, nil
+	return list
 }
 
 const (

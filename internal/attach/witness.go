@@ -19,6 +19,7 @@ type witness struct {
 	gclog.NopObserver
 	stream   *session.Stream
 	sequence uint64       // of the collection; 0: none
+	early    atomic.Bool  // nothing is requested yet
 	under    atomic.Int64 // start of the oldest operation in progress, on the clock of now; nothing: none is in progress
 
 	traced   chan struct{} // closed when trace is set
@@ -108,7 +109,7 @@ func (w *witness) now() int64 { return time.Since(w.headed).Nanoseconds() }
 
 // Event implements gclog.EventObserver.
 func (w *witness) Event(_ gclog.Stamp, e clr.Event, _ *gclog.GCDetails) {
-	if start, ok := e.(*clr.GCStart); ok && !isClosed(w.started) && w.isIt(start) {
+	if start, ok := e.(*clr.GCStart); ok && !w.early.Load() && !isClosed(w.started) && w.isIt(start) {
 		w.number = start.Count
 		close(w.started)
 	}

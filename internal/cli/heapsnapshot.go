@@ -260,7 +260,7 @@ func shortTime(d time.Duration) string {
 func (p *program) take(ctx context.Context, s *plannedSnapshot, spool io.WriteCloser) (*attach.Snapshot, error) {
 	o := attach.SnapshotOptions{
 		BufferMB: s.plan.BufferMB, Timeout: s.o.timeout, WaitBackground: s.o.wait, StackNames: s.o.stackNames,
-		Spool: spool, Progress: &attach.SnapshotProgress{}, Held: func(ctx context.Context) func() { return holdDaemon(ctx, s) },
+		Spool: spool, Progress: &attach.SnapshotProgress{}, Held: func(ctx context.Context) func() { return p.holdDaemon(ctx, s) },
 	}
 	if o.Timeout == 0 {
 		o.Timeout = s.plan.Timeout()
@@ -305,9 +305,13 @@ func (p *program) take(ctx context.Context, s *plannedSnapshot, spool io.WriteCl
 
 // holdDaemon asks the daemon of this host not to touch the process meanwhile, if there is one that
 // this user may ask. The lock on the process says the same; but the daemon may have another /proc.
-func holdDaemon(ctx context.Context, s *plannedSnapshot) func() {
-	if release, err := control.Hold(ctx, s.o.daemon, s.target.PID, s.target.StartKey); err == nil {
+func (p *program) holdDaemon(ctx context.Context, s *plannedSnapshot) func() {
+	release, err := control.Hold(ctx, s.o.daemon, s.target.PID, s.target.StartKey)
+	if err == nil {
 		return release
+	}
+	if refused, ok := errors.AsType[*control.RefusedError](err); ok {
+		p.ui.sayf("the daemon may change its session with the process meanwhile, which would make the runtime walk its heap again: %v", refused)
 	}
 	return func() {}
 }
@@ -358,8 +362,6 @@ func (p *program) snapshotFile(ctx context.Context, s *plannedSnapshot, path str
 		return fmt.Errorf("%w; gclog heap stat %s counts what it contains", err, trace.path)
 	case err != nil:
 		return fmt.Errorf("%w; with --keep-trace, gclog heap stat counts what there is", err)
-	case g.Walk.Others > 0:
-		p.ui.sayf("the runtime has walked its heap %s more, for another tool or because of a background collection", counted(uint64(g.Walk.Others), "time"))
 	}
 	size, err := writeFile(path, modeSnapshot, func(w io.Writer) error { return g.WriteDump(w, p.dumpInfo(s, taken, names)) })
 	if err != nil {
@@ -452,6 +454,9 @@ func takeInto[T any](ctx context.Context, p *program, s *plannedSnapshot, r io.R
 		return nil, nil, err
 	case x == nil:
 		return nil, taken, dataf("%s: %w", name, damage)
+	}
+	if n := walk(x).Others; n > 0 {
+		p.ui.sayf("the runtime has walked its heap %s more, for another tool or because of a background collection", counted(uint64(n), "time"))
 	}
 	return x, taken, unread(name, damage, walk(x))
 }

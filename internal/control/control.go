@@ -107,8 +107,9 @@ func Ask(ctx context.Context, path, method, request string) ([]byte, error) {
 }
 
 // Hold asks the daemon whose socket is at path not to start or end a session with a process until
-// release is called or this process ends. start is the process's session.Process.StartKey. The error
-// is a *RefusedError if the daemon does not know the process.
+// release is called or this process ends. start is the process's session.Process.StartKey. A daemon
+// that does not log the process has nothing to do. The error is a *RefusedError if the daemon cannot
+// promise it.
 func Hold(ctx context.Context, path string, pid int, start uint64) (release func(), err error) {
 	held, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	late := time.AfterFunc(answerTime, cancel)
@@ -129,7 +130,7 @@ func Hold(ctx context.Context, path string, pid int, start uint64) (release func
 		cancel()
 		_ = answer.Body.Close()
 	}
-	if answer.StatusCode == http.StatusOK {
+	if answer.StatusCode == http.StatusOK || answer.StatusCode == http.StatusNotFound {
 		return end, nil
 	}
 	defer end()
