@@ -507,6 +507,10 @@ func everything(t testing.TB) []byte {
 
 // checkAny checks what must be true of any input.
 func checkAny(t *testing.T, b []byte) {
+	h, _, countErr := ReadDumpHistogram(bytes.NewReader(b))
+	if countErr == nil && (len(h.Types) != len(h.Counts) || len(h.Types) > len(b)) || countErr != nil && countErr.Error() == "" {
+		t.Fatalf("%d types, %d counts: %v", len(h.Types), len(h.Counts), countErr)
+	}
 	g, info, err := ReadDump(bytes.NewReader(b))
 	_, _, unsizedErr := ReadDump(unsized(b))
 	if (err == nil) != (unsizedErr == nil) {

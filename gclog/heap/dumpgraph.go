@@ -65,6 +65,10 @@ func (n *nodeGraph) read(r *dumpReader, c class) {
 		r.fail("the root is node %d of %d", root, count)
 	}
 	n.root = uint32(root)
+	if r.counting {
+		n.skip(r, c, count)
+		return
+	}
 	offsets := make([]uint32, 0, r.room(count))
 	for len(offsets) < count && r.err == nil {
 		offsets = append(offsets, r.u32())
@@ -85,6 +89,11 @@ func (n *nodeGraph) read(r *dumpReader, c class) {
 	for len(n.address) < len(offsets) && r.err == nil {
 		n.address = append(n.address, r.u64())
 	}
+	n.end(r)
+}
+
+// end reads what follows the addresses.
+func (n *nodeGraph) end(r *dumpReader) {
 	n.wide = true
 	if tag := r.u8(); tag == tagByte {
 		n.wide = r.u8() != 0
@@ -238,10 +247,7 @@ type pseudo struct {
 // graph makes the Graph.
 func (d *dumpFile) graph() (*Graph, error) {
 	n := &d.nodes
-	g := &Graph{PointerSize: 4, large: map[Object]uint64{}}
-	if d.wide {
-		g.PointerSize = 8
-	}
+	g := &Graph{PointerSize: d.pointerSize(), large: map[Object]uint64{}}
 	object := slices.Repeat([]Object{NoObject}, len(n.address)) // by node
 	pseudos := d.takeObjects(g, object)
 	for node, address := range n.address {
@@ -265,7 +271,7 @@ func (d *dumpFile) graph() (*Graph, error) {
 	g.Walk.Objects, g.Walk.References = uint64(g.Len()), uint64(len(g.target))
 
 	if d.private != nil {
-		named, err := g.readPrivate(d.private, d.privateOff)
+		named, err := g.readPrivate(d.private, d.privateOff, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -279,6 +285,13 @@ func (d *dumpFile) graph() (*Graph, error) {
 		g.ages = (&layout{ranges: g.regions}).ages(g.address)
 	}
 	return g, nil
+}
+
+func (d *dumpFile) pointerSize() int {
+	if d.wide {
+		return 8
+	}
+	return 4
 }
 
 // takeObjects moves what is known of the objects into the Graph, and returns the pseudo nodes. The

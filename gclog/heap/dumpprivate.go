@@ -34,6 +34,7 @@ const (
 	sectionMethods
 	sectionKinds
 	sectionWrappers
+	sectionCounts
 )
 
 type privateWriter []byte
@@ -111,6 +112,12 @@ func (g *Graph) private() []byte {
 		w.text(g.Methods[*id])
 	})
 	list(&w, sectionKinds, g.Types, func(w *privateWriter, t *Type) { w.text(string(t.Kinds)) })
+	list(&w, sectionCounts, g.Histogram().Counts, func(w *privateWriter, c *TypeCount) {
+		w.u(c.RawBytes, c.References)
+		for _, n := range c.Generations {
+			w.u(n.Objects, n.Bytes)
+		}
+	})
 	list(&w, sectionWrappers, g.Wrappers, func(w *privateWriter, x *Wrapper) {
 		w.u(uint64(x.Object), flag(x.Callable), uint64(x.References))
 	})
@@ -210,10 +217,11 @@ func (r *privateReader) object(g *Graph) Object {
 	return Object(r.below(uint64(g.Len()), "an object"))
 }
 
-// readPrivate completes a Graph, whose objects have been read, with the private part of the file. It
-// also returns which types have names; those with another name outside of this part have that in the
+// readPrivate completes a Graph, whose objects have been read, with the private part of the file. If
+// counts is not nil, the objects have not been read: only what does not mention them is, and the counts
+// of the types. It also returns which types have names; those with another name outside of this part have that in the
 // stream. The paths of modules are not in this part.
-func (g *Graph) readPrivate(b []byte, off int64) (named []bool, err error) {
+func (g *Graph) readPrivate(b []byte, off int64, counts *[]TypeCount) (named []bool, err error) {
 	r := &privateReader{b: b, off: off}
 	version, minReader := r.u(), r.u()
 	if minReader > privateVersion {
@@ -232,6 +240,13 @@ func (g *Graph) readPrivate(b []byte, off int64) (named []bool, err error) {
 		s.b = r.take(n)
 		if r.err != nil {
 			break
+		}
+		if counts != nil {
+			switch kind {
+			case sectionWalk, sectionTypes, sectionNames, sectionKinds, sectionCounts:
+			default:
+				continue
+			}
 		}
 		switch kind {
 		case sectionWalk:
@@ -281,6 +296,10 @@ func (g *Graph) readPrivate(b []byte, off int64) (named []bool, err error) {
 				}
 				next++
 			})
+		case sectionCounts:
+			if counts != nil {
+				s.list(func() { *counts = append(*counts, s.typeCount()) })
+			}
 		case sectionWrappers:
 			s.list(func() {
 				g.Wrappers = append(g.Wrappers, Wrapper{s.object(g), s.u() != 0, uint32(s.below(1<<32, "the references of a COM wrapper"))})

@@ -24,6 +24,8 @@ type dumpReader struct {
 	part string // that is being read, for errors
 	err  error
 
+	counting bool // the nodes are skipped
+
 	classes map[uint32]class    // by label
 	modules map[uint32]nodeType // name: path
 	units   []uint16
@@ -371,14 +373,9 @@ func (r *dumpReader) skipTagged(tag uint8) bool {
 // suffixes of dotnet-gcdump, such as "(Bytes > 10K)", are removed from names. The error is a
 // *KindError, a *FormatError, or an error of r.
 func ReadDump(r io.Reader) (*Graph, *DumpInfo, error) {
-	x := newDumpReader(r)
-	if err := x.start(); err != nil {
+	d, err := newDumpReader(r).file()
+	if err != nil {
 		return nil, nil, err
-	}
-	d := x.dump()
-	x.end()
-	if x.err != nil {
-		return nil, nil, x.err
 	}
 	g, err := d.graph()
 	if err != nil {
@@ -386,6 +383,16 @@ func ReadDump(r io.Reader) (*Graph, *DumpInfo, error) {
 	}
 	g.Modules, g.Process = d.info.Modules, Process{d.info.ProcessID, d.info.Process}
 	return g, &d.info, nil
+}
+
+// file reads a file.
+func (r *dumpReader) file() (*dumpFile, error) {
+	if err := r.start(); err != nil {
+		return nil, err
+	}
+	d := r.dump()
+	r.end()
+	return d, r.err
 }
 
 // start reads the first bytes, and says what the input is if it is something else.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -281,26 +282,44 @@ func (p *program) readGraph(name string, a *heap.Assemblies) (*heap.Graph, *heap
 	return g, info, err
 }
 
-func (p *program) readHistogram(name string, a *heap.Assemblies) (*heap.Histogram, error) {
-	h, err := readHeap(p, name, heap.ReadHistogram, func(r io.Reader) (*heap.Histogram, error) {
-		g, info, err := heap.ReadDump(r)
-		if err != nil {
-			return nil, err
-		}
-		h := g.Histogram()
-		if info.Multipliers != nil {
-			p.ui.sayf("%s is a sample of the heap: the numbers are estimates", inputName(name))
-			h.Scale(info.Multipliers)
-		} else if h.Walk.Complete() {
-			unreachable := g.Unreachable()
-			h.Unreachable = &unreachable
-		}
-		return h, nil
-	}, func(h *heap.Histogram) *heap.Walk { return &h.Walk })
+// readHistogram counts the objects of a snapshot. A file is first searched for the counts that gclog
+// writes into a .gcdump file; input that can only be read once is not.
+func (p *program) readHistogram(name string, a *heap.Assemblies) (h *heap.Histogram, err error) {
+	read := func(dump func(io.Reader) (*heap.Histogram, *heap.DumpInfo, error)) (*heap.Histogram, error) {
+		return readHeap(p, name, heap.ReadHistogram, func(r io.Reader) (*heap.Histogram, error) {
+			h, info, err := dump(r)
+			if err == nil && info.Multipliers != nil {
+				p.ui.sayf("%s is a sample of the heap: the numbers are estimates", inputName(name))
+				h.Scale(info.Multipliers)
+			}
+			return h, err
+		}, func(h *heap.Histogram) *heap.Walk { return &h.Walk })
+	}
+	err = heap.ErrUncounted
+	if info, statErr := os.Stat(name); statErr == nil && info.Mode().IsRegular() {
+		h, err = read(heap.ReadDumpHistogram)
+	}
+	if errors.Is(err, heap.ErrUncounted) {
+		h, err = read(countDump)
+	}
 	if h != nil {
 		a.Resolve(h.Types, h.Modules)
 	}
 	return h, err
+}
+
+// countDump counts the objects of a .gcdump file of any tool.
+func countDump(r io.Reader) (*heap.Histogram, *heap.DumpInfo, error) {
+	g, info, err := heap.ReadDump(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	h := g.Histogram()
+	if info.Multipliers == nil && h.Walk.Complete() {
+		unreachable := g.Unreachable()
+		h.Unreachable = &unreachable
+	}
+	return h, info, nil
 }
 
 // writeCSV writes rows with a head.

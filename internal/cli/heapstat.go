@@ -214,7 +214,7 @@ type countJSON struct {
 type statJSON struct {
 	countJSON
 	RawBytes    uint64         `json:"raw_bytes"`
-	Unreachable *countJSON     `json:"unreachable"` // null: one pass over a recording cannot know it
+	Unreachable *countJSON     `json:"unreachable"` // null: one pass cannot know it
 	Complete    bool           `json:"complete"`
 	Types       []statTypeJSON `json:"types,omitempty"`
 	Groups      []statTypeJSON `json:"groups,omitempty"` // with --by

@@ -1,0 +1,73 @@
+package heap
+
+import (
+	"errors"
+	"io"
+)
+
+// gclog writes how many objects of each type there are into its own part of a .gcdump file. Otherwise
+// the objects would have to be kept until their generations come, at the end of the file.
+
+// ErrUncounted reports that a .gcdump file does not contain how many objects of each type there are:
+// gclog did not write it, or an early version did.
+var ErrUncounted = errors.New("the file does not contain the counts of its objects")
+
+// ReadDumpHistogram reads the counts of objects in a .gcdump file, in one pass and without a Graph:
+// its memory does not depend on the number of objects. Only files of gclog contain them. Else the
+// error is ErrUncounted, and Graph.Histogram counts what ReadDump reads; or it is one of ReadDump.
+// Those of a sample are not scaled (DumpInfo.Multipliers).
+func ReadDumpHistogram(r io.Reader) (*Histogram, *DumpInfo, error) {
+	x := newDumpReader(r)
+	x.counting = true
+	d, err := x.file()
+	if err != nil {
+		return nil, nil, err
+	}
+	h, err := d.histogram()
+	return h, &d.info, err
+}
+
+// histogram returns the counts that gclog has written, and ErrUncounted if it has not.
+func (d *dumpFile) histogram() (*Histogram, error) {
+	if d.private == nil {
+		return nil, ErrUncounted
+	}
+	g := &Graph{PointerSize: d.pointerSize()}
+	counts := []TypeCount{}
+	named, err := g.readPrivate(d.private, d.privateOff, &counts)
+	if err == nil {
+		err = d.exactTypes(g, named)
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case len(counts) != len(g.Types):
+		return nil, ErrUncounted
+	}
+	return &Histogram{
+		PointerSize: g.PointerSize, Walk: g.Walk, Process: Process{d.info.ProcessID, d.info.Process}, Modules: d.info.Modules,
+		Types: g.Types, Counts: counts,
+	}, nil
+}
+
+func (r *privateReader) typeCount() (c TypeCount) {
+	c.RawBytes, c.References = r.u(), r.u()
+	for i := range c.Generations {
+		c.Generations[i] = Count{r.u(), r.u()}
+		c.Count.merge(c.Generations[i])
+	}
+	return c
+}
+
+// skip skips the nodes.
+func (n *nodeGraph) skip(r *dumpReader, c class, nodes int) {
+	r.skip(4 * int64(nodes))
+	r.part = "the list of records"
+	r.skip(int64(r.count(1)))
+	if c.minReader >= 1 {
+		n.deferredTypes(r)
+	}
+	r.part = "the list of addresses"
+	r.skip(8 * int64(r.count(8)))
+	n.end(r)
+}
