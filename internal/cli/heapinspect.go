@@ -172,7 +172,7 @@ func wasteColumn(title string) inspectColumn {
 }
 
 func textColumn(title string, of func(r *inspectReport, x *heap.Detail) string) inspectColumn {
-	return inspectColumn{screen.Column{Title: title, Cut: true, Width: 20}, of}
+	return inspectColumn{screen.Column{Title: title, Cut: true, Width: 18}, of}
 }
 
 func typeColumn(title string) inspectColumn {

@@ -120,7 +120,7 @@ func (r *suspectReport) write(w io.Writer, width, page, all int) {
 		s := &r.list[i]
 		fmt.Fprintln(w)
 		hanging(w, page, 3, fmt.Sprintf("%d. ", i+1), r.what(s))
-		r.writePath(w, s)
+		r.writePath(w, width, s)
 		r.writeBelow(w, width, s)
 		wrapped(w, page, 3, r.advice(s))
 	}
@@ -149,7 +149,7 @@ func (r *suspectReport) percent(bytes uint64) string {
 }
 
 // writePath prints the path to a suspect, as heap roots does.
-func (r *suspectReport) writePath(w io.Writer, s *heap.Suspect) {
+func (r *suspectReport) writePath(w io.Writer, width int, s *heap.Suspect) {
 	switch {
 	case len(s.Path) == 0:
 		fmt.Fprintf(w, "   Held in several ways, %d of them by: %s\n", s.Via, clean(s.Holder.String()))
@@ -164,11 +164,12 @@ func (r *suspectReport) writePath(w io.Writer, s *heap.Suspect) {
 	first, omitted, last := middle(s.Path)
 	holder := clean(s.Holder.String()) + ": "
 	step := func(indent int, x heap.Step) {
-		text := strings.Repeat("  ", indent) + holder + r.shown(x.Type)
+		text := holder + r.shown(x.Type)
 		if x.Repeated > 1 {
 			text += fmt.Sprintf(" (a chain of %d)", x.Repeated)
 		}
-		fmt.Fprintln(w, "     "+text)
+		indent = 2*indent + 5
+		hanging(w, width, indent+2, strings.Repeat(" ", indent), text)
 		holder = ""
 	}
 	for i, x := range first {
