@@ -14,6 +14,8 @@ BENCHTIME ?= 1s
 MUTATIONS ?= 100
 SEED ?= 0
 MUTATE ?=
+# For make bench-heap: how many rounds, and of which graphs: 0.1, 1, 10 and 12 million objects.
+HEAP ?= 5 0.1 1 10 12
 # How long make soak runs.
 DURATION ?= 2h
 # The packages with fuzz targets.
@@ -21,7 +23,7 @@ FUZZ      = ./parse ./parse/clr ./gclog ./gclog/heap ./formats ./formats/logs ./
 
 OUT      ?= bin/gclog
 
-.PHONY: build test race fuzz bench bench-daemon bench-overhead lint live harmless harmless-part bin/harmless.test java ship demo golden platforms package deploy-test soak mutate clean help
+.PHONY: build test race fuzz bench bench-daemon bench-overhead bench-heap lint live harmless harmless-part bin/harmless.test java ship demo golden platforms package deploy-test soak mutate clean help
 
 build: ## build bin/gclog
 	$(BUILD) -o $(OUT) .
@@ -52,6 +54,9 @@ bench-daemon: build ## measure the daemon's cost on nodes with up to 500 fake pr
 
 bench-overhead: build ## measure the throughput that a real program loses while the daemon watches it (Linux)
 	$(GO) run ./internal/testing/gcload/overhead bin/gclog
+
+bench-heap: build ## measure heap snapshots of up to 12 million objects, side by side with the raw stream (Linux)
+	$(GO) run ./internal/testing/gcload/snapshots bin/gclog $(HEAP)
 
 lint: ## static checks, with the tools of tools/go.mod
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
