@@ -154,6 +154,7 @@ func (d *Dominators) search(s *successors) (parent []uint32) {
 		next   uint32 // of its successors
 	}
 	var stack []frame
+	d.vertex, parent = make([]Object, 0, d.graph.Len()), make([]uint32, 0, d.graph.Len())
 	visit := func(from uint32, o Object) {
 		if d.number[o] == 0 {
 			d.vertex = append(d.vertex, o)

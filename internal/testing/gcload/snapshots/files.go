@@ -126,7 +126,11 @@ func library(file string) error {
 	}
 	l.Dominators = timed(func() { g.Dominators().RetainedByType() })
 	l.Objects, l.References = g.Len(), g.NumReferences()
-	return json.NewEncoder(os.Stdout).Encode(&l)
+	out, err := json.Marshal(&l)
+	if err == nil {
+		_, err = os.Stdout.Write(out)
+	}
+	return err
 }
 
 func timed(f func()) step {

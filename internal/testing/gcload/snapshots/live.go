@@ -236,7 +236,7 @@ func (o *options) gclogSnapshot(p *gcload.Process) (t taking, err error) {
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	// The file gets its name when it is complete; then gclog waits before it lets other sessions go on.
-	for err == nil && t.complete == 0 {
+	for t.complete == 0 {
 		select {
 		case err = <-ended:
 			return t, fmt.Errorf("no file: %w: %s", err, out.Bytes())
