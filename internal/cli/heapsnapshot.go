@@ -356,7 +356,7 @@ func (p *program) snapshotFile(ctx context.Context, s *plannedSnapshot, path str
 		return err
 	}
 	defer taken.Close()
-	p.sayPauses(taken)
+	p.sayPauses(s, taken)
 	switch {
 	case err != nil && keep:
 		return fmt.Errorf("%w; gclog heap stat %s counts what it contains", err, trace.path)
@@ -427,7 +427,7 @@ func (p *program) histogramOf(ctx context.Context, ch choice, socket string) (*h
 	h, taken, err := takeInto(ctx, p, s, r, w, heap.ReadHistogram, func(h *heap.Histogram) *heap.Walk { return &h.Walk })
 	if taken != nil {
 		defer taken.Close()
-		p.sayPauses(taken)
+		p.sayPauses(s, taken)
 	}
 	if h != nil {
 		modulesOf(s.target).Resolve(h.Types, h.Modules)
@@ -461,8 +461,16 @@ func takeInto[T any](ctx context.Context, p *program, s *plannedSnapshot, r io.R
 	return x, taken, unread(name, damage, walk(x))
 }
 
-// sayPauses prints which pauses a snapshot has caused.
-func (p *program) sayPauses(taken *attach.Snapshot) {
+// sayPauses prints which pauses a snapshot has caused. While its session was open, each session that
+// another tool started has caused one more.
+func (p *program) sayPauses(s *plannedSnapshot, taken *attach.Snapshot) {
+	own := 1
+	if s.plan.Twice {
+		own = 2
+	}
+	if more := len(taken.GCs) - own; more > 0 {
+		defer p.ui.sayf("%s more than usual: sessions of another tool, or the program itself, have requested them", counted(uint64(more), "GC"))
+	}
 	for _, gc := range taken.GCs {
 		p.ui.sayf("GC %d has paused the program for %.1f ms", gc.Number, float64(gc.Pause())/1e6)
 	}
