@@ -1,0 +1,95 @@
+package attach
+
+import (
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/session"
+)
+
+// TestSnapshotLacks: a snapshot is refused if it needs more than 80 % of what is left, and the reason
+// is the limit that leaves the least.
+func TestSnapshotLacks(t *testing.T) {
+	room := func(of string, free uint64) session.Room { return session.Room{Of: of, Limit: 10_000, Used: 10_000 - free} }
+	for _, c := range []struct {
+		rooms []session.Room
+		want  string
+	}{
+		{nil, ""},
+		{[]session.Room{room("a", 1000)}, ""},
+		{[]session.Room{room("a", 999)}, "a"},
+		{[]session.Room{room("a", 900), room("b", 5000), room("c", 800)}, "c"},
+		{[]session.Room{room("a", 100), room("b", 5000), room("c", 800)}, "a"},
+		{[]session.Room{{Of: "a", Limit: 10, Used: 20}}, "a"},
+	} {
+		got := ""
+		if r := (&SnapshotPlan{Need: 800, Rooms: c.rooms}).Lacks(); r != nil {
+			got = r.Of
+		}
+		if got != c.want {
+			t.Errorf("%+v: %q, want %q", c.rooms, got, c.want)
+		}
+	}
+}
+
+// TestPlanSnapshot: the last full collection decides, if it is known; otherwise the private memory of
+// the process is the upper limit.
+func TestPlanSnapshot(t *testing.T) {
+	target := &session.Target{Process: alive(t)}
+	private := target.PrivateMemory()
+	near := func(n, want uint64) bool { return n > want/2 && n < want*2 } // this process goes on
+	p := PlanSnapshot(target, &gclog.Process{RuntimeVersion: "9.0.22"}, nil)
+	if !near(p.Heap, private) || !near(p.Need, private) || p.Last != nil || !p.Twice || p.BufferMB != bufferLeast || len(p.Rooms) == 0 {
+		t.Errorf("without a collection: %+v, %d bytes are private", p, private)
+	}
+	if p.Shortest <= 0 || p.Longest < 2*p.Shortest || p.Timeout() < 30*time.Second {
+		t.Errorf("a pause of %v to %v, a timeout of %v", p.Shortest, p.Longest, p.Timeout())
+	}
+
+	const heap, pause = 3 << 30, 500 * time.Millisecond
+	last := &FullGC{Heap: heap, Pause: int64(pause), Blocking: true}
+	p = PlanSnapshot(target, &gclog.Process{RuntimeVersion: "10.0.1"}, last)
+	if p.Heap != heap || p.Need != heap || p.Last != last || p.Twice || p.BufferMB != bufferLimit {
+		t.Errorf("after a collection: %+v", p)
+	}
+	// 3 GB are 40 to 72 million objects, and the walk of each takes 70 to 190 ns.
+	if p.Shortest < pause+2*time.Second || p.Longest > pause+15*time.Second || p.Shortest >= p.Longest {
+		t.Errorf("a pause of %v to %v", p.Shortest, p.Longest)
+	}
+	last.Blocking = false // its pause says nothing of a blocking one
+	if b := PlanSnapshot(target, &gclog.Process{}, last); b.Shortest == p.Shortest || !b.Twice {
+		t.Errorf("after a background collection: %v, twice: %v", b.Shortest, b.Twice)
+	}
+	if huge := (&SnapshotPlan{Heap: 1 << 50, Longest: time.Hour}).Timeout(); huge != 10*time.Minute {
+		t.Errorf("a timeout of %v for 1 PB", huge)
+	}
+}
+
+// TestSnapshotRefusal: of what cannot walk its heap, or would not stop its threads, none is taken.
+func TestSnapshotRefusal(t *testing.T) {
+	target := &session.Target{Process: alive(t)}
+	if err := SnapshotRefusal(target, &gclog.Process{}); err != nil {
+		t.Error(err)
+	}
+	if err := SnapshotRefusal(target, &gclog.Process{Flavor: gclog.FlavorNativeAOT}); err == nil || !strings.Contains(err.Error(), "is a NativeAOT program") {
+		t.Errorf("NativeAOT: %v", err)
+	}
+	cmd := exec.Command("sleep", "1000")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = cmd.Process.Kill(), cmd.Wait() }()
+	if err := cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	stopped := &session.Target{Process: new(session.Host).Inspect(cmd.Process.Pid).Process}
+	for end := time.Now().Add(time.Minute); !stopped.Stopped() && time.Now().Before(end); time.Sleep(time.Millisecond) {
+	}
+	if err := SnapshotRefusal(stopped, &gclog.Process{}); err == nil || !strings.Contains(err.Error(), " is stopped: kill -CONT ") {
+		t.Errorf("a process that is stopped: %v", err)
+	}
+}
