@@ -95,7 +95,7 @@ func (f *fake) run() (int, error) {
 	if f.bgc {
 		go func() {
 			nameOwnThread(".NET BGC")
-			for range time.Tick(time.Millisecond) { // each takes a little
+			for { //nolint:staticcheck // it is busy
 			}
 		}()
 	}

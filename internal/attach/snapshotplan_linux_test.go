@@ -14,7 +14,9 @@ import (
 // TestSnapshotLacks: a snapshot is refused if it needs more than 80 % of what is left, and the reason
 // is the limit that leaves the least.
 func TestSnapshotLacks(t *testing.T) {
-	room := func(of string, free uint64) session.Room { return session.Room{Of: of, Limit: 10_000, Used: 10_000 - free} }
+	room := func(of string, free uint64) session.Room {
+		return session.Room{Of: of, Limit: 10_000, Used: 10_000 - free}
+	}
 	for _, c := range []struct {
 		rooms []session.Room
 		want  string

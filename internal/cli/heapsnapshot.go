@@ -469,7 +469,7 @@ func (p *program) sayPauses(s *plannedSnapshot, taken *attach.Snapshot) {
 		own = 2
 	}
 	if more := len(taken.GCs) - own; more > 0 {
-		defer p.ui.sayf("%s more than usual: sessions of another tool, or the program itself, have requested them", counted(uint64(more), "GC"))
+		defer p.ui.sayf("%s more than usual: sessions of another tool have caused them", counted(uint64(more), "GC"))
 	}
 	for _, gc := range taken.GCs {
 		p.ui.sayf("GC %d has paused the program for %.1f ms", gc.Number, float64(gc.Pause())/1e6)
