@@ -141,7 +141,7 @@ func (p *process) snapshotEnded(r snapshotResult) {
 	s.Taken++
 	s.File, s.Why = r.file, ""
 	if r.failed != nil {
-		d.say(p, true, fmt.Sprintf("%s cannot be compared with the heap snapshots before it: %v", r.file, r.failed))
+		d.say(p, !d.stopping, fmt.Sprintf("%s cannot be compared with the heap snapshots before it: %v", r.file, r.failed))
 	}
 	if g := r.growth; g != nil {
 		level, advice := zerolog.InfoLevel, ""

@@ -83,7 +83,8 @@ func (t *snapshotTask) do(ctx context.Context) (r snapshotResult) {
 	}
 	name := output.Expand(snapshotName, t.facts, "") + "-" + at.Format(snapshotTime) + ".gcdump"
 	path := filepath.Join(t.dir, name)
-	if _, err := t.run(ctx, []string{"heap", "snapshot", "--process-id", strconv.Itoa(t.target.PID), "--output", path}, t.environ, t.say); err != nil {
+	_, err = t.run(ctx, []string{"heap", "snapshot", "--process-id", strconv.Itoa(t.target.PID), "--output", path}, t.environ, t.say)
+	if _, complete := inspectSnapshot(path); err != nil && !complete { // it may be interrupted when it is done
 		r.err = err
 		removeParts(dir, name)
 		return r

@@ -162,6 +162,18 @@ func TestSnapshotTaskFails(t *testing.T) {
 		t.Errorf("nothing has grown: %+v", r)
 	}
 
+	gclog.fail = map[string]error{"snapshot": errors.New("signal: interrupt")}
+	gclog.during = func(context.Context) { // it was complete
+		if args := gclog.called[len(gclog.called)-1]; args[1] == "snapshot" {
+			path := filesIn(args)[0]
+			makeSnapshot(t, filepath.Dir(path), filepath.Base(path))
+		}
+	}
+	if r = task.do(t.Context()); r.err != nil || r.file == "" || r.growth == nil {
+		t.Errorf("interrupted at the end: %+v", r)
+	}
+	gclog.fail, gclog.during = nil, nil
+
 	task.target.StartKey++ // another process has the pid
 	calls := len(gclog.called)
 	if r = task.do(t.Context()); r.err == nil || len(gclog.called) != calls {
