@@ -5,7 +5,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,7 +61,7 @@ func (o *options) live(r *gcload.Runtime, s size) (rows []string, err error) {
 		seconds := func(of func(round) time.Duration) float64 {
 			return median(rounds, func(r round) float64 { return of(r).Seconds() })
 		}
-		memory := slices.MaxFunc(rounds, func(a, b round) int { return cmp.Compare(a.own.memory, b.own.memory) }).own.memory
+		memory := int64(median(rounds, func(r round) float64 { return float64(r.own.memory) }))
 		if s.millions != "12" {
 			o.limit(s, "heap snapshot", memory, snapshotMemory)
 		}
