@@ -47,6 +47,7 @@ var arrows = map[string][]string{
 	"internal/xlog":        {"formats", "internal/output"},
 	"internal/gcsettings":  {"gclog", "parse/clr", "internal/spelling"},
 	"internal/attach":      {"formats", "gclog", "parse", "parse/clr", "session", "internal/gcsettings", "internal/output"},
+	"internal/view":        {"formats", "formats/fields", "formats/screen", "gclog", "gclog/analysis"},
 	"internal/unpack":      {"github.com/klauspost/compress/zstd"},
 	"internal/history":     {"formats", "formats/logs", "gclog", "gclog/analysis", "parse", "parse/clr", "internal/attach", "internal/cause", "internal/output", "internal/unpack"},
 	"internal/doctor":      {"formats", "formats/logs", "gclog", "parse", "parse/clr", "session", "internal/attach", "internal/config", "internal/control", "internal/history", "internal/output", "internal/unpack", "golang.org/x/sys/unix"},
@@ -56,7 +57,7 @@ var arrows = map[string][]string{
 		"github.com/cenkalti/backoff/v5", "github.com/coreos/go-systemd/v22/daemon", "github.com/rs/zerolog", "golang.org/x/sys/unix",
 	},
 	"internal/cli": {
-		"formats", "formats/logs", "formats/screen", "gclog", "gclog/analysis", "gclog/heap", "parse", "parse/clr", "session", "internal/output", "internal/attach", "internal/xlog", "internal/config", "internal/control", "internal/cause", "internal/daemon", "internal/spelling", "internal/fakeruntime", "internal/unpack", "internal/doctor", "internal/history", "internal/accesslog", "internal/flame", "internal/gcsettings",
+		"formats", "formats/logs", "formats/screen", "gclog", "gclog/analysis", "gclog/heap", "parse", "parse/clr", "session", "internal/output", "internal/attach", "internal/xlog", "internal/config", "internal/control", "internal/cause", "internal/daemon", "internal/spelling", "internal/fakeruntime", "internal/unpack", "internal/doctor", "internal/history", "internal/accesslog", "internal/flame", "internal/gcsettings", "internal/view",
 		"github.com/rs/zerolog", "github.com/rs/zerolog/diode", "github.com/urfave/cli/v2", "golang.org/x/sys/unix",
 	},
 	// Only for tests and the demonstration of the Makefile.

@@ -24,7 +24,7 @@ func ExampleWriter() {
 		log.Fatal(err)
 	}
 	// Output:
-	// time             gc   gen  kind        reason        compact  suspend ms      pause ms    before  ->     after  promoted      free
+	// time             gc   gen  kind        reason        exceeded       compact  suspend ms      pause ms    before  ->     after  promoted      free
 	// 12:00:01.500  ! 12 events are missing: the runtime dropped them because its buffer was full, or the stream is damaged
 	// 12:00:02.000  process 4711 exited
 }

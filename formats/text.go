@@ -16,7 +16,7 @@ type textFormat struct {
 	noLines
 	clock *clock
 	o     *Options
-	table *screen.Table
+	table *TextTable
 	width int    // of the terminal, 0: no terminal
 	lines int    // since the last header
 	line  []byte // the current line
@@ -25,43 +25,9 @@ type textFormat struct {
 }
 
 func newText(o *Options) formatter {
-	t := &textFormat{clock: newClock(o.Process.Sync, o.Process.UptimeAtSync), o: o, table: screen.NewTable(textColumns[:])}
+	t := &textFormat{clock: newClock(o.Process.Sync, o.Process.UptimeAtSync), o: o, table: NewTextTable()}
 	t.fit()
 	return t
-}
-
-// The columns. If the terminal is too narrow for all of them, the one with the highest rank is
-// dropped first.
-const (
-	columnTime = iota
-	columnNumber
-	columnGeneration
-	columnKind
-	columnReason
-	columnCompact
-	columnSuspend
-	columnPause
-	columnBefore
-	columnArrow
-	columnAfter
-	columnPromoted
-	columnFree
-)
-
-var textColumns = [...]screen.Column{
-	columnTime:       {Title: "time", Width: len("15:04:05.000")},
-	columnNumber:     {Title: "gc", Width: 5, Right: true, Rank: 6},
-	columnGeneration: {Title: "gen", Width: len("0->1"), Right: true},
-	columnKind:       {Title: "kind", Width: len("background"), Rank: 7},
-	columnReason:     {Title: "reason", Width: 12, Rank: 1},
-	columnCompact:    {Title: "compact", Width: 7, Right: true, Rank: 9},
-	columnSuspend:    {Title: "suspend ms", Width: 10, Right: true, Rank: 8},
-	columnPause:      {Title: "pause ms", Width: len("1.234+12.345"), Right: true},
-	columnBefore:     {Title: "before", Width: len("999.9 MB"), Right: true, Rank: 3},
-	columnArrow:      {Title: "->", Width: 2, Rank: 4},
-	columnAfter:      {Title: "after", Width: len("999.9 MB"), Right: true, Rank: 2},
-	columnPromoted:   {Title: "promoted", Width: len("999.9 MB"), Right: true, Rank: 5},
-	columnFree:       {Title: "free", Width: len("999.9 MB"), Right: true, Rank: 10},
 }
 
 // belowTime is the indentation of the rest of a line that is wider than the terminal.
@@ -95,11 +61,7 @@ func (t *textFormat) begin(dst []byte, at int64) []byte {
 	}
 	t.table.Row()
 	t.line = t.line[:0]
-	t.add(func(b []byte) []byte {
-		date := len(b)
-		b = t.clock.appendClock(b, at, 3)
-		return append(b[:date], b[date+len("2006-01-02T"):]...)
-	})
+	t.add(func(b []byte) []byte { return t.clock.appendTimeOfDay(b, at) })
 	return dst
 }
 
@@ -145,128 +107,17 @@ func (t *textFormat) addMillis(ns int64, known bool) {
 	})
 }
 
-func (t *textFormat) addSize(n uint64, known bool) {
-	t.add(func(b []byte) []byte {
-		if !known {
-			return append(b, '?')
-		}
-		return appendBytes(b, n)
-	})
-}
-
 func (t *textFormat) gc(dst []byte, d *gclog.GCDetails, _ uint64) []byte {
 	dst = t.begin(dst, d.PauseStart())
-	t.add(func(b []byte) []byte {
-		if !d.HasNumber {
-			return append(b, '?')
-		}
-		return strconv.AppendUint(b, uint64(d.Number), 10)
-	})
-	t.add(func(b []byte) []byte { return t.appendGeneration(b, d) })
-	kind := "?"
-	if d.KindKnown() {
-		kind = d.Kind.String()
-	}
-	t.addText(kind)
-	reason := "?"
-	if d.HasReason {
-		reason = d.Reason.String()
-	}
-	t.addText(reason)
-	compact := "?"
-	if compacting, known := d.Compacting(); known {
-		compact = map[bool]string{false: "no", true: "yes"}[compacting]
-	}
-	t.addText(compact)
-	suspend, known := d.Suspend()
-	t.addMillis(suspend, known && len(d.Pauses) > 0)
-	t.add(func(b []byte) []byte { return appendPauses(b, d) })
-	t.addSize(d.SizeBefore(), d.HasBefore)
-	t.addText("->")
-	t.addSize(d.SizeAfter(), d.HasSizesAfter)
-	t.addSize(d.PromotedBytes, d.HasPromoted)
-	t.addSize(d.Fragmentation(), d.HasFragmentation)
-	style := screen.PauseStyle(longest(d), screen.Plain)
-	t.cell = t.appendNotes(t.cell[:0], d)
+	t.line = t.table.appendCells(t.line, d)
+	style := screen.PauseStyle(d.PauseMax(), screen.Plain)
+	t.cell, t.names = appendNotes(t.cell[:0], t.names[:0], d)
 	if len(t.cell) > 0 && t.width > 0 && len(t.line)+len(t.cell) > t.width {
 		dst = t.finish(dst, style)
 		t.line = append(t.line[:0], belowTime[:len(belowTime)-len("  ")]...)
 	}
 	t.line = append(t.line, t.cell...)
 	return t.finish(dst, style)
-}
-
-// appendGeneration appends the generation, after the one that was condemned first if that differs.
-// If the column for the kind does not fit, a letter is appended instead, as in PerfView.
-func (t *textFormat) appendGeneration(b []byte, d *gclog.GCDetails) []byte {
-	if steps, _, known := d.Condemned(); known && steps.Initial() != d.Generation {
-		b = strconv.AppendInt(b, int64(steps.Initial()), 10)
-		b = append(b, "->"...)
-	}
-	b = strconv.AppendInt(b, int64(d.Generation), 10)
-	switch {
-	case t.table.Shows(columnKind):
-	case d.Kind == gclog.KindBackground:
-		b = append(b, 'B')
-	case d.Kind == gclog.KindForeground:
-		b = append(b, 'F')
-	}
-	return b
-}
-
-// longest returns the longest pause of a collection.
-func longest(d *gclog.GCDetails) (ns int64) {
-	for i := range d.Pauses {
-		ns = max(ns, d.Pauses[i].Duration)
-	}
-	return ns
-}
-
-// appendPauses appends the pauses; for a background collection 0.592+0.837.
-func appendPauses(b []byte, d *gclog.GCDetails) []byte {
-	if len(d.Pauses) == 0 {
-		return append(b, '?')
-	}
-	for i := range d.Pauses {
-		if i == 3 {
-			return append(b, "+..."...)
-		}
-		if i > 0 {
-			b = append(b, '+')
-		}
-		b = appendMillis(b, d.Pauses[i].Duration)
-	}
-	return b
-}
-
-// appendNotes appends each note after two blanks.
-func (t *textFormat) appendNotes(dst []byte, d *gclog.GCDetails) []byte {
-	note := func(set bool, s string) {
-		if set {
-			dst = append(dst, "  "...)
-			dst = append(dst, s...)
-		}
-	}
-	note(d.DemotedBGC, "(started as background)")
-	note(d.InsideBGCStart, "(in the first pause of a background collection)")
-	note(d.Provisional, "(provisional mode)")
-	note(d.HeapDump && d.HeapDumpBy == gclog.RequesterGclog, "(heap snapshot by gclog)")
-	note(d.HeapDump && d.HeapDumpBy != gclog.RequesterGclog, "(heap snapshot)")
-	note(d.BeforeEstimated, "(size before is a guess)")
-	if d.Kind == gclog.KindBackground && d.HasEnd && d.Flaws&gclog.FlawNoStart == 0 {
-		dst = append(dst, "  took "...)
-		dst = appendMillis(dst, d.Duration())
-		dst = append(dst, " ms"...)
-	}
-	if d.Flaws != 0 {
-		dst = append(dst, "  incomplete:"...)
-		t.names = d.Flaws.Names(t.names[:0])
-		for _, name := range t.names {
-			dst = append(dst, ' ')
-			dst = append(dst, name...)
-		}
-	}
-	return dst
 }
 
 // pause writes only pauses without a collection.
@@ -279,7 +130,8 @@ func (t *textFormat) pause(dst []byte, p *gclog.Pause) []byte {
 	t.addText("-")
 	t.addText("suspension")
 	t.addText(suspensionKind(p, &t.o.Process))
-	t.addText("")
+	t.addText("") // what was exceeded
+	t.addText("") // compact
 	t.addMillis(p.Suspend, p.HasSuspend)
 	t.addMillis(p.Duration, true)
 	return t.finish(dst, screen.PauseStyle(p.Duration, screen.Aside))

@@ -19,7 +19,7 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-var textLine = regexp.MustCompile(`^(\d\d:\d\d:\d\d\.\d{3}) +(\d+|\?|-) +(?:(\d)->)?(\d|-)  ([a-z]+|\?) +(\S+) +(?:(yes|no|\?) +)?(\d+\.\d{3}|\?) +((?:\d+\.\d{3}\+)*\d+\.\d{3}|\?)(?:$| )`)
+var textLine = regexp.MustCompile(`^(\d\d:\d\d:\d\d\.\d{3}) +(\d+|\?|-) +(?:(\d)->)?(\d|-)  ([a-z]+|\?) +(\S+) +(?:(?:gen\d(?: [\d.]+ [KMGT]?B)?|-|\?) +)?(?:(yes|no|\?) +)?(\d+\.\d{3}|\?) +((?:\d+\.\d{3}\+)*\d+\.\d{3}|\?)(?:$| )`)
 
 // checkText checks that every pause is shown, in the order of the records, and that the columns are
 // where the header says.
@@ -121,7 +121,7 @@ func TestTextLines(t *testing.T) {
 		"10:00:05.000  = in 5 s 3 collections (2 gen0, 1 gen2), paused for 1.500 ms, at most 1.000 ms, heap 1.0 MB": func(w *formats.Writer) {
 			w.Summary(&formats.Summary{To: 5e9, Tally: gclog.Tally{Collections: [3]uint64{2, 0, 1}, PauseTotal: 1_500_000, PauseMax: 1_000_000, SizeAfter: 1 << 20, HasSize: true}})
 		},
-		"10:00:01.000      -     -  suspension  unknown                         ?         1.000": func(w *formats.Writer) {
+		"10:00:01.000      -     -  suspension  unknown                                        ?         1.000": func(w *formats.Writer) {
 			w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseUnknown, Start: 1e9, Duration: 1e6}})
 		},
 		"10:00:01.000  process 4711 exited with code 139": func(w *formats.Writer) {
@@ -223,47 +223,47 @@ func TestTextRows(t *testing.T) {
 	}{
 		{
 			"nothing is known", &gclog.GCDetails{Start: 1e9, Flaws: gclog.FlawNoStart | gclog.FlawNoEnd},
-			"10:00:01.000 ? 0 ? ? ? ? ? ? -> ? ? ? incomplete: no-start no-end",
+			"10:00:01.000 ? 0 ? ? ? ? ? ? ? -> ? ? ? incomplete: no-start no-end",
 		},
-		{"a usual one", blocking(7), "10:00:01.000 7 1 blocking AllocSmall ? 0.012 11.041 118.0 MB -> 18.0 MB 13.2 MB 108.1 KB"},
+		{"a usual one", blocking(7), "10:00:01.000 7 1 blocking AllocSmall ? ? 0.012 11.041 118.0 MB -> 18.0 MB 13.2 MB 108.1 KB"},
 		{
 			"the sizes before", func() *gclog.GCDetails { d := blocking(7); d.HasSizesAfter = false; return d }(),
-			"10:00:01.000 7 1 blocking AllocSmall ? 0.012 11.041 118.0 MB -> ? 13.2 MB 108.1 KB",
+			"10:00:01.000 7 1 blocking AllocSmall ? ? 0.012 11.041 118.0 MB -> ? 13.2 MB 108.1 KB",
 		},
 		{"compacting", func() *gclog.GCDetails {
 			d := blocking(7)
 			d.HasCompaction, d.Global.Mechanisms = true, clr.MechanismCompaction
 			return d
-		}(), "10:00:01.000 7 1 blocking AllocSmall yes 0.012 11.041 118.0 MB -> 18.0 MB 13.2 MB 108.1 KB"},
+		}(), "10:00:01.000 7 1 blocking AllocSmall ? yes 0.012 11.041 118.0 MB -> 18.0 MB 13.2 MB 108.1 KB"},
 		{"another generation", func() *gclog.GCDetails {
 			d := blocking(7)
 			d.Global.HasCondemned, d.Global.CondemnedGenerations = true, clr.CondemnedGenerations(0)
 			return d
-		}(), "10:00:01.000 7 0->1 blocking AllocSmall ? 0.012 11.041 118.0 MB -> 18.0 MB 13.2 MB 108.1 KB"},
-		{"a background collection", background(), "10:00:01.000 9 2 background AllocSmall no 0.003 1.000+1.000 118.0 MB -> 18.0 MB 13.2 MB 108.1 KB took 25.000 ms"},
+		}(), "10:00:01.000 7 0->1 blocking AllocSmall - ? 0.012 11.041 118.0 MB -> 18.0 MB 13.2 MB 108.1 KB"},
+		{"a background collection", background(), "10:00:01.000 9 2 background AllocSmall ? no 0.003 1.000+1.000 118.0 MB -> 18.0 MB 13.2 MB 108.1 KB took 25.000 ms"},
 		{"many pauses, and an unknown part", func() *gclog.GCDetails {
 			d := background()
 			d.HasEnd = false
 			d.Pauses = append(d.Pauses, gclog.PausePart{Kind: gclog.PauseFinal, Start: 1e9, Duration: ms}, part(gclog.PauseFinal, 0))
 			return d
-		}(), "10:00:01.000 9 2 background AllocSmall no ? 1.000+1.000+1.000+... 118.0 MB -> 18.0 MB 13.2 MB 108.1 KB"},
+		}(), "10:00:01.000 9 2 background AllocSmall ? no ? 1.000+1.000+1.000+... 118.0 MB -> 18.0 MB 13.2 MB 108.1 KB"},
 		{"three pauses", func() *gclog.GCDetails {
 			d := background()
 			d.Flaws = gclog.FlawNoStart
 			d.Pauses = append(d.Pauses, part(gclog.PauseFinal, 0))
 			return d
-		}(), "10:00:01.000 9 2 background AllocSmall no 0.003 1.000+1.000+1.000 118.0 MB -> 18.0 MB 13.2 MB 108.1 KB incomplete: no-start"},
+		}(), "10:00:01.000 9 2 background AllocSmall ? no 0.003 1.000+1.000+1.000 118.0 MB -> 18.0 MB 13.2 MB 108.1 KB incomplete: no-start"},
 		{"all notes", func() *gclog.GCDetails {
 			d := blocking(7)
 			d.DemotedBGC, d.InsideBGCStart, d.Provisional, d.HeapDump, d.BeforeEstimated = true, true, true, true, true
 			return d
-		}(), "10:00:01.000 7 1 blocking AllocSmall ? 0.012 11.041 118.0 MB -> 18.0 MB 13.2 MB 108.1 KB (started as background)" +
+		}(), "10:00:01.000 7 1 blocking AllocSmall ? ? 0.012 11.041 118.0 MB -> 18.0 MB 13.2 MB 108.1 KB (started as background)" +
 			" (in the first pause of a background collection) (provisional mode) (heap snapshot) (size before is a guess)"},
 		{"a heap snapshot of gclog", func() *gclog.GCDetails {
 			d := blocking(7)
 			d.HeapDump, d.HeapDumpBy = true, gclog.RequesterGclog
 			return d
-		}(), "10:00:01.000 7 1 blocking AllocSmall ? 0.012 11.041 118.0 MB -> 18.0 MB 13.2 MB 108.1 KB (heap snapshot by gclog)"},
+		}(), "10:00:01.000 7 1 blocking AllocSmall ? ? 0.012 11.041 118.0 MB -> 18.0 MB 13.2 MB 108.1 KB (heap snapshot by gclog)"},
 	} {
 		_, records := written(t, "text", formats.Options{Process: someone()}, func(w *formats.Writer) { w.GC(c.d) })
 		if got := strings.Join(strings.Fields(strings.Join(records, "|")), " "); got != c.want {
@@ -284,14 +284,15 @@ func TestTextRows(t *testing.T) {
 // TestTextColumns tests which columns fit, in which order they are dropped, and that a row stays
 // aligned below the titles.
 func TestTextColumns(t *testing.T) {
-	all := "time gc gen kind reason compact suspend ms pause ms before -> after promoted free"
+	all := "time gc gen kind reason exceeded compact suspend ms pause ms before -> after promoted free"
 	for _, c := range []struct {
 		width  int
 		titles string
 	}{
 		{0, all},
-		{140, all},
-		{120, strings.TrimSuffix(all, " free")},
+		{150, all},
+		{140, strings.Replace(all, " exceeded", "", 1)},
+		{120, strings.TrimSuffix(strings.Replace(all, " exceeded", "", 1), " free")},
 		{100, "time gc gen kind reason pause ms before -> after promoted"},
 		{80, "time gen reason pause ms before -> after promoted"},
 		{60, "time gen reason pause ms after"},
@@ -325,9 +326,9 @@ func TestTextColumns(t *testing.T) {
 // TestTextColumnsOrder: the narrower a terminal, the fewer columns it shows, and it is always the
 // least important ones that are left out.
 func TestTextColumnsOrder(t *testing.T) {
-	titles := strings.Fields("time gc gen kind reason compact suspend pause before -> after promoted free")
-	leftOut := strings.Fields("free compact suspend kind gc promoted -> before after reason")
-	for width, n := 140, 0; width > 25; width-- {
+	titles := strings.Fields("time gc gen kind reason exceeded compact suspend pause before -> after promoted free")
+	leftOut := strings.Fields("exceeded free compact suspend kind gc promoted -> before after reason")
+	for width, n := 150, 0; width > 25; width-- {
 		o := formats.Options{Process: someone(), Screen: func() (int, int) { return width, 0 }}
 		head, _ := written(t, "text", o, func(w *formats.Writer) { w.GC(blocking(1)) })
 		got := slices.DeleteFunc(strings.Fields(head), func(s string) bool { return s == "ms" })
@@ -373,8 +374,8 @@ func TestTextColumnsDocumented(t *testing.T) {
 	_, text, _ = strings.Cut(text, "with the minimum width for each: ")
 	text, _, _ = strings.Cut(text, ". ")
 	named := regexp.MustCompile("`([^`]+)` \\((\\d+)\\)").FindAllStringSubmatch(text, -1)
-	if len(named) != 10 {
-		t.Errorf("%d columns have a width in docs/formats.md, want 10", len(named))
+	if len(named) != 11 {
+		t.Errorf("%d columns have a width in docs/formats.md, want 11", len(named))
 	}
 	for _, m := range named {
 		at, _ := strconv.Atoi(m[2])

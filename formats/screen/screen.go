@@ -80,7 +80,7 @@ const (
 
 // Pauses that stand out, in nanoseconds.
 const (
-	noticeablePause = 50e6
+	NoticeablePause = 50e6  // yellow
 	LongPause       = 200e6 // what PerfView and the finding long-pause call long
 )
 
@@ -89,7 +89,7 @@ func PauseStyle(ns int64, usual Style) Style {
 	switch {
 	case ns >= LongPause:
 		return Failure
-	case ns >= noticeablePause:
+	case ns >= NoticeablePause:
 		return Warning
 	}
 	return usual

@@ -21,8 +21,8 @@ var classNames = [Classes]string{"gen0", "gen1", "gen2.blocking", "background", 
 // String returns the name of the class, as used in the names of metrics.
 func (c Class) String() string { return classNames[c] }
 
-// classOf returns the class of a collection, and of its pauses; nil has none.
-func classOf(d *gclog.GCDetails) Class {
+// ClassOf returns the class of a collection, and of its pauses; nil has none.
+func ClassOf(d *gclog.GCDetails) Class {
 	switch {
 	case d == nil:
 		return ClassNone
@@ -32,8 +32,8 @@ func classOf(d *gclog.GCDetails) Class {
 	return ClassGen0 + Class(max(gclog.Gen0, min(d.Generation, gclog.Gen2)))
 }
 
-// describe returns the name of the class in words.
-func (c Class) describe() string {
+// Describe returns the name of the class in words.
+func (c Class) Describe() string {
 	return [Classes]string{"gen0", "gen1", "blocking gen2", "background", "without a collection", "all"}[c]
 }
 
@@ -42,7 +42,7 @@ func (c Class) collections() string {
 	if c >= ClassNone {
 		return "collections"
 	}
-	return c.describe() + " collections"
+	return c.Describe() + " collections"
 }
 
 // pauses names the pauses of the class.
@@ -53,5 +53,5 @@ func (c Class) pauses() string {
 	case ClassAll:
 		return "pauses"
 	}
-	return c.describe() + " pauses"
+	return c.Describe() + " pauses"
 }

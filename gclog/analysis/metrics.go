@@ -194,7 +194,7 @@ func (m *metric[T]) about(c Class) string {
 	if c == ClassAll {
 		return m.help
 	}
-	return m.help + " (" + c.describe() + ")"
+	return m.help + " (" + c.Describe() + ")"
 }
 
 // incomplete returns how many collections are incomplete.

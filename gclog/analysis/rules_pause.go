@@ -154,7 +154,7 @@ func subjectOf(p *gclog.Pause) subject {
 	}
 	return subject{
 		number: d.Number, hasNumber: d.HasNumber, has: true,
-		class: classOf(d), reason: d.Reason, hasReason: d.HasReason,
+		class: ClassOf(d), reason: d.Reason, hasReason: d.HasReason,
 	}
 }
 

@@ -198,7 +198,7 @@ func (s *Statistics) Pause(p *gclog.Pause) {
 	if start == end && !inside {
 		return
 	}
-	class, took := classOf(p.GC), end-start
+	class, took := ClassOf(p.GC), end-start
 	if class == ClassNone {
 		s.without[min(p.Kind, gclog.PauseUnknown)].add(float64(took))
 	}
@@ -276,7 +276,7 @@ func (s *Statistics) GC(d *gclog.GCDetails) {
 	if !w.Contains(at) {
 		return
 	}
-	s.classes[classOf(d)].gc(d, w)
+	s.classes[ClassOf(d)].gc(d, w)
 	s.classes[ClassAll].gc(d, w)
 	if d.HasReason {
 		s.reasons[min(d.Reason, clr.Reason(reasons-1))]++

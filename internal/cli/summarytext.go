@@ -14,6 +14,7 @@ import (
 	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/doctor"
 	"github.com/gclog/gclog/internal/history"
+	"github.com/gclog/gclog/internal/view"
 )
 
 // A summaryText is a summary for people: problems first, then the numbers.
@@ -399,8 +400,6 @@ func (t *summaryText) missing() string {
 	return missing
 }
 
-var severityStyles = map[analysis.Severity]screen.Style{analysis.Error: screen.Failure, analysis.Warning: screen.Warning, analysis.Info: screen.Note}
-
 // findings prints the findings, and what to do about them.
 func (t *summaryText) findings(f *analysis.Findings) {
 	list, unjudged := f.List(), f.NotEvaluated()
@@ -434,7 +433,7 @@ func (t *summaryText) heading(x *analysis.Finding) {
 	var b bytes.Buffer
 	severity := x.Severity.String() + ":"
 	wrapped(&b, t.width, 2, fmt.Sprintf("%s %s (%s)", severity, x.Rule.Title, x.Rule.ID))
-	t.WriteString(strings.Replace(b.String(), severity, t.paint(severityStyles[x.Severity], severity), 1))
+	t.WriteString(strings.Replace(b.String(), severity, t.paint(view.OfSeverity(x.Severity).Style, severity), 1))
 }
 
 // verdict counts findings by severity.
@@ -452,7 +451,7 @@ func (t *summaryText) verdict(list []analysis.Finding) string {
 			text = fmt.Sprintf("%d info", n)
 		}
 		if n > 0 {
-			parts = append(parts, t.paint(severityStyles[s], text))
+			parts = append(parts, t.paint(view.OfSeverity(s).Style, text))
 		}
 	}
 	if len(parts) == 0 {
