@@ -203,7 +203,8 @@ func walksOf(r *gcload.Runtime) int {
 }
 
 // liveSnapshotBackground takes snapshots while background collections run one after the other. gclog
-// waits for their end, or as long as it may, and the snapshot is complete in either case.
+// waits for their end, or as long as it may, and with --force the snapshot is complete in either
+// case.
 func liveSnapshotBackground(t *testing.T, r *gcload.Runtime) {
 	p, err := r.Start(socketDir(t), "wks", []string{"GCgen0size=400000"}, "bgc", "--rate", "40", "--live", "50", "--every", "200", "--quiet")
 	if err != nil {
@@ -216,7 +217,7 @@ func liveSnapshotBackground(t *testing.T, r *gcload.Runtime) {
 	dir := t.TempDir()
 	for _, wait := range []string{"1ms", "20s", "1ms", "20s", "1ms"} {
 		path := filepath.Join(dir, "a.gcdump")
-		said := startSnapshot(t, p.PID, path, "--wait-bgc", wait).finish(t, 0)
+		said := startSnapshot(t, p.PID, path, "--force", "--wait-bgc", wait).finish(t, 0)
 		t.Logf("--wait-bgc %s: %s", wait, said)
 		if out, err := exec.Command("gclog", "heap", "stat", path, "-o", "json").CombinedOutput(); err != nil || !bytes.Contains(out, []byte(`"complete":true`)) {
 			t.Errorf("--wait-bgc %s: %v, %.200s", wait, err, out)

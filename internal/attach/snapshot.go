@@ -22,9 +22,12 @@ type SnapshotOptions struct {
 	// WaitBackground is how long a background collection is waited for. While one is running, the
 	// runtime walks its heap at each collection.
 	WaitBackground time.Duration
-	StackNames     bool           // ask for the names of the methods that hold objects on the stack, which takes longer
-	Spool          io.WriteCloser // receives the recording; it is closed as soon as that ends, perhaps more than once
-	Progress       *SnapshotProgress
+	// DuringBackground takes the snapshot even if one is still running then. Otherwise the error is
+	// ErrBackground.
+	DuringBackground bool
+	StackNames       bool           // ask for the names of the methods that hold objects on the stack, which takes longer
+	Spool            io.WriteCloser // receives the recording; it is closed as soon as that ends, perhaps more than once
+	Progress         *SnapshotProgress
 	// Held is called when the target is held, and the function that it returns when it no longer is;
 	// nil: none.
 	Held func(context.Context) (release func())
@@ -83,6 +86,9 @@ func (s *Snapshot) endHold(walked time.Time) {
 // ErrNoWalk reports that a runtime answered the request and sent no heap walk.
 var ErrNoWalk = errors.New("the runtime has sent no heap walk")
 
+// ErrBackground reports that a background collection was running all the time.
+var ErrBackground = errors.New("a background collection was running all the time")
+
 // TakeSnapshot has a runtime collect and walk its heap, and writes the recording of that to the
 // spool. docs/heap.md describes the procedure.
 //
@@ -120,8 +126,11 @@ func TakeSnapshot(ctx context.Context, t *session.Target, o SnapshotOptions) (_ 
 		return nil, explain(t, w, err)
 	}
 	o.Progress.Phase.Store(int32(SnapshotBackground))
-	if s.Background, err = awaitBackground(ctx, t, o.WaitBackground); err != nil {
+	if s.Background, err = w.awaitBackground(ctx, t, o.WaitBackground); err != nil {
 		return nil, err
+	}
+	if s.Background && !o.DuringBackground {
+		return nil, ErrBackground
 	}
 	o.Progress.Phase.Store(int32(SnapshotWalks))
 	facts := recordedFacts(ctx, t)
@@ -163,10 +172,11 @@ const (
 )
 
 // awaitBackground waits until no background collection is running. It reports whether one still was
-// when the limit was reached.
-func awaitBackground(ctx context.Context, t *session.Target, limit time.Duration) (running bool, err error) {
+// when the limit was reached. The events of one that was running before the witness are not there,
+// and those of others come late; the threads of one may wait for a CPU.
+func (w *witness) awaitBackground(ctx context.Context, t *session.Target, limit time.Duration) (running bool, err error) {
 	was, _, known := t.BackgroundGCTime()
-	if !known {
+	if !known && !w.behind.Load() {
 		return false, nil
 	}
 	for began, quiet := time.Now(), 0; quiet < backgroundQuiet; {
@@ -176,7 +186,7 @@ func awaitBackground(ctx context.Context, t *session.Target, limit time.Duration
 		case <-time.After(backgroundPoll):
 		}
 		now, active, _ := t.BackgroundGCTime()
-		if now == was && !active {
+		if now == was && !active && !w.behind.Load() {
 			quiet++
 			continue
 		}

@@ -20,6 +20,7 @@ type witness struct {
 	stream   *session.Stream
 	sequence uint64       // of the collection; 0: none
 	early    atomic.Bool  // nothing is requested yet
+	behind   atomic.Bool  // a background collection is running that was seen to start
 	under    atomic.Int64 // start of the oldest operation in progress, on the clock of now; nothing: none is in progress
 
 	traced   chan struct{} // closed when trace is set
@@ -122,7 +123,7 @@ func (w *witness) hasRecorded(number uint32) bool { return isClosed(w.recorded) 
 // that may have ended before the session, and everything once events were lost, because the ends
 // may be among them.
 func (w *witness) look() {
-	oldest := int64(nothing)
+	oldest, behind := int64(nothing), false
 	if w.mine == nil {
 		return
 	}
@@ -130,9 +131,11 @@ func (w *witness) look() {
 	for i := range w.open {
 		if o := &w.open[i]; !w.lost && (o.Kind == gclog.OpenSuspension || o.HasReason) {
 			oldest = min(oldest, o.Since)
+			behind = behind || o.Kind == gclog.OpenGC && o.Type == clr.TypeBackground
 		}
 	}
 	w.under.Store(oldest)
+	w.behind.Store(behind)
 }
 
 // isIt reports whether a collection that starts is the requested one: the first in the session that

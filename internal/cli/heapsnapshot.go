@@ -44,7 +44,7 @@ Examples:
 		Flags: join(processFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`, a name that ends with .gcdump"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "only print what the snapshot would do to the process"},
-			&cli.BoolFlag{Name: "force", Usage: "take it even if there may not be enough memory, or space on the disk"},
+			&cli.BoolFlag{Name: "force", Usage: "take it even if there may not be enough memory, or space on the disk, or background collections go on"},
 			&cli.BoolFlag{Name: "keep-trace", Usage: "keep the recording too, as .nettrace next to the file"},
 			&cli.BoolFlag{Name: "stack-names", Usage: "also ask for the methods whose local variables hold objects; that may take seconds"},
 			&cli.StringFlag{Name: "wait-bgc", Value: waitBackground.String(), Usage: "wait up to `TIME` for a background collection that is running"},
@@ -259,7 +259,7 @@ func shortTime(d time.Duration) string {
 // take takes the snapshot. The result must be closed, also to let other processes of gclog go on.
 func (p *program) take(ctx context.Context, s *plannedSnapshot, spool io.WriteCloser) (*attach.Snapshot, error) {
 	o := attach.SnapshotOptions{
-		BufferMB: s.plan.BufferMB, Timeout: s.o.timeout, WaitBackground: s.o.wait, StackNames: s.o.stackNames,
+		BufferMB: s.plan.BufferMB, Timeout: s.o.timeout, WaitBackground: s.o.wait, DuringBackground: s.o.force, StackNames: s.o.stackNames,
 		Spool: spool, Progress: &attach.SnapshotProgress{}, Held: func(ctx context.Context) func() { return p.holdDaemon(ctx, s) },
 	}
 	if o.Timeout == 0 {
@@ -291,6 +291,8 @@ func (p *program) take(ctx context.Context, s *plannedSnapshot, spool io.WriteCl
 	close(over)
 	stop()
 	switch {
+	case errors.Is(err, attach.ErrBackground):
+		return nil, &codedError{exitSession, fmt.Errorf("refused: background collections of process %d went on for %v, and the runtime would walk its heap at every collection until they end; --wait-bgc waits longer, --force takes the snapshot anyway", s.target.PID, s.o.wait)}
 	case errors.Is(err, attach.ErrNoWalk):
 		return nil, &codedError{exitUnsupported, fmt.Errorf("process %d: %w, as is the case with NativeAOT programs and runtimes other than CoreCLR", s.target.PID, err)}
 	case err != nil && taking.Err() != nil:

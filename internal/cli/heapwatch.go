@@ -40,7 +40,7 @@ Examples:
 			&cli.StringFlag{Name: "every", Value: "10m", Usage: "take one each `TIME`, 1m or more"},
 			&cli.IntFlag{Name: "count", Value: 6, Usage: "take `N` snapshots, 2 or more"},
 			&cli.StringFlag{Name: "keep", Usage: "write each snapshot to a .gcdump file in the folder `DIR`"},
-			&cli.BoolFlag{Name: "force", Usage: "take them even if there may not be enough memory, or space on the disk"},
+			&cli.BoolFlag{Name: "force", Usage: "take them even if there may not be enough memory, or space on the disk, or background collections go on"},
 		)),
 		Action: p.heapWatch,
 	}
