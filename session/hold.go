@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"os"
 	"time"
 )
 
@@ -16,7 +17,8 @@ import (
 // it. Processes that see different mounts of /proc, such as those of two containers, do not see each
 // other's.
 //
-// Systems other than Linux have no such lock.
+// Systems other than Linux have no such lock, nor do sandboxes without that file, and only root has it
+// for a process that its user may not debug.
 type Hold struct {
 	target *Target
 	lock   *lock
@@ -46,10 +48,12 @@ func (t *Target) Hold(ctx context.Context) (*Hold, error) {
 	defer cancel()
 	for {
 		l, err := t.exclude()
-		if err == nil {
+		switch {
+		case err == nil:
 			return &Hold{target: t, lock: l}, nil
-		}
-		if !errors.Is(err, errLocked) {
+		case errors.Is(err, os.ErrNotExist), errors.Is(err, os.ErrPermission):
+			return &Hold{target: t, lock: &lock{}}, nil // nobody of this user can lock it
+		case !errors.Is(err, errLocked):
 			return nil, err
 		}
 		if held := t.heldBy(); held != nil {
@@ -65,13 +69,7 @@ func (t *Target) Hold(ctx context.Context) (*Hold, error) {
 }
 
 // Held reports whether a process of gclog holds the target for a heap snapshot.
-func (t *Target) Held() bool {
-	l, err := t.attend()
-	if err == nil {
-		l.release()
-	}
-	return errors.Is(err, errLocked)
-}
+func (t *Target) Held() bool { return t.heldBy() != nil }
 
 // AnnounceGC makes it known to gclog's processes on this host, until release is called, that this one
 // makes the runtime collect without taking a heap snapshot: in a log of the process that collection

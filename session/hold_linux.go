@@ -75,12 +75,20 @@ func (p *Process) openLock(file string) (int, error) {
 
 // heldBy returns an error that names who holds the process, or nil.
 func (p *Process) heldBy() *TargetError {
+	l, err := p.attend()
+	if err == nil {
+		l.release()
+	}
+	if !errors.Is(err, errLocked) {
+		return nil
+	}
+	holder := "" // of another PID namespace
 	for pid, exclusive := range p.locks(holdFile) {
 		if exclusive {
-			return refuse(p.PID, CauseSnapshot, nil, "is the target of a heap snapshot that another gclog is taking (process %d)", pid)
+			holder = fmt.Sprintf(" (process %d)", pid)
 		}
 	}
-	return nil
+	return refuse(p.PID, CauseSnapshot, nil, "is the target of a heap snapshot that another gclog is taking%s", holder)
 }
 
 // maxLocks is how many locks of the host are looked at.
