@@ -14,6 +14,7 @@ import (
 //   - Flags may be before and after the arguments.
 //   - What follows "--" is never a flag. With attach and record it is a command to run.
 //   - Java's -Xlog does not have the form of other flags: it becomes the value of one.
+//   - stat accepts jstat's -h N, which is --header N.
 //   - run ends at its command: the flags after it are the command's own.
 func arrange(app *cli.App, args []string) ([]string, error) {
 	if len(args) > 1 {
@@ -68,6 +69,11 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 			flags = append(flags, "--"+xlogFlag, a)
 		case strings.HasPrefix(a, "-XX:"):
 			return nil, usagef("%s is an option of older JVMs: %s", a, xlog.InsteadOf(a))
+		case takesValue[headerFlag] && a == "-h" && len(tail) > 0 && isNumber(tail[0]): // as in jstat
+			flags = append(flags, "--"+headerFlag, tail[0])
+			tail = tail[1:]
+		case takesValue[headerFlag] && len(a) > 2 && a[:2] == "-h" && isNumber(a[2:]):
+			flags = append(flags, "--"+headerFlag, a[2:])
 		case a == "--help", a == "-h": // overrides everything else
 			return append(slices.Clone(args[:at+1]), a), nil
 		case len(a) > 1 && a[0] == '-':

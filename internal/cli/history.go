@@ -212,18 +212,14 @@ func unlessInterrupted(ctx context.Context, err error) error {
 
 // history watches a process until the duration has passed, the process ends, or ctx does.
 func (w *watch) history(ctx context.Context, t *session.Target, asked history.Span, observe history.Observe) (*history.History, error) {
-	facts, err := w.p.identify(ctx, t)
-	if err != nil && !attach.IsTooOld(err) {
-		return nil, unlessInterrupted(ctx, doctor.Explain(t, err))
-	}
-	s, err := attach.Open(ctx, t, attach.SessionOptions{Config: w.config, Progress: w.progress, Warn: w.p.ui.say, Waiting: w.p.sayEnding(t)})
+	s, facts, err := w.open(ctx, t)
 	if err != nil {
-		return nil, unlessInterrupted(ctx, doctor.Explain(t, err))
+		return nil, unlessInterrupted(ctx, err)
 	}
 	defer context.AfterFunc(ctx, s.Ask)()
 	defer time.AfterFunc(time.Until(w.end()), s.Ask).Stop()
 	defer w.p.ui.watch(func(since time.Duration) string { return w.line(since) + " of " + elapsed(w.duration) })()
-	h, end, err := history.Watch(s, &facts, w.duration, asked, func(process *gclog.Process, window analysis.Window) gclog.SpanObserver {
+	h, end, err := history.Watch(s, facts, w.duration, asked, func(process *gclog.Process, window analysis.Window) gclog.SpanObserver {
 		w.sayStarted(process)
 		return observe(process, window)
 	})
@@ -235,4 +231,17 @@ func (w *watch) history(ctx context.Context, t *session.Target, asked history.Sp
 		w.p.ui.sayf("no collection of process %d started meanwhile", h.Process.ID)
 	}
 	return h, inputError(err)
+}
+
+// open opens a session with a process, and returns what is known of it.
+func (w *watch) open(ctx context.Context, t *session.Target) (*attach.Session, *gclog.Process, error) {
+	facts, err := w.p.identify(ctx, t)
+	if err != nil && !attach.IsTooOld(err) {
+		return nil, nil, doctor.Explain(t, err)
+	}
+	s, err := attach.Open(ctx, t, attach.SessionOptions{Config: w.config, Progress: w.progress, Warn: w.p.ui.say, Waiting: w.p.sayEnding(t)})
+	if err != nil {
+		return nil, nil, doctor.Explain(t, err)
+	}
+	return s, &facts, nil
 }

@@ -1,0 +1,145 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gclog/gclog/internal/testing/recordings"
+)
+
+// TestStatIsTheSummary: the last line of stat has the numbers of the summary.
+func TestStatIsTheSummary(t *testing.T) {
+	for _, tr := range recordings.Repository(t) {
+		if len(recordedPIDs(t, tr.Path)) != 1 {
+			continue
+		}
+		metrics := summaryMetrics(t, tr.Path)
+		for _, interval := range []string{"", "1s", "100"} {
+			args := append([]string{"stat", tr.Path}, strings.Fields(interval)...)
+			out, _, _ := run(args...)
+			lines := strings.Split(strings.TrimSpace(out), "\n")
+			got := strings.Fields(lines[len(lines)-1])
+			for column, metric := range map[string]string{
+				"G0C": "gen0.count", "G0T": "gen0.pause.total", "G1C": "gen1.count", "G1T": "gen1.pause.total", "G2B": "gen2.blocking.count", "G2BT": "gen2.blocking.pause.total",
+				"BGC": "background.count", "BGCT": "background.pause.total", "GCT": "pause.total", "HEAP": "heap.last", "COMMIT": "heap.committed", "PAUSE%": "pause.share",
+			} {
+				if column == "PAUSE%" && interval != "" {
+					continue
+				}
+				m, there := metrics[metric]
+				if !there {
+					t.Fatalf("no metric %s", metric)
+				}
+				cell := got[slices.Index(statTitles, column)]
+				if want := statCell(m); cell != want {
+					t.Errorf("%s every %q: %s is %s, %s is %s", tr.Name, interval, column, cell, metric, want)
+				}
+			}
+		}
+	}
+}
+
+// statCell formats a metric of the summary in the unit that stat has for it.
+func statCell(m map[string]any) string {
+	for unit, x := range map[string]struct {
+		per      float64
+		decimals int
+	}{"ns": {1e9, 3}, "bytes": {1e6, 1}, "value": {1, 0}, "pct": {0.01, 2}} {
+		if v, ok := m[unit].(float64); ok {
+			return strconv.FormatFloat(v/x.per, 'f', x.decimals, 64)
+		}
+	}
+	return "-"
+}
+
+func summaryMetrics(t *testing.T, path string) map[string]map[string]any {
+	t.Helper()
+	out, _, _ := run("summary", path, "-o", "json")
+	var v struct {
+		Dotnet struct {
+			GC struct{ Metrics map[string]map[string]any }
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &v); err != nil {
+		t.Fatal(err)
+	}
+	return v.Dotnet.GC.Metrics
+}
+
+// TestStatShare: the share of each interval is that of the pauses in it, which gclog pauses lists.
+func TestStatShare(t *testing.T) {
+	for name, begin := range map[string]string{"net10-datas-bgc": "2026-11-21T00:30:37.3Z", "net9-wks-attach": "2026-11-21T00:39:22.029Z"} {
+		type pause struct{ from, to float64 } // seconds since the start
+		began, err := time.Parse(time.RFC3339Nano, begin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, _, _ := run("pauses", trace(name), "-o", "json")
+		var pauses []pause
+		for line := range strings.Lines(list) {
+			var v struct {
+				Event struct{ Start, End time.Time }
+			}
+			if err := json.Unmarshal([]byte(line), &v); err != nil {
+				t.Fatal(err)
+			}
+			pauses = append(pauses, pause{v.Event.Start.Sub(began).Seconds(), v.Event.End.Sub(began).Seconds()})
+		}
+		out, _, _ := run("stat", trace(name), "500ms")
+		lines := strings.Split(strings.TrimSpace(out), "\n")
+		lines = lines[1 : len(lines)-1] // the last interval is shorter
+		if len(lines) < 9 {
+			t.Fatalf("%d lines", len(lines))
+		}
+		for i, line := range lines {
+			from, to, paused := 0.5*float64(i), 0.5*float64(i+1), 0.0
+			for _, p := range pauses {
+				paused += max(0, min(to, p.to)-max(from, p.from))
+			}
+			cells := strings.Fields(line)
+			got, err := strconv.ParseFloat(cells[len(cells)-1], 64)
+			if want := 100 * paused / 0.5; err != nil || math.Abs(got-want) > 0.3 { // the start is known to a millisecond
+				t.Errorf("%s: interval %d was paused for %v %%, by the list of pauses %v %%", name, i, got, want)
+			}
+		}
+	}
+}
+
+// TestStatArguments: what to observe, the interval and the count can be told apart.
+func TestStatArguments(t *testing.T) {
+	for _, c := range []struct {
+		args string
+		flag bool
+		want string
+	}{
+		{"4711", false, "[4711] 0s 0"},
+		{"4711 1s", false, "[4711] 1s 0"},
+		{"4711 1s 10", false, "[4711] 1s 10"},
+		{"4711 250 4", false, "[4711] 250ms 4"},
+		{"a.json b.json 1m", false, "[a.json b.json] 1m0s 0"},
+		{"a.json b.json", false, "[a.json b.json] 0s 0"},
+		{"1s 3", true, "[] 1s 3"},
+		{"", true, "[] 0s 0"},
+		{"", false, "[] 0s 0"},
+		{"4711 1s 0", false, `"0" is not a number of lines: it must be at least 1`},
+		{"4711 1s x", false, `"x" is not a number of lines: it must be at least 1`},
+		{"4711 1s 1 1", false, "after the interval and the count there must be no more arguments: 1"},
+		{"x", true, `"x" is not an interval: write 1s, 5m or milliseconds`},
+		{"99", true, "an interval of 99ms is too short: runtimes send their events every 100 ms"},
+	} {
+		names, interval, count, err := statArguments(strings.Fields(c.args), c.flag)
+		got := fmt.Sprintf("%v %v %d", names, interval, count)
+		if err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%q: %s, want %s", c.args, got, c.want)
+		}
+	}
+}
