@@ -169,17 +169,28 @@ const (
 	// CPU, mean that none is running: its threads also wait for each other and for collections in the
 	// foreground.
 	backgroundQuiet = 3
+	// backgroundOften is how many it takes in a process that spends more than backgroundShare of its
+	// time on background collections: the next one may begin before the request arrives.
+	backgroundOften = 50
+	backgroundShare = 0.01
 )
 
 // awaitBackground waits until no background collection is running. It reports whether one still was
 // when the limit was reached. The events of one that was running before the witness are not there,
 // and those of others come late; the threads of one may wait for a CPU.
+//
+// Where they are frequent, the request would not end: for as long as one follows another, the
+// runtime does a lesser collection in its place, walks the heap, and tries again.
 func (w *witness) awaitBackground(ctx context.Context, t *session.Target, limit time.Duration) (running bool, err error) {
 	was, _, known := t.BackgroundGCTime()
 	if !known && !w.behind.Load() {
 		return false, nil
 	}
-	for began, quiet := time.Now(), 0; quiet < backgroundQuiet; {
+	enough := backgroundQuiet
+	if float64(was) > backgroundShare*float64(time.Since(t.Started)) {
+		enough = backgroundOften
+	}
+	for began, quiet := time.Now(), 0; quiet < enough; {
 		select {
 		case <-ctx.Done():
 			return false, ctx.Err()
