@@ -172,6 +172,15 @@ func startTime(key uint64) time.Time {
 	return time.Unix(0, now.Nano()-boot.Nano()+int64(key)*int64(time.Second/userHZ))
 }
 
+// StartedByNow returns when the process has started by the present clock. Started is by the clock of
+// the time when the process was found.
+func (p *Process) StartedByNow() time.Time {
+	if p.StartKey == 0 {
+		return p.Started
+	}
+	return startTime(p.StartKey)
+}
+
 // Stopped reports whether the process is stopped, by SIGSTOP or a debugger.
 func (p *Process) Stopped() bool {
 	s, err := readStat(p.procPID())

@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // What follows is only available on Linux.
@@ -135,6 +136,9 @@ func (p *Process) LibraryVersion() string { return "" }
 
 // Startup always returns StartupUnknown on this system.
 func (p *Process) Startup() Startup { return StartupUnknown }
+
+// StartedByNow returns Started: this system keeps the time by the clock of then.
+func (p *Process) StartedByNow() time.Time { return p.Started }
 
 // Describe returns what is known about a process that gclog can talk to.
 func (h *Host) Describe(pid int) (*Process, error) {

@@ -111,7 +111,7 @@ func (d *Daemon) controlAddress() string {
 func (d *Daemon) running() (list []runningProcess) {
 	for _, p := range d.processes {
 		if p.key.pid != 0 {
-			list = append(list, runningProcess{p.key.pid, p.target.Started})
+			list = append(list, asRunning(&p.target.Process))
 		}
 	}
 	return list

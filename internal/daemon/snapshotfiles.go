@@ -11,6 +11,7 @@ import (
 
 	"github.com/gclog/gclog/gclog/heap"
 	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/session"
 )
 
 // The files of heap snapshots: SERVICE-PID-TIME.gcdump. The time also shows of which of several
@@ -32,17 +33,22 @@ type snapshotFile struct {
 
 var snapshotFileName = regexp.MustCompile(`^(.+)-([0-9]+)-([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}-[0-9]{2}-[0-9]{2}\.[0-9]{3})\.gcdump$`)
 
+// asSnapshot returns what the path of a snapshot says. ok is false if the name is not that of one.
+func asSnapshot(path string) (f snapshotFile, ok bool) {
+	parts := snapshotFileName.FindStringSubmatch(filepath.Base(path))
+	if parts == nil {
+		return f, false
+	}
+	pid, err := strconv.Atoi(parts[2])
+	at, wrong := time.Parse(snapshotTime, parts[3])
+	return snapshotFile{path, parts[1], pid, at}, err == nil && wrong == nil
+}
+
 // snapshotsIn returns the snapshots in a directory, oldest first.
 func snapshotsIn(dir string) (list []snapshotFile) {
 	for _, path := range output.Made(filepath.Join(strings.ReplaceAll(dir, "%", "%%"), snapshotName+".gcdump")) {
-		parts := snapshotFileName.FindStringSubmatch(filepath.Base(path))
-		if parts == nil {
-			continue
-		}
-		pid, err := strconv.Atoi(parts[2])
-		at, wrong := time.Parse(snapshotTime, parts[3])
-		if err == nil && wrong == nil {
-			list = append(list, snapshotFile{path, parts[1], pid, at})
+		if f, ok := asSnapshot(path); ok {
+			list = append(list, f)
 		}
 	}
 	slices.SortFunc(list, func(a, b snapshotFile) int { return cmp.Or(a.time.Compare(b.time), cmp.Compare(a.path, b.path)) })
@@ -53,6 +59,17 @@ func snapshotsIn(dir string) (list []snapshotFile) {
 type runningProcess struct {
 	pid     int
 	started time.Time
+}
+
+// asRunning returns the process as the owner of snapshots. Their names have the time of the clock of
+// then: if it was set since, the start by the clock of now may be later than they are, or that by the
+// clock when the process was found.
+func asRunning(p *session.Process) runningProcess {
+	r := runningProcess{p.PID, p.Started}
+	if now := p.StartedByNow(); now.Before(r.started) {
+		r.started = now
+	}
+	return r
 }
 
 // has reports whether a snapshot is of the process, not of an earlier one with its pid.
