@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -52,15 +53,21 @@ type leftFile struct {
 
 // remove deletes the file that was inspected. Nobody can redirect it to another file in the
 // meantime by replacing its folder with a link.
-func (f *leftFile) remove() bool {
+func (f *leftFile) remove() error {
 	dir, err := os.OpenRoot(filepath.Dir(f.path))
 	if err != nil {
-		return false
+		return err
 	}
 	defer dir.Close()
 	name := filepath.Base(f.path)
 	at, err := dir.Lstat(name)
-	return err == nil && os.SameFile(at, f.info) && dir.Remove(name) == nil
+	switch {
+	case err != nil:
+		return err
+	case !os.SameFile(at, f.info):
+		return errors.New("it has been replaced")
+	}
+	return dir.Remove(name)
 }
 
 // leftFiles returns the files that outputs with these paths have written, except for those that
@@ -126,7 +133,7 @@ func clean(list []leftFile, r config.Retention, now time.Time) (deleted []leftFi
 		if !old && !much {
 			continue
 		}
-		if f.remove() {
+		if f.remove() == nil {
 			deleted = append(deleted, f)
 		}
 		total -= f.size

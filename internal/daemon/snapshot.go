@@ -50,8 +50,6 @@ const (
 	// grownMost is how many types that grew are reported, of the diffTypes that grew most.
 	grownMost = 10
 	diffTypes = 200
-	// diffEnvironment has Go collect early: the graph of one file is garbage when the next is read.
-	diffEnvironment = "GOGC=20"
 )
 
 // do takes the snapshot.
@@ -64,7 +62,7 @@ func (t *snapshotTask) do(ctx context.Context) (r snapshotResult) {
 		return r
 	}
 	defer dir.Close()
-	own := runningProcess{t.target.PID, t.target.Started}
+	own := asRunning(&t.target.Process)
 	before := t.earlier(&own)
 	at := began.UTC().Truncate(time.Millisecond) // as in the name
 	if n := len(before); n > 0 {
@@ -81,7 +79,7 @@ func (t *snapshotTask) do(ctx context.Context) (r snapshotResult) {
 		r.err = errors.New("it has exited")
 		return r
 	}
-	name := output.Expand(snapshotName, t.facts, "") + "-" + at.Format(snapshotTime) + ".gcdump"
+	name := output.Expand(snapshotName+"-"+at.Format(snapshotTime)+".gcdump", t.facts, "")
 	path := filepath.Join(t.dir, name)
 	_, err = t.run(ctx, []string{"heap", "snapshot", "--process-id", strconv.Itoa(t.target.PID), "--output", path}, t.environ, t.say)
 	if _, complete := inspectSnapshot(path); err != nil && !complete { // it may be interrupted when it is done
@@ -93,12 +91,24 @@ func (t *snapshotTask) do(ctx context.Context) (r snapshotResult) {
 	if len(before) > 0 {
 		r.growth, r.failed = t.compare(ctx, append(before, snapshotFile{path: path, time: at}))
 	}
-	for _, f := range surplus(snapshotsIn(t.dir), own, output.Expand("%s", t.facts, ""), t.running, t.o.Keep) {
-		if left, ok := inspectSnapshot(f.path); ok {
-			left.remove()
-		}
-	}
+	t.removeSurplus(own, path)
 	return r
+}
+
+// removeSurplus deletes the snapshots that are too many with the one that was taken.
+func (t *snapshotTask) removeSurplus(own runningProcess, path string) {
+	taken, _ := asSnapshot(path)
+	for _, f := range surplus(snapshotsIn(t.dir), own, taken.service, t.running, t.o.Keep) {
+		left, ok := inspectSnapshot(f.path)
+		if !ok {
+			continue
+		}
+		if err := left.remove(); err != nil {
+			t.say(fmt.Sprintf("%s, one more than heap.auto.keep, cannot be deleted: %v", f.path, err))
+			continue
+		}
+		t.say("deleted " + f.path)
+	}
 }
 
 // earlier returns the snapshots of the process that are kept, oldest first.
@@ -143,7 +153,7 @@ func (t *snapshotTask) compare(ctx context.Context, list []snapshotFile) (*forma
 		args = append(args, f.path)
 		g.Snapshots = append(g.Snapshots, formats.HeapSnapshot{File: f.path, Time: f.time})
 	}
-	out, err := t.run(ctx, args, append(slices.Clone(t.environ), diffEnvironment), t.say)
+	out, err := t.run(ctx, args, t.environ, t.say)
 	if err != nil {
 		return nil, err
 	}

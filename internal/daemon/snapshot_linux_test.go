@@ -132,6 +132,37 @@ func TestSnapshotTask(t *testing.T) {
 	}
 }
 
+// TestSnapshotTaskKeep: snapshots of processes of the same service that have exited are deleted too,
+// also if its name ends as that of a rotated file does. The daemon's log has what was deleted.
+func TestSnapshotTaskKeep(t *testing.T) {
+	for _, service := range []string{"shop", "shop-v1.2", "api.7", "a-2026-01-31T12-00-00.000"} {
+		task, _ := newTask(t)
+		task.facts.Service, task.o.Keep = service, 1
+		var said []string
+		task.say = func(s string) { said = append(said, s) }
+		if err := os.MkdirAll(task.dir, 0o750); err != nil {
+			t.Fatal(err)
+		}
+		oldest := makeSnapshot(t, task.dir, stamp(service, 1<<22+1, 1)) // larger than any pid
+		kept := []string{stamp(service, 1<<22+1, 2), stamp("x"+service, 1<<22+2, 1)}
+		for _, name := range kept {
+			makeSnapshot(t, task.dir, name)
+		}
+		r := task.do(t.Context())
+		if r.err != nil {
+			t.Fatal(r.err)
+		}
+		kept = append(kept, filepath.Base(r.file))
+		slices.Sort(kept)
+		if got := namesIn(t, task.dir); !slices.Equal(got, kept) {
+			t.Errorf("%s: left are %q, want %q", service, got, kept)
+		}
+		if !slices.Contains(said, "deleted "+oldest) {
+			t.Errorf("%s: %q", service, said)
+		}
+	}
+}
+
 // TestSnapshotTaskFails: what cannot be done is reported, nothing is left, and no snapshot is lost.
 func TestSnapshotTaskFails(t *testing.T) {
 	task, gclog := newTask(t)
@@ -219,6 +250,22 @@ func makeSnapshotAt(t *testing.T, task *snapshotTask, at time.Time) snapshotFile
 	}
 	at = at.UTC().Truncate(time.Millisecond)
 	return snapshotFile{path: makeSnapshot(t, task.dir, fmt.Sprintf("my_shop-%d-%s.gcdump", task.target.PID, at.Format(snapshotTime))), time: at}
+}
+
+// TestAsRunning: if the clock was set, forward or back, since a process was found, the snapshots taken
+// before and after that are its own.
+func TestAsRunning(t *testing.T) {
+	p := self(t).Process
+	now := p.Started
+	for _, then := range []time.Time{now.Add(time.Hour), now.Add(-time.Hour)} {
+		p.Started = then
+		own := asRunning(&p)
+		for _, at := range []time.Time{then, now.Add(time.Second)} {
+			if !own.has(&snapshotFile{pid: p.PID, time: at}) {
+				t.Errorf("found at %v, started at %v by the present clock: a snapshot of %v is not its own", then, now, at)
+			}
+		}
+	}
 }
 
 // TestGrown: of the types that grew, those that grew every time come first, then those that grew
