@@ -329,7 +329,7 @@ func (p *program) identify(ctx context.Context, t *session.Target) (gclog.Proces
 // session.
 func (p *program) sayEnding(t *session.Target) func() {
 	return func() {
-		p.ui.sayf("waiting for process %d to end the session%s; Ctrl-C again ends gclog immediately", t.PID, whyLate(t))
+		p.ui.sayf("waiting for process %d to end the session%s%s", t.PID, whyLate(t), p.ui.orInterrupt())
 	}
 }
 

@@ -41,6 +41,7 @@ func targetFlags() []cli.Flag {
 // A choice is what the user specified about the process.
 type choice struct {
 	pid     int    // 0: not by pid
+	start   uint64 // start key that the process must have; 0: any
 	name    string // "": not by name
 	newest  bool   // choose the most recently started of several processes
 	orFile  bool   // the name may have been meant as a file's
@@ -132,7 +133,11 @@ var (
 // find returns the chosen process.
 func (p *program) find(ctx context.Context, ch choice) (*session.Target, error) {
 	if ch.pid != 0 {
-		return p.host.Find(ctx, ch.pid)
+		t, err := p.host.Find(ctx, ch.pid)
+		if err == nil && ch.start != 0 && ch.start != t.StartKey {
+			return nil, noProcessf("process %d has exited; another process has its number now", ch.pid)
+		}
+		return t, err
 	}
 	l, err := p.only(ctx, ch)
 	if err != nil {

@@ -49,10 +49,14 @@ Examples:
 			&cli.BoolFlag{Name: "stack-names", Usage: "also ask for the methods whose local variables hold objects; that may take seconds"},
 			&cli.StringFlag{Name: "wait-bgc", Value: waitBackground.String(), Usage: "wait up to `TIME` for a background collection that is running"},
 			&cli.StringFlag{Name: "timeout", Usage: "give up after `TIME` without an answer", DefaultText: "30s and more for a large heap"},
+			&cli.Uint64Flag{Name: startKeyFlag, Hidden: true},
 		}),
 		Action: p.heapSnapshot,
 	}
 }
+
+// startKeyFlag is for the daemon: the session.Process.StartKey of the process that it means.
+const startKeyFlag = "start-key"
 
 func (p *program) heapSnapshot(c *cli.Context) error {
 	ch, err := choose(c, c.Args().Slice())
@@ -62,6 +66,7 @@ func (p *program) heapSnapshot(c *cli.Context) error {
 	if !ch.made() {
 		return usagef("heap snapshot needs the PID or the NAME of a process (gclog ps lists them)")
 	}
+	ch.start = c.Uint64(startKeyFlag)
 	o := snapshotOptions{daemon: usualSocket(c), force: c.Bool("force"), dryRun: c.Bool("dry-run"), stackNames: c.Bool("stack-names")}
 	if o.wait, err = parseDuration(c, "wait-bgc"); err != nil {
 		return err
@@ -283,7 +288,7 @@ func (p *program) take(ctx context.Context, s *plannedSnapshot, spool io.WriteCl
 	defer context.AfterFunc(taking, func() {
 		select {
 		case <-time.After(time.Second):
-			p.ui.sayf("waiting for process %d: the walk of its heap cannot be canceled; Ctrl-C again ends gclog immediately", s.target.PID)
+			p.ui.sayf("waiting for process %d: the walk of its heap cannot be canceled%s", s.target.PID, p.ui.orInterrupt())
 		case <-over:
 		}
 	})()

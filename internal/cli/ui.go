@@ -72,6 +72,14 @@ func (u *ui) interrupted() {
 	}
 }
 
+// orInterrupt is the end of a message that gclog waits: how not to wait, if somebody sits at a terminal.
+func (u *ui) orInterrupt() string {
+	if !u.terminal {
+		return ""
+	}
+	return "; Ctrl-C again ends gclog immediately"
+}
+
 func (u *ui) show(s string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
