@@ -15,7 +15,7 @@ import (
 
 // A command runs a command of gclog with these arguments and environment variables in a process of
 // its own, whose memory is not the daemon's, and returns what it prints. say receives its messages,
-// one line each; the last one of a command that fails is the error too.
+// one line each; the last one of a command that fails is the error instead.
 //
 // When ctx is done the process is interrupted, and has commandEnd to end on its own.
 type command func(ctx context.Context, args, environ []string, say func(string)) (out []byte, err error)
@@ -33,7 +33,7 @@ const (
 
 // commandEnvironment are the variables that a command gets from the daemon: not those that configure
 // the daemon, or limit its memory.
-var commandEnvironment = []string{"HOME", "PATH", "SUDO_UID", "TMPDIR", "TZ", "GOCOVERDIR", "GORACE"}
+var commandEnvironment = []string{"HOME", "PATH", "SUDO_UID", "TMPDIR", "TZ"}
 
 // runSelf is the command that runs this program.
 func runSelf(ctx context.Context, args, environ []string, say func(string)) ([]byte, error) {
@@ -59,10 +59,10 @@ func runSelf(ctx context.Context, args, environ []string, say func(string)) ([]b
 	}
 	expendable(cmd.Process.Pid)
 	err = cmd.Wait()
-	messages.next()
+	last := messages.end(err != nil)
 	switch {
-	case err != nil && messages.last != "":
-		return nil, errors.New(messages.last)
+	case err != nil && last != "":
+		return nil, errors.New(last)
 	case err != nil: // killed, for example
 		return nil, fmt.Errorf("gclog %s: %w", args[0], err)
 	case out.over:
@@ -71,11 +71,12 @@ func runSelf(ctx context.Context, args, environ []string, say func(string)) ([]b
 	return out.b, nil
 }
 
-// messages passes the lines that are written to it to say.
+// messages passes the lines that are written to it to say, each when the next one is complete: the
+// last one may be an error.
 type messages struct {
 	say   func(string)
 	line  []byte // without an end so far
-	last  string // the last complete one
+	last  string // the last complete one; "": there is none
 	count int    // of those that were passed on
 }
 
@@ -100,11 +101,26 @@ func (m *messages) next() {
 	if text == "" {
 		return
 	}
+	m.pass()
 	m.last = text
-	if m.count < commandLines {
+}
+
+// pass passes the last line on.
+func (m *messages) pass() {
+	if m.last != "" && m.count < commandLines {
 		m.count++
-		m.say(text)
+		m.say(m.last)
 	}
+}
+
+// end handles the end of the command, and returns the last line. It is passed on unless the command
+// has failed.
+func (m *messages) end(failed bool) (last string) {
+	m.next()
+	if !failed {
+		m.pass()
+	}
+	return m.last
 }
 
 // cleanLine returns a line without characters that a terminal acts on, and not too long.

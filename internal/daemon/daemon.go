@@ -46,6 +46,9 @@ type Options struct {
 	// ClockOffset returns how far the host's wall clock is ahead of the clock that is never set;
 	// nil: it is computed from this host's clocks.
 	ClockOffset func() time.Duration
+	// Environ has more environment variables, NAME=VALUE, for the commands of gclog that the daemon
+	// runs: those of tests.
+	Environ []string
 	// Signals received from outside.
 	Reload, Rotate, Status <-chan struct{}
 }

@@ -82,7 +82,7 @@ func (p *process) collected(left, whole uint64) {
 	target, facts := *p.target, p.facts
 	t := &snapshotTask{
 		target: &target, facts: &facts, dir: d.config.SnapshotFolder(), o: *o, running: d.running(), run: d.command,
-		environ: []string{"GCLOG_CONTROL__SOCKET=" + d.controlAddress()},
+		environ: append([]string{"GCLOG_CONTROL__SOCKET=" + d.controlAddress()}, d.o.Environ...),
 		say:     func(text string) { p.post(func() { d.say(p, false, "heap snapshot: "+text) }) },
 	}
 	var ctx context.Context
@@ -123,7 +123,11 @@ func (p *process) snapshotEnded(r snapshotResult) {
 	cooldown := d.config.Heap.Auto.Cooldown
 	if !r.before.IsZero() {
 		d.turns.end(false, r.before.Add(cooldown))
-		d.say(p, false, fmt.Sprintf("no heap snapshot: the last one is from %s, and heap.auto.cooldown is %v", r.before.Format(time.RFC3339), cooldown))
+		last := "the last one is from " + r.before.Format(time.RFC3339)
+		if r.begun {
+			last += ", and gclog was ended while it took that"
+		}
+		d.say(p, false, fmt.Sprintf("no heap snapshot: %s, and heap.auto.cooldown is %v", last, cooldown))
 		return
 	}
 	d.turns.end(r.err == nil, now.Add(cooldown))

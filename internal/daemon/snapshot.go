@@ -41,7 +41,8 @@ type snapshotResult struct {
 	growth *formats.HeapGrowth // since the ones before it; nil: there are none
 	failed error               // why there is no growth
 	err    error               // why there is no snapshot
-	before time.Time           // the cooldown of a snapshot that an earlier daemon has taken then is not over
+	before time.Time           // the cooldown of the snapshot that an earlier daemon has taken then, or has begun to take, is not over
+	begun  bool                // it has not ended that one
 }
 
 const (
@@ -64,16 +65,20 @@ func (t *snapshotTask) do(ctx context.Context) (r snapshotResult) {
 	defer dir.Close()
 	own := asRunning(&t.target.Process)
 	before := t.earlier(&own)
-	at := began.UTC().Truncate(time.Millisecond) // as in the name
+	var newest time.Time
 	if n := len(before); n > 0 {
-		newest := before[n-1].time
-		if since := began.Sub(newest); since >= 0 && since < t.o.Cooldown {
-			r.before = newest
-			return r
-		}
-		if !at.After(newest) { // the clock was set back, or the cooldown is short
-			at = newest.Add(time.Millisecond)
-		}
+		newest = before[n-1].time
+	}
+	if begun := t.clearBegun(dir, &own, began); begun.After(newest) {
+		newest, r.begun = begun, true
+	}
+	if t.cooling(newest, began) {
+		r.before = newest
+		return r
+	}
+	at := began.UTC().Truncate(time.Millisecond) // as in the name
+	if !at.After(newest) {                       // the clock was set back, or the cooldown is short
+		at = newest.Add(time.Millisecond)
 	}
 	if !t.target.Alive() {
 		r.err = errors.New("it has exited")
@@ -81,7 +86,12 @@ func (t *snapshotTask) do(ctx context.Context) (r snapshotResult) {
 	}
 	name := output.Expand(snapshotName+"-"+at.Format(snapshotTime)+".gcdump", t.facts, "")
 	path := filepath.Join(t.dir, name)
-	_, err = t.run(ctx, []string{"heap", "snapshot", "--process-id", strconv.Itoa(t.target.PID), "--output", path}, t.environ, t.say)
+	if err := dir.WriteFile(begunName(name), nil, 0o640); err != nil {
+		r.err = err
+		return r
+	}
+	defer func() { _ = dir.Remove(begunName(name)) }()
+	_, err = t.run(ctx, []string{"heap", "snapshot", "--process-id", strconv.Itoa(t.target.PID), "--start-key", strconv.FormatUint(t.target.StartKey, 10), "--output", path}, t.environ, t.say)
 	if _, complete := inspectSnapshot(path); err != nil && !complete { // it may be interrupted when it is done
 		r.err = err
 		removeParts(dir, name)
@@ -120,12 +130,40 @@ func (t *snapshotTask) earlier(own *runningProcess) []snapshotFile {
 	return list[max(0, len(list)-t.o.Keep):]
 }
 
+// cooling reports whether the cooldown of a snapshot that was taken at a time is not over.
+func (t *snapshotTask) cooling(at, now time.Time) bool {
+	since := now.Sub(at)
+	return since >= 0 && since < t.o.Cooldown
+}
+
+// clearBegun removes what is left of snapshots that were begun when an earlier daemon ended, and
+// returns when the last one of the process was begun. Perhaps it was the reason: if memory runs out,
+// the kernel may end the whole container. So its mark stays until the cooldown is over.
+func (t *snapshotTask) clearBegun(dir *os.Root, own *runningProcess, now time.Time) (last time.Time) {
+	list, _ := fs.ReadDir(dir.FS(), ".")
+	for _, e := range list {
+		name, ok := begunSnapshot(e.Name())
+		if !ok {
+			continue
+		}
+		removeParts(dir, name)
+		f, _ := asSnapshot(name)
+		if own.has(&f) && f.time.After(last) {
+			last = f.time
+		}
+		if ownerOf(&f, t.running) < 0 || !t.cooling(f.time, now) {
+			_ = dir.Remove(e.Name())
+		}
+	}
+	return last
+}
+
 // removeParts removes what a command has left that could not complete a file: it may have been
 // killed.
 func removeParts(dir *os.Root, name string) {
 	list, _ := fs.ReadDir(dir.FS(), ".")
 	for _, e := range list {
-		if strings.HasPrefix(e.Name(), "."+name) {
+		if strings.HasPrefix(e.Name(), "."+name) && e.Name() != begunName(name) {
 			_ = dir.Remove(e.Name())
 		}
 	}

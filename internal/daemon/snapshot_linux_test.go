@@ -99,7 +99,7 @@ func TestSnapshotTask(t *testing.T) {
 			t.Errorf("the directory: %v, %v", info, err)
 		}
 		call := gclog.called[0]
-		if want := []string{"heap", "snapshot", "--process-id", fmt.Sprint(os.Getpid()), "--output", r.file}; !slices.Equal(call, want) {
+		if want := []string{"heap", "snapshot", "--process-id", fmt.Sprint(os.Getpid()), "--start-key", fmt.Sprint(task.target.StartKey), "--output", r.file}; !slices.Equal(call, want) {
 			t.Errorf("%q, want %q", call, want)
 		}
 		compared := files[max(0, i-2):] // keep is 2, and the new one
@@ -239,6 +239,53 @@ func TestSnapshotTaskAgain(t *testing.T) {
 	r := task.do(t.Context())
 	if want := future.time.Add(time.Millisecond).Format(snapshotTime); !strings.Contains(r.file, want) {
 		t.Errorf("%s, want %s", r.file, want)
+	}
+}
+
+// TestSnapshotTaskBegun: if a daemon was ended while it took a snapshot, the next one tries again after
+// the cooldown only, and removes what is left.
+func TestSnapshotTaskBegun(t *testing.T) {
+	task, gclog := newTask(t)
+	var during []string
+	gclog.during = func(context.Context) { during = namesIn(t, task.dir) }
+	name := filepath.Base(task.do(t.Context()).file)
+	if mark := "." + name + "-trying"; !slices.Equal(during, []string{mark}) {
+		t.Errorf("there is %q while a snapshot is taken, want %q", during, mark)
+	}
+	if err := os.Remove(filepath.Join(task.dir, name)); err != nil {
+		t.Fatal(err)
+	}
+	put := func(names ...string) {
+		for _, name := range names {
+			if err := os.WriteFile(filepath.Join(task.dir, name), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	now := time.Now().UTC()
+	begun := fmt.Sprintf(".my_shop-%d-%s.gcdump", os.Getpid(), now.Format(snapshotTime))
+	exited := "." + stamp("my_shop", 1<<22+1, 1)
+	put(begun+"-trying", begun+"-x1y2", exited+"-trying", exited+"-x1y2", ".other-trying")
+	task.o.Cooldown = time.Hour
+	calls := len(gclog.called)
+	for range 2 { // the daemon may be ended again
+		r := task.do(t.Context())
+		if !r.before.Equal(now.Truncate(time.Millisecond)) || !r.begun || r.err != nil || len(gclog.called) != calls {
+			t.Errorf("in the cooldown: %+v, %q", r, gclog.called[calls:])
+		}
+	}
+	want := []string{begun + "-trying", ".other-trying"}
+	if got := namesIn(t, task.dir); !slices.Equal(got, want) {
+		t.Errorf("left are %q, want %q", got, want)
+	}
+	task.o.Cooldown = time.Nanosecond
+	r := task.do(t.Context())
+	if r.err != nil || r.begun && !r.before.IsZero() {
+		t.Errorf("after the cooldown: %+v", r)
+	}
+	want = []string{".other-trying", filepath.Base(r.file)}
+	if got := namesIn(t, task.dir); !slices.Equal(got, want) {
+		t.Errorf("left are %q, want %q", got, want)
 	}
 }
 

@@ -44,6 +44,17 @@ func asSnapshot(path string) (f snapshotFile, ok bool) {
 	return snapshotFile{path, parts[1], pid, at}, err == nil && wrong == nil
 }
 
+// begunName returns the name of the empty file that marks a snapshot as begun, until it is taken or
+// has failed.
+func begunName(name string) string { return "." + name + "-trying" }
+
+// begunSnapshot returns the name of the snapshot that a file with this name marks as begun.
+func begunSnapshot(mark string) (name string, ok bool) {
+	name = strings.TrimSuffix(strings.TrimPrefix(mark, "."), "-trying")
+	_, ok = asSnapshot(name)
+	return name, ok && mark == begunName(name)
+}
+
 // snapshotsIn returns the snapshots in a directory, oldest first.
 func snapshotsIn(dir string) (list []snapshotFile) {
 	for _, path := range output.Made(filepath.Join(strings.ReplaceAll(dir, "%", "%%"), snapshotName+".gcdump")) {
