@@ -23,7 +23,9 @@ func (p *program) gcCommand() *cli.Command {
 		Description: `The whole program is paused until the collection ends: the more live objects there are,
 the longer that takes. Runtimes up to .NET 9 collect a second time when the request ends.
 The result is reported on standard error, and with --wait the record of the collection on
-standard output. NativeAOT programs do not collect on request: exit code 4.
+standard output. So that no log takes the collection for that of a heap snapshot, gclog
+announces it to the others on this host until half a second after it, and then exits.
+NativeAOT programs do not collect on request: exit code 4.
 
 Examples:
    gclog gc 4711                    returns when the collection has started
