@@ -218,9 +218,9 @@ func (r *privateReader) object(g *Graph) Object {
 }
 
 // readPrivate completes a Graph, whose objects have been read, with the private part of the file. If
-// counts is not nil, the objects have not been read: only what does not mention them is, and the counts
-// of the types. It also returns which types have names; those with another name outside of this part have that in the
-// stream. The paths of modules are not in this part.
+// counts is not nil, the objects have not been read: only what does not mention them is, and the
+// counts of the types. It also returns which types have names; those with another name outside of this
+// part have that in the stream. The paths of modules are not in this part.
 func (g *Graph) readPrivate(b []byte, off int64, counts *[]TypeCount) (named []bool, err error) {
 	r := &privateReader{b: b, off: off}
 	version, minReader := r.u(), r.u()

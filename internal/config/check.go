@@ -30,9 +30,9 @@ func (c *Loaded) Notes() (list []string) {
 	return list
 }
 
-// CheckFolders returns an error for every directory of outputs or snapshots through which other users could redirect
-// gclog elsewhere, as far as it is known before there is a process, and for every account that this
-// host does not have. Less serious problems are added to the warnings.
+// CheckFolders returns an error for every directory of outputs or snapshots through which other users
+// could redirect gclog elsewhere, as far as it is known before there is a process, and for every
+// account that this host does not have. Less serious problems are added to the warnings.
 func (c *Loaded) CheckFolders() error {
 	var problems []error
 	check := func(path string, rotate formats.RotateOptions, dir string) {

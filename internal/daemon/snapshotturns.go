@@ -16,8 +16,8 @@ type heapWatch struct {
 	next  time.Time // when the cooldown is over
 }
 
-// collected handles a full collection that has left this many bytes. It reports whether a snapshot is due. If it cannot be taken now, it still is after the
-// next full collection.
+// collected handles a full collection that has left this many bytes. It reports whether a snapshot is
+// due. If it cannot be taken now, it still is after the next full collection.
 func (s *snapshotTurns) collected(now time.Time, w *heapWatch, bytes uint64, o *config.HeapAuto) (due bool) {
 	if s.current == w {
 		return false // it belongs to the snapshot
