@@ -50,6 +50,9 @@ const (
 	snapshotMost = 30 * time.Minute
 	// grownMost is how many types that grew are reported, of the diffTypes that grew most.
 	grownMost = 10
+	// typeName is the most bytes of the name of a type in the log. It comes from the process, and a
+	// reader need not accept longer lines than 1 MB.
+	typeName  = 4 << 10
 	diffTypes = 200
 )
 
@@ -213,7 +216,7 @@ func grown(rows []growthRow, snapshots int) (list []formats.TypeGrowth) {
 		}
 		last := r.Counts[len(r.Counts)-1]
 		list = append(list, formats.TypeGrowth{
-			Type: r.Name, Objects: last.Objects, Bytes: last.Bytes, ObjectsDiff: r.Objects, BytesDiff: r.Bytes, EveryTime: r.Always && snapshots > 2,
+			Type: shortName(r.Name), Objects: last.Objects, Bytes: last.Bytes, ObjectsDiff: r.Objects, BytesDiff: r.Bytes, EveryTime: r.Always && snapshots > 2,
 		})
 	}
 	slices.SortStableFunc(list, func(a, b formats.TypeGrowth) int {
@@ -226,4 +229,12 @@ func grown(rows []growthRow, snapshots int) (list []formats.TypeGrowth) {
 		return cmp.Compare(b.BytesDiff, a.BytesDiff)
 	})
 	return list[:min(len(list), grownMost)]
+}
+
+// shortName cuts the name of a type.
+func shortName(name string) string {
+	if len(name) <= typeName {
+		return name
+	}
+	return strings.ToValidUTF8(name[:typeName-len("…")], "") + "…"
 }

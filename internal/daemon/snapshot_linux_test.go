@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
@@ -335,6 +336,13 @@ func TestGrown(t *testing.T) {
 		{Type: "leak", Objects: 3, Bytes: 4, ObjectsDiff: 1, BytesDiff: 5, EveryTime: true},
 	}; !reflect.DeepEqual(got[:2], want) {
 		t.Errorf("%+v, want %+v", got[:2], want)
+	}
+	// A name is cut between characters.
+	for _, prefix := range []string{"", "a", "aa"} {
+		got := grown([]growthRow{row(prefix+strings.Repeat("€", 20000), 5, true, 2)}, 2)[0].Type
+		if len(got) > 4096 || len(got) < 4090 || !utf8.ValidString(got) || !strings.HasPrefix(got, prefix+"€") || !strings.HasSuffix(got, "€…") {
+			t.Errorf("%d bytes, %q...", len(got), got[:10])
+		}
 	}
 	// Of two snapshots every growth is every time.
 	if got := grown([]growthRow{row("small", 5, true, 2), row("large", 9, false, 2)}, 2); got[0].Type != "large" || got[1].EveryTime {
