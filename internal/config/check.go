@@ -56,7 +56,7 @@ func (c *Loaded) CheckFolders() error {
 		}
 	}
 	if c.Heap.Auto.Enabled {
-		check("heap.auto.directory", formats.RotateOptions{}, c.SnapshotFolder())
+		check("heap.auto.directory", formats.RotateOptions{}, output.KnownFolder(filepath.Join(c.SnapshotFolder(), "file")))
 	}
 	return errors.Join(problems...)
 }

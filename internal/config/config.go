@@ -95,7 +95,7 @@ type Heap struct {
 // HeapAuto is when the daemon takes a heap snapshot.
 type HeapAuto struct {
 	Enabled     bool          `key:"enabled" is:"flag" about:"take a heap snapshot when full collections of a process leave more and more: each one pauses the program (docs/heap.md)"`
-	Directory   string        `key:"directory" is:"directory" about:"where the snapshots are written; by default heap in the directory of the first output"`
+	Directory   string        `key:"directory" is:"directory" about:"where the snapshots are written; by default heap in the directory of the first output, or heap/%hn if that has %hn; each daemon needs one of its own"`
 	Growth      int           `key:"growth" is:"growth" about:"how much more they must leave than they did before, 1% to 1000%"`
 	Collections int           `key:"collections" is:"fullgcs" about:"number of full collections in a row that must leave that much, 2 to 100"`
 	Cooldown    time.Duration `key:"cooldown" is:"cooldown" about:"minimum time between two snapshots of a process, and after one that could not be taken; at least 1m"`

@@ -299,10 +299,13 @@ func checkFile(path string) error {
 	return nil
 }
 
-// parseDirectory parses the path of a directory; "" is the default.
+// parseDirectory parses the path of a directory for all processes; "" is the default.
 func parseDirectory(s string) (any, error) {
 	if s == "" {
 		return s, nil
+	}
+	if bad := output.BadHostPlace(s); bad != "" {
+		return "", fmt.Errorf("%s: unknown placeholder %s: %s", quote(s), bad, output.HostPlaces)
 	}
 	return parseLine(s)
 }

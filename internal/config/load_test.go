@@ -165,6 +165,7 @@ func TestWrong(t *testing.T) {
 		"heap: {auto: {collections: 1}}":                                 `heap.auto.collections: "1": it must be a number from 2 to 100`,
 		"heap: {auto: {cooldown: 59s}}":                                  `heap.auto.cooldown: "59s": it must be at least 1m`,
 		"heap: {auto: {keep: 0}}":                                        `heap.auto.keep: "0": it must be a number from 1 to 100`,
+		"heap: {auto: {directory: /data/%s}}":                            `heap.auto.directory: "/data/%s": unknown placeholder %s: %hn is the host, %% a percent sign`,
 		"heap: {auto: {directory: \"a\\nb\"}}":                           `heap.auto.directory: "a\nb" contains a control character`,
 		"heap: {auto: {only: [{}]}}":                                     `heap.auto.only[0]: it has no conditions`,
 		"retention: {age: -1h}":                                          `gclog.yaml:1:18: retention.age: "-1h": it must not be negative`,

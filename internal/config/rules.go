@@ -74,12 +74,19 @@ func (c *Config) TakesSnapshots(s *Subject) bool {
 	return o.Enabled && (len(o.Only) == 0 || slices.ContainsFunc(o.Only, func(m Match) bool { return m.Fits(s) }))
 }
 
-// SnapshotFolder returns the directory that these snapshots are written to.
+// SnapshotFolder returns the directory that these snapshots are written to. It may have a place for
+// the name of the host: daemons that share a directory would take each other's snapshots for their
+// own. By default it does if the first output has one.
 func (c *Config) SnapshotFolder() string {
 	if dir := c.Heap.Auto.Directory; dir != "" {
 		return dir
 	}
-	return filepath.Join(output.KnownFolder(c.Paths()[0]), "heap")
+	first := c.Paths()[0]
+	dir := filepath.Join(output.KnownFolder(first), "heap")
+	if output.PerHost(first) {
+		dir = filepath.Join(dir, "%hn")
+	}
+	return dir
 }
 
 // SessionConfig returns what a session of a level listens to.

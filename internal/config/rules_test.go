@@ -256,10 +256,12 @@ func TestSnapshots(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"":                                       filepath.Join("gclog-logs", "heap"),
-		"heap: {auto: {directory: /data/%s}}":    "/data/%s",
-		"outputs: [{path: /var/log/%N/%p.json}]": "/var/log/heap",
-		`outputs: [{xlog: "gc:file=/x/%p.log"}]`: "/x/heap",
+		"":                                               filepath.Join("gclog-logs", "heap"),
+		"heap: {auto: {directory: /data/%hn/x}}":         "/data/%hn/x",
+		"outputs: [{path: /v/%hn/%p.json}]":              "/v/heap/%hn",
+		"outputs: [{path: /v/%hn-%p.json}]":              "/v/heap/%hn",
+		"outputs: [{path: /var/log/%N/%p.json}]":         "/var/log/heap",
+		`outputs: [{xlog: "gc:file=/x/%p.log"}]`:         "/x/heap",
 		"outputs: [{path: a/%p.csv}, {path: /b/%p.csv}]": "a/heap",
 	} {
 		if got := mustLoad(t, text).SnapshotFolder(); got != want {

@@ -8,6 +8,7 @@ import (
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/attach"
+	"github.com/gclog/gclog/internal/output"
 	"github.com/rs/zerolog"
 )
 
@@ -81,7 +82,7 @@ func (p *process) collected(left, whole uint64) {
 	d.say(p, false, fmt.Sprintf("full collections leave %s, and left %s before: taking a heap snapshot", formats.SizeText(int64(left)), formats.SizeText(int64(p.heap.trend.mark))))
 	target, facts := *p.target, p.facts
 	t := &snapshotTask{
-		target: &target, facts: &facts, dir: d.config.SnapshotFolder(), o: *o, running: d.running(), run: d.command,
+		target: &target, facts: &facts, dir: d.snapshotFolder(), o: *o, running: d.running(), run: d.command,
 		environ: append([]string{"GCLOG_CONTROL__SOCKET=" + d.controlAddress()}, d.o.Environ...),
 		say:     func(text string) { p.post(func() { d.say(p, false, "heap snapshot: "+text) }) },
 	}
@@ -105,6 +106,11 @@ func (d *Daemon) controlAddress() string {
 		return ""
 	}
 	return d.control.address
+}
+
+// snapshotFolder returns the directory of the snapshots.
+func (d *Daemon) snapshotFolder() string {
+	return output.Expand(d.config.SnapshotFolder(), &gclog.Process{}, d.o.Host)
 }
 
 // running returns the processes that are known and on this host.

@@ -30,7 +30,7 @@ func (d *Daemon) clean() {
 		return
 	}
 	d.cleaning, d.cleaned = true, time.Now()
-	paths, snapshots, running := d.config.Paths(), d.config.SnapshotFolder(), d.running()
+	paths, snapshots, running := d.config.Paths(), d.snapshotFolder(), d.running()
 	go func() {
 		list := append(leftFiles(paths, d.opener.Paths()), leftSnapshots(snapshots, running)...)
 		deleted := clean(list, r, time.Now())

@@ -12,8 +12,10 @@ import (
 )
 
 // Places describes, for people, what the path of an output may contain; RecordingPlaces does so for
-// the path of a recording, which starts before anything else is known.
+// the path of a recording, which starts before anything else is known, and HostPlaces for a directory
+// of all processes.
 const (
+	HostPlaces      = "%hn is the host, %% a percent sign"
 	RecordingPlaces = "%p is the pid, %% a percent sign"
 	Places          = "%p is the pid, %t the start of the process, %hn the host, %n the name of the process, %s its service, %c its container, %P its pod, %N the namespace of the pod, %% a percent sign"
 )
@@ -21,6 +23,7 @@ const (
 var (
 	places          = []string{"%", "p", "t", "hn", "n", "s", "c", "P", "N"}
 	recordingPlaces = places[:2]
+	hostPlaces      = []string{"%", "hn"}
 )
 
 // Expand replaces the places in a path with their values. What a process reports about itself
@@ -86,6 +89,9 @@ func BadPlace(path string) string { return unknownPlace(path, places) }
 // BadRecordingPlace is BadPlace for the path of a recording.
 func BadRecordingPlace(path string) string { return unknownPlace(path, recordingPlaces) }
 
+// BadHostPlace is BadPlace for a directory of all processes.
+func BadHostPlace(path string) string { return unknownPlace(path, hostPlaces) }
+
 func unknownPlace(path string, known []string) string {
 	_, bad := replace(path, func(place string) (string, bool) { return "", slices.Contains(known, place) })
 	return bad
@@ -101,9 +107,14 @@ func KnownFolder(path string) string {
 }
 
 // PerProcess reports whether a path has a place for the pid.
-func PerProcess(path string) (found bool) {
+func PerProcess(path string) bool { return hasPlace(path, "p") }
+
+// PerHost reports whether a path has a place for the name of the host.
+func PerHost(path string) bool { return hasPlace(path, "hn") }
+
+func hasPlace(path, wanted string) (found bool) {
 	replace(path, func(place string) (string, bool) {
-		found = found || place == "p"
+		found = found || place == wanted
 		return "", true
 	})
 	return found

@@ -39,6 +39,12 @@ func TestExpand(t *testing.T) {
 	if BadRecordingPlace("%p%%") != "" || BadRecordingPlace("%n") != "%n" {
 		t.Error("a recording knows the pid only")
 	}
+	if BadHostPlace("/a/%hn/%%") != "" || BadHostPlace("/a/%s") != "%s" {
+		t.Error("a directory of all processes knows the host only")
+	}
+	if !PerHost("/a/%hn/b") || PerHost("/a/%%hn/%n") {
+		t.Error("only the host's name tells hosts apart")
+	}
 	if !PerProcess("a%p") || PerProcess("a%%p") || PerProcess("%n") {
 		t.Error("only the pid tells processes apart")
 	}
