@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -175,7 +176,11 @@ func (p *program) awaitNext(ctx context.Context, w *heapWatch, next time.Time) b
 
 // watchOne takes a snapshot, and prints what has grown.
 func (p *program) watchOne(ctx context.Context, w *heapWatch, s *plannedSnapshot) error {
-	w.last = nil // its memory is needed for the next one
+	w.last = nil
+	debug.FreeOSMemory() // for the next one
+	if err := s.checkOwnMemory(p.host); err != nil {
+		return err
+	}
 	pr, pw := io.Pipe()
 	g, taken, err := takeInto(ctx, p, s, pr, pw, heap.Read, func(g *heap.Graph) *heap.Walk { return &g.Walk })
 	if taken != nil {
