@@ -129,6 +129,7 @@ func sessionMetrics() []metric[Summary] {
 		{"heap.max", "bytes", "largest heap size observed, before or after a collection", func(x *Summary) Number { return x.Heap.Max }},
 		{"heap.last", "bytes", "size after the latest collection", func(x *Summary) Number { return x.Heap.Last }},
 		{"heap.last.gen2", "bytes", "size after the latest gen2 collection, including background ones", func(x *Summary) Number { return x.Heap.LastGen2 }},
+		{"heap.after.gen2.mean", "bytes", "size of the heap after a gen2 collection, including background ones, mean", func(x *Summary) Number { return x.Heap.MeanGen2 }},
 		{"heap.committed", "bytes", "memory committed for the heap, latest", func(x *Summary) Number { return x.Heap.Committed }},
 		{"heap.committed.max", "bytes", "memory committed for the heap, maximum", func(x *Summary) Number { return x.Heap.MaxCommitted }},
 		{"memory.rss", "bytes", "resident memory of the process, latest", func(x *Summary) Number { return x.Memory.Resident }},

@@ -65,9 +65,19 @@ func (s *Statistics) Summary() *Summary {
 	x.Finalized = s.finalized.quantity("no collection reports the finalizers that ran").Total
 	x.Heap.Max = s.heapMax.quantity("no collection reports the size of the heap").Max.in("bytes")
 	x.Heap.MaxCommitted = s.committedMax.quantity(s.committed.Why).Max.in("bytes")
+	x.Heap.MeanGen2 = meanGen2(&x.Classes[ClassGen2].After, &x.Classes[ClassBackground].After)
 	x.Memory = s.memory.report()
 	s.allocation(x)
 	return x
+}
+
+// meanGen2 returns the mean size after blocking and background gen2 collections.
+func meanGen2(blocking, background *Quantity) Number {
+	n := blocking.Count + background.Count
+	if n == 0 {
+		return unknown("no gen2 collection reports the size of the heap")
+	}
+	return known((blocking.Total.Value + background.Total.Value) / float64(n)).in("bytes")
 }
 
 // allocation fills in the allocations in the Window and their rate.
@@ -92,17 +102,9 @@ func (s *Statistics) unobserved(w Window) (sum int64, known hiddenPauses) {
 	if l := s.live; l != nil {
 		return l.unobserved + s.unseen.length(w), l.hidden
 	}
-	if len(s.unseen) == 0 {
+	all := s.hidden()
+	if len(all) == 0 {
 		return 0, known
-	}
-	var all gaps
-	for _, h := range s.unseen {
-		part := gaps{h}
-		if i := s.stops.after(h.To); i > 0 {
-			stop := s.stops.at(i - 1)
-			part.extend(stop.start, stop.end())
-		}
-		all.add(part[0])
 	}
 	for i := range s.stops.n {
 		stop := s.stops.at(i)
@@ -113,6 +115,19 @@ func (s *Statistics) unobserved(w Window) (sum int64, known hiddenPauses) {
 		}
 	}
 	return all.length(w), known
+}
+
+// hidden returns the time that was not observed, including the pause after each gap.
+func (s *Statistics) hidden() (all gaps) {
+	for _, h := range s.unseen {
+		part := gaps{h}
+		if i := s.stops.after(h.To); i > 0 {
+			stop := s.stops.at(i - 1)
+			part.extend(stop.start, stop.end())
+		}
+		all.add(part[0])
+	}
+	return all
 }
 
 // per returns n per so many nanoseconds of observed time.

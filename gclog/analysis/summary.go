@@ -123,6 +123,7 @@ type Heap struct {
 	Max          Number // the largest size that was seen, before or after a collection
 	Last         Number // after the latest collection that reports it
 	LastGen2     Number // after the latest gen2 collection, background or not
+	MeanGen2     Number // mean after gen2 collections, background or not
 	Committed    Number // the latest known
 	MaxCommitted Number
 }

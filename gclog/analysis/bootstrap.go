@@ -1,0 +1,233 @@
+package analysis
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"time"
+)
+
+// How runs are divided into blocks.
+const (
+	manyRuns      = 5  // from here on a block is a run
+	pausesInBlock = 12 // on average, at least
+	leastBlocks   = 8
+	mostBlocks    = 24
+)
+
+// draws is how often blocks are drawn.
+const draws = 1000
+
+// A group is all runs of one side of a comparison.
+type group struct {
+	metrics []map[string]Metric // of each run
+	blocks  []block
+	total   block // with sorted pauses
+	weights [][]float64
+	halves  [2]block // of the runs, or of the only one
+
+	begin, end time.Time // of all runs; zero: unknown
+}
+
+// newGroup divides runs into blocks, and draws as many of them as there are, with replacement, again
+// and again.
+func newGroup(runs []*Sample, whole bool, seed uint64) *group {
+	g := &group{}
+	parts := make([]block, len(runs))
+	for i, s := range runs {
+		g.metrics = append(g.metrics, metricsByName(s.Summary()))
+		parts[i] = s.blocks(1)[0]
+		g.total.merge(&parts[i])
+	}
+	g.total.sort()
+	g.begin, g.end = spanOf(runs)
+	if whole {
+		g.blocks = parts
+	} else {
+		n := float64(min(g.total.count(ClassAll)/pausesInBlock, mostBlocks))
+		for i, s := range runs {
+			share := quotient(parts[i].sums[sumTime], g.total.sums[sumTime])
+			g.blocks = append(g.blocks, s.blocks(max(1, int(math.Round(n*share))))...)
+		}
+	}
+	halves := parts
+	if len(runs) == 1 {
+		halves = runs[0].blocks(2)
+	}
+	for i := range halves {
+		g.halves[2*i/len(halves)].merge(&halves[i])
+	}
+	for i := range g.halves {
+		g.halves[i].sort()
+	}
+	random := rand.New(rand.NewPCG(seed, 0))
+	for range draws {
+		w := make([]float64, len(g.blocks))
+		for range g.blocks {
+			w[random.IntN(len(w))]++
+		}
+		g.weights = append(g.weights, w)
+	}
+	return g
+}
+
+// spanOf returns when the first run began and the last one ended, or zero if that is unknown.
+func spanOf(runs []*Sample) (begin, end time.Time) {
+	for _, s := range runs {
+		if s.Sync.IsZero() || s.unbounded {
+			return time.Time{}, time.Time{}
+		}
+		w := s.Summary().Window
+		from, to := s.Sync.Add(time.Duration(w.From)), s.Sync.Add(time.Duration(w.To))
+		if begin.IsZero() || from.Before(begin) {
+			begin = from
+		}
+		if to.After(end) {
+			end = to
+		}
+	}
+	return begin, end
+}
+
+// apart returns how far apart two groups are: 0 if they are about the same time, 1 if they follow
+// each other, and also if they are farther apart, or if that is unknown.
+func apart(a, b *group) float64 {
+	if a.begin.IsZero() || b.begin.IsZero() {
+		return 1
+	}
+	distance := math.Abs(float64(a.begin.Sub(b.begin)+a.end.Sub(b.end)) / 2)
+	length := float64(a.end.Sub(a.begin)+b.end.Sub(b.begin)) / 2
+	return min(1, quotient(distance, length))
+}
+
+func metricsByName(s *Summary) map[string]Metric {
+	all := map[string]Metric{}
+	for _, m := range s.Metrics() {
+		all[m.Name] = m
+	}
+	return all
+}
+
+// number returns a metric of all runs together. It is known if it is for each run, or there was
+// nothing of its kind in it.
+func (g *group) number(m *comparedMetric) Metric {
+	var x Metric
+	empty := true
+	for _, run := range g.metrics {
+		x = run[m.name]
+		empty = empty && x.Empty
+		if !x.Known() && !x.Empty && x.AtMost == 0 {
+			return x
+		}
+	}
+	if v, ok := g.total.value(m); ok && g.total.count(m.class) >= m.leastValues() {
+		x.Number = known(v).in(x.Unit)
+	}
+	x.Empty = empty
+	return x
+}
+
+// short returns what a group lacks for a metric, "" if it has enough.
+func (g *group) short(m *comparedMetric, name string) string {
+	n, all, of := g.number(m), g.total.count(ClassAll), g.total.count(m.class)
+	has := func(n uint64, what string, least uint64) string {
+		return fmt.Sprintf("%s has %s, it takes %d", name, plural(n, what), least)
+	}
+	if m.permille == ofLongest {
+		return "the longest pause is a single value, decided by chance"
+	}
+	switch least := m.leastPauses(); {
+	case !n.Known() && n.AtMost == 0:
+		return name + ": " + n.Why
+	case all < leastBlocks*pausesInBlock:
+		return has(all, "pause", leastBlocks*pausesInBlock)
+	case m.permille > 0 && of < least:
+		return has(of, "pause", least)
+	case m.isMean() && g.total.sums[m.over] < leastMean:
+		return has(uint64(g.total.sums[m.over]), "collection", leastMean)
+	}
+	return ""
+}
+
+// An estimate is the logarithm of a metric, and how far from it the true value may be.
+type estimate struct {
+	log, below, above float64
+	least             float64 // how much one event more or less changes it
+	drift             float64 // from the first half of the runs to the second, or of the only run
+}
+
+// estimate estimates a metric, with a probability of tail at each end that the true value is
+// farther away. A percentile is as far away as the percentiles that the same limits have among all
+// pauses (Woodruff 1952): that is also right where few pauses are about as long.
+func (g *group) estimate(m *comparedMetric, tail float64) (e estimate) {
+	value, _ := g.total.value(m)
+	e.log = m.log(value, &g.total)
+	far := studentQuantile(tail, float64(len(g.blocks)-1)) * g.deviation(m, value)
+	if m.permille > 0 {
+		share := float64(m.permille) / 1000
+		all := g.total.pauses[m.class]
+		at := func(share float64) float64 {
+			i := int(math.Ceil(share*float64(len(all)))) - 1
+			return math.Log(max(1, float64(all[max(0, min(i, len(all)-1))])))
+		}
+		e.below, e.above = e.log-at(share-far), at(share+far)-e.log
+	} else {
+		e.below, e.above = far, far
+	}
+	if events := g.total.sums[m.of]; m.isRate() {
+		e.least = 1 / max(events, leastEvents)
+		below, above := poisson(events, tail)
+		if events < leastEvents {
+			e.below, e.above = max(e.below, below), max(e.above, above)
+		}
+	}
+	var logs [2]float64
+	for i := range g.halves {
+		v, ok := g.halves[i].value(m)
+		if !ok {
+			return e
+		}
+		logs[i] = m.log(v, &g.halves[i])
+	}
+	e.drift = math.Abs(logs[1] - logs[0])
+	return e
+}
+
+// deviation returns the standard deviation of the logarithm of a metric; for a percentile it is that
+// of the share of the pauses that are not longer than its value.
+func (g *group) deviation(m *comparedMetric, value float64) float64 {
+	of, over := make([]float64, len(g.blocks)), make([]float64, len(g.blocks))
+	for i := range g.blocks {
+		b := &g.blocks[i]
+		if m.permille == 0 {
+			of[i], over[i] = b.sums[m.of], b.sums[m.over]
+			continue
+		}
+		over[i] = float64(b.count(m.class))
+		for _, d := range b.pauses[m.class] {
+			if float64(d) <= value {
+				of[i]++
+			}
+		}
+	}
+	var t tally
+	squares := 0.0
+	for _, w := range g.weights {
+		x, y := 0.0, 0.0
+		for i := range w {
+			x += w[i] * of[i]
+			y += w[i] * over[i]
+		}
+		if y == 0 {
+			continue
+		}
+		v := x / y
+		if m.permille == 0 {
+			v = m.logOf(x, y)
+		}
+		t.add(v)
+		squares += v * v
+	}
+	n, k := float64(t.n), float64(len(g.blocks))
+	return math.Sqrt(max(0, squares/n-t.sum/n*t.sum/n) * k / (k - 1))
+}

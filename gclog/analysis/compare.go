@@ -1,0 +1,121 @@
+package analysis
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// A Verdict is the result of a comparison of a metric.
+type Verdict uint8
+
+// The verdicts. Less is better, for all metrics that are compared.
+const (
+	TooLittleData Verdict = iota // the difference was not estimated: Difference.Why
+	NoDifference                 // chance explains the difference
+	Better
+	Worse
+)
+
+func (v Verdict) String() string {
+	return [...]string{"too little data", "no detectable difference", "better", "worse"}[v]
+}
+
+// MarshalText returns the words of the verdict.
+func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+
+// A Difference compares a metric of two groups of runs, A and B.
+type Difference struct {
+	Name, Help string // of the Metric
+	A, B       Number // of all runs of a group together
+	// Change is (B-A)/A, in percent. The true change is between Low and High; that this is so for
+	// all differences of a Comparison has a probability of 95 %. They are unknown if Verdict is
+	// TooLittleData.
+	Change, Low, High Number
+	Verdict           Verdict
+	Why               string // why there is too little data, in a sentence without full stop
+	// Empty reports that there was nothing of its kind in A and B.
+	Empty bool
+}
+
+// A Comparison is the result of Compare.
+type Comparison struct {
+	Differences []Difference // always the same metrics in the same order
+	Blocks      [2]int       // the number of blocks of A and B
+	BlockTime   [2]Number    // mean length of a block
+	WholeRuns   bool         // a block is a run
+}
+
+// Differs reports whether any verdict is Better or Worse.
+func (c *Comparison) Differs() bool {
+	return slices.ContainsFunc(c.Differences, func(d Difference) bool { return d.Verdict >= Better })
+}
+
+// Confidence is the probability that all intervals of a Comparison contain the true change, in
+// percent.
+const Confidence = 95
+
+// Compare compares two groups of runs. It divides each group into blocks of time, and draws them
+// with replacement (block bootstrap) to find out how much each metric varies by chance. The seed
+// decides what is drawn: the result is always the same for the same records and seed.
+//
+// From 5 runs in each group, a block is a run; otherwise it is a part of one. A and B may not be
+// empty.
+func Compare(a, b []*Sample, seed uint64) *Comparison {
+	c := &Comparison{WholeRuns: len(a) >= manyRuns && len(b) >= manyRuns}
+	groups := [2]*group{newGroup(a, c.WholeRuns, seed), newGroup(b, c.WholeRuns, seed+1)}
+	for i, g := range groups {
+		n := len(g.blocks)
+		c.Blocks[i], c.BlockTime[i] = n, known(quotient(g.total.sums[sumTime], float64(n))).in("ns")
+	}
+	metrics := ComparedMetrics()
+	for i, m := range comparedMetrics() {
+		d := difference(&m, groups, len(metrics)-1) // the longest pause is not judged
+		d.Name, d.Help = m.name, metrics[i].Help
+		c.Differences = append(c.Differences, d)
+	}
+	return c
+}
+
+const (
+	// If B follows A, a difference is not detected unless it is this many times what the metric
+	// drifts within A and B: a trend that continues is no difference between them.
+	drifts = 1.5
+	// leastFar is how far from an estimate the true value may always be, as a share.
+	leastFar = 0.02
+)
+
+// difference compares one of so many metrics. The limits of A and B are combined as MOVER does (Zou
+// and Donner 2008).
+func difference(m *comparedMetric, groups [2]*group, of int) Difference {
+	a, b := groups[0].number(m), groups[1].number(m)
+	d := Difference{A: a.Number, B: b.Number, Empty: a.Empty && b.Empty}
+	for i, name := range [...]string{"A", "B"} {
+		d.Why = cmp.Or(d.Why, groups[i].short(m, name))
+	}
+	if events := groups[0].total.sums[m.of] + groups[1].total.sums[m.of]; d.Why == "" && m.isRate() && events < leastEvents {
+		d.Why = needs(leastEvents, "collection", uint64(events))
+	}
+	if d.Why != "" {
+		d.Change, d.Low, d.High = unknown(d.Why), unknown(d.Why), unknown(d.Why)
+		return d
+	}
+	tail := (1 - Confidence/100.0) / 2 / float64(of)
+	from, to := groups[0].estimate(m, tail), groups[1].estimate(m, tail)
+	change, least := to.log-from.log, max(leastFar, from.least+to.least, drifts*apart(groups[0], groups[1])*(from.drift+to.drift))
+	low := change - max(least, math.Hypot(to.below, from.above))
+	high := change + max(least, math.Hypot(to.above, from.below))
+	d.Change, d.Low, d.High = changeOf(change), changeOf(low), changeOf(high)
+	switch {
+	case low > 0:
+		d.Verdict = Worse
+	case high < 0:
+		d.Verdict = Better
+	default:
+		d.Verdict = NoDifference
+	}
+	return d
+}
+
+// changeOf returns a difference of logarithms as a change in percent.
+func changeOf(log float64) Number { return known(100 * math.Expm1(log)).in("%") }
