@@ -26,17 +26,26 @@ func thresholdFlag() cli.Flag {
 	return &cli.StringSliceFlag{Name: thresholdFlagName, Usage: "set the threshold of a finding: `RULE.NAME=VALUE`, such as long-pause.over=100ms; may be repeated; docs/findings.md lists them"}
 }
 
-// assess reads a history for its statistics and findings.
-func (p *program) assess(c *cli.Context) (*history.History, *assessment, error) {
+// parseThresholds reads --threshold.
+func parseThresholds(c *cli.Context) (analysis.Thresholds, error) {
 	thresholds := analysis.Thresholds{Suggest: spelling.DidYouMean}
 	for _, s := range c.StringSlice(thresholdFlagName) {
 		name, value, ok := strings.Cut(s, "=")
 		if !ok {
-			return nil, nil, usagef("--threshold %s: write RULE.NAME=VALUE, such as long-pause.over=100ms", s)
+			return thresholds, usagef("--threshold %s: write RULE.NAME=VALUE, such as long-pause.over=100ms", s)
 		}
 		if err := thresholds.Set(strings.TrimSpace(name), value); err != nil {
-			return nil, nil, usagef("--threshold %s: %w", s, err)
+			return thresholds, usagef("--threshold %s: %w", s, err)
 		}
+	}
+	return thresholds, nil
+}
+
+// assess reads a history for its statistics and findings.
+func (p *program) assess(c *cli.Context) (*history.History, *assessment, error) {
+	thresholds, err := parseThresholds(c)
+	if err != nil {
+		return nil, nil, err
 	}
 	var a *assessment
 	h, err := p.history(c, func(process *gclog.Process, w analysis.Window) gclog.SpanObserver {
@@ -53,6 +62,12 @@ func newAssessment(process *gclog.Process, thresholds analysis.Thresholds, w ana
 	s, f := analysis.NewStatistics(analysis.StatisticsOptions{Window: w}), analysis.NewFindings(process, thresholds, w)
 	types := analysis.NewTypes(w)
 	return &assessment{gclog.Tee(s, f, types).(gclog.EventObserver), s, f, types}
+}
+
+// newSampleAssessment returns an assessment whose statistics are a Sample, for compare.
+func newSampleAssessment(process *gclog.Process, thresholds analysis.Thresholds, w analysis.Window) (*assessment, *analysis.Sample) {
+	s, f := analysis.NewSample(w), analysis.NewFindings(process, thresholds, w)
+	return &assessment{gclog.Tee(s, f).(gclog.EventObserver), s.Statistics, f, nil}, s
 }
 
 // Begin implements gclog.SpanObserver.

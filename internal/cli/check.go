@@ -167,6 +167,10 @@ type conditionJSON struct {
 }
 
 func (p *program) checkJSON(h *history.History, w analysis.Window, verdicts []verdict) *historyJSON {
+	return p.historyJSON(h, "gc-check", w, newCheckGC(verdicts))
+}
+
+func newCheckGC(verdicts []verdict) checkGC {
 	gc := checkGC{Passed: failure(verdicts) == nil, Conditions: []conditionJSON{}}
 	for i := range verdicts {
 		v := &verdicts[i]
@@ -180,5 +184,5 @@ func (p *program) checkJSON(h *history.History, w analysis.Window, verdicts []ve
 		x.Note = v.actual.note
 		gc.Conditions = append(gc.Conditions, x)
 	}
-	return p.historyJSON(h, "gc-check", w, gc)
+	return gc
 }

@@ -136,7 +136,7 @@ func processWords(list []session.Listed) (words []word) {
 func valuesOf(flag string) []string {
 	switch flag {
 	case "--" + failIfFlag:
-		return names(allMetrics())
+		return append(names(allMetrics()), names(countedChanges(&findingChanges{}))...)
 	case "--" + thresholdFlagName:
 		return thresholdNames()
 	case "--" + timeIsFlag:

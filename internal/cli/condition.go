@@ -29,9 +29,9 @@ func parseCondition(s string, metrics []checkMetric) (c condition, err error) {
 	if parts == nil {
 		return c, usagef("--fail-if %q is not a condition: write 'METRIC>VALUE' in quotes (otherwise the shell interprets the >), such as 'pause.p99>50ms'; the operators are > >= < <= == !=", s)
 	}
-	i := slices.IndexFunc(metrics, func(m checkMetric) bool { return m.Name == parts[1] })
-	if i < 0 {
-		return c, usagef("--fail-if %q: there is no metric %s%s (docs/analysis.md lists them, gclog summary -o json prints them)", s, parts[1], meant(parts[1], names(metrics)))
+	i, err := findMetric(s, parts[1], metrics, "docs/analysis.md lists them, gclog summary -o json prints them")
+	if err != nil {
+		return c, err
 	}
 	c = condition{text: strings.TrimSpace(s), metric: metrics[i].Metric, operator: parts[2], typed: strings.TrimSpace(parts[3])}
 	c.limit.Unit = c.metric.Unit
@@ -39,6 +39,16 @@ func parseCondition(s string, metrics []checkMetric) (c condition, err error) {
 		return c, usagef("--fail-if %q: %w", s, err)
 	}
 	return c, nil
+}
+
+// findMetric returns the index of the metric that a condition names. where says where they are
+// listed.
+func findMetric(condition, name string, metrics []checkMetric, where string) (int, error) {
+	i := slices.IndexFunc(metrics, func(m checkMetric) bool { return m.Name == name })
+	if i < 0 {
+		return i, usagef("--fail-if %q: there is no metric %s%s (%s)", condition, name, meant(name, names(metrics)), where)
+	}
+	return i, nil
 }
 
 // meant returns the name that may have been meant by an unknown one. Collections of gen2 are
@@ -126,7 +136,7 @@ func (v *verdict) line() string {
 }
 
 // limitTexts describe the values for which a condition with an operator is false.
-var limitTexts = map[string]string{">": "", ">=": "below ", "<": "at least ", "<=": "above ", "==": "not ", "!=": "exactly "}
+var limitTexts = map[string]string{">": "", ">=": "below ", "<": "at least ", "<=": "above ", "==": "not ", "!=": "exactly ", worseOperator: "+"}
 
 // limitText formats the limit like the metric's value. One that was written in units of 1024 looks
 // different then, so both are shown.

@@ -117,7 +117,7 @@ var manExitCodes = []manEntry{
 	{"3", "usage or configuration error: flag, format, a file or directory that is missing or cannot be written, ambiguous choice"},
 	{"4", "not supported by this system, runtime or format"},
 	{"5", "a defect of gclog"},
-	{"6", "check: a condition is true or cannot be evaluated"},
+	{"6", "check, compare: a condition is true or cannot be evaluated"},
 	{"7", "no such process"},
 	{"126, 127, 128+n", "run: as in a shell"},
 }

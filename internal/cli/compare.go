@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) compareCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "compare",
+		Usage:     "compare recordings or logs of before and after a change: what is better, worse, or the same by chance",
+		ArgsUsage: "A B",
+		Description: `A and B are each a file (a recording, or a log in the formats unified, json and csv), a
+directory, or a pattern in quotes: all files in the directory, or that match the pattern, are
+runs of the same program, and are compared together. The files of a rotated log are one run.
+
+Each difference is in percent of A, with the interval in which the true difference is: with
+95 % probability all of them are. better and worse are differences that chance does not
+explain; there is too little data for differences of less than 96 pauses, or 500 for p99.
+Both sides should have had the same load. One run of each only shows that these two runs
+differ, whatever the cause: from 5 runs of each, the differences between runs of the same
+program are taken into account. docs/compare.md has the method.
+
+With --fail-if the exit code is 6 if a metric of the table is worse, and by more than a
+percentage, or if there is too little data to know. findings.new and findings.gone count
+findings, with the conditions of gclog check.
+
+Examples:
+   gclog compare before.nettrace after.nettrace
+   gclog compare gc-old.json gc-new.json --since 2m        without the first 2 minutes
+   gclog compare before/ after/                            all runs of each
+   gclog compare 'old-*.json' 'new-*.json' -o json
+   gclog compare before/ after/ --fail-if 'pause.p99 worse than 10%' \
+         --fail-if 'findings.new>0'`,
+		Flags: join(spanFlags(), []cli.Flag{
+			&cli.Int64Flag{Name: "pid", Category: processOptions, Usage: "the process with this `PID`, if files contain several"},
+			&cli.StringSliceFlag{Name: failIfFlag, Usage: "fail if `CONDITION` is true, such as 'pause.p99 worse than 10%'; may be repeated"},
+			thresholdFlag(),
+			textOrJSONFlag(),
+		}),
+		Action: p.compare,
+	}
+}
+
+// comparisonSeed decides which blocks a comparison draws: the same files have the same result.
+const comparisonSeed = 1
+
+// compared is a finished comparison.
+type compared struct {
+	sides    [2]*runGroup
+	result   *analysis.Comparison
+	findings findingChanges
+}
+
+func (p *program) compare(c *cli.Context) error {
+	how, err := textOrJSON(c)
+	if err != nil {
+		return err
+	}
+	if n := c.Args().Len(); n != 2 {
+		return usagef("compare needs two arguments, each a file, a directory, or a pattern in quotes: gclog compare before.json after.json")
+	}
+	conditions, err := parseDifferences(c.StringSlice(failIfFlag))
+	if err != nil {
+		return err
+	}
+	x, err := p.readCompared(c)
+	if x == nil {
+		return err
+	}
+	var verdicts []verdict
+	for _, condition := range conditions {
+		verdicts = append(verdicts, condition.judge(x))
+	}
+	if how == "json" {
+		err = errors.Join(err, p.printJSON(p.comparisonJSON(x, verdicts)))
+	} else {
+		err = errors.Join(err, p.printComparison(x, verdicts))
+	}
+	failed := failure(verdicts)
+	switch {
+	case err == nil:
+		return failed
+	case failed == nil:
+		return err
+	}
+	return &codedError{exitCode(err), errors.Join(failed, err)}
+}
+
+// readCompared reads both sides and compares them. It may return both a comparison and an error:
+// files are damaged.
+func (p *program) readCompared(c *cli.Context) (*compared, error) {
+	x := &compared{}
+	var damage error
+	for i, arg := range c.Args().Slice() {
+		g, err := p.readGroup(c, arg)
+		if g == nil {
+			return nil, err
+		}
+		x.sides[i], damage = g, errors.Join(damage, err)
+	}
+	p.sayDifferent(x.sides)
+	x.result = analysis.Compare(x.sides[0].samples(), x.sides[1].samples(), comparisonSeed)
+	x.findings = changedFindings(x.sides)
+	if damage != nil {
+		damage = &codedError{exitData, damage}
+	}
+	return x, damage
+}
+
+// sayDifferent warns if not all runs are of one program.
+func (p *program) sayDifferent(sides [2]*runGroup) {
+	var names []string
+	for _, g := range sides {
+		for _, r := range g.runs {
+			if name := programName(r.h.Process); name != "" && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	if len(names) > 1 {
+		p.ui.sayf("warning: the runs are of different programs (%s): differences may have other causes than a change", strings.Join(names, ", "))
+	}
+}

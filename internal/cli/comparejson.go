@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/gclog/analysis"
+)
+
+// comparisonJSON is a comparison in JSON; it is part of gclog's compatibility promise.
+type comparisonJSON struct {
+	Event struct {
+		Action string `json:"action"`
+	} `json:"event"`
+	A      sideJSON `json:"a"`
+	B      sideJSON `json:"b"`
+	Dotnet struct {
+		GC comparisonGC `json:"gc"`
+	} `json:"dotnet"`
+	Gclog versionJSON `json:"gclog"`
+}
+
+// sideJSON is one side of a comparison.
+type sideJSON struct {
+	Name   string          `json:"name"`
+	Runs   []*historyJSON  `json:"runs"`
+	Blocks int             `json:"blocks"`
+	Block  analysis.Number `json:"block"` // mean length of a block
+}
+
+// comparisonGC is the result of a comparison.
+type comparisonGC struct {
+	Differs    bool                      `json:"differs"`
+	Confidence analysis.Number           `json:"confidence"` // that all intervals hold
+	WholeRuns  bool                      `json:"whole_runs"` // a block is a run
+	Metrics    map[string]differenceJSON `json:"metrics"`
+	New        []changedFindingJSON      `json:"findings_new"`
+	Gone       []changedFindingJSON      `json:"findings_gone"`
+	Both       []changedFindingJSON      `json:"findings_both"`
+	Check      *checkGC                  `json:"check,omitempty"` // of --fail-if
+}
+
+type differenceJSON struct {
+	A       analysis.Number  `json:"a"`
+	B       analysis.Number  `json:"b"`
+	Change  *analysis.Number `json:"change,omitempty"` // (b-a)/a; omitted if there is too little data
+	Low     *analysis.Number `json:"low,omitempty"`    // of its interval
+	High    *analysis.Number `json:"high,omitempty"`
+	Verdict analysis.Verdict `json:"verdict"`
+	Reason  string           `json:"reason,omitempty"` // why there is too little data
+}
+
+type changedFindingJSON struct {
+	Runs    [2]int            `json:"runs"`        // in how many runs of a and b it is
+	Unknown [2]int            `json:"unevaluated"` // in how many its rule was not evaluated
+	Finding *analysis.Finding `json:"finding"`     // the most severe one
+}
+
+func (p *program) comparisonJSON(x *compared, verdicts []verdict) *comparisonJSON {
+	d := &comparisonJSON{A: p.sideJSON(x, 0), B: p.sideJSON(x, 1), Gclog: versionJSON{p.version(), formats.Schema}}
+	d.Event.Action = "gc-comparison"
+	gc := &d.Dotnet.GC
+	gc.Differs, gc.WholeRuns = x.result.Differs(), x.result.WholeRuns
+	gc.Confidence = analysis.Number{Value: analysis.Confidence, Unit: "%"}
+	gc.Metrics = map[string]differenceJSON{}
+	for i := range x.result.Differences {
+		y := &x.result.Differences[i]
+		j := differenceJSON{A: y.A, B: y.B, Verdict: y.Verdict, Reason: y.Why}
+		if y.Verdict != analysis.TooLittleData {
+			j.Change, j.Low, j.High = &y.Change, &y.Low, &y.High
+		}
+		gc.Metrics[y.Name] = j
+	}
+	gc.New, gc.Gone, gc.Both = findingsJSON(x.findings.added), findingsJSON(x.findings.gone), findingsJSON(x.findings.both)
+	if len(verdicts) > 0 {
+		check := newCheckGC(verdicts)
+		gc.Check = &check
+	}
+	return d
+}
+
+func findingsJSON(list []changedFinding) []changedFindingJSON {
+	all := []changedFindingJSON{}
+	for _, f := range list {
+		all = append(all, changedFindingJSON{f.found, f.unknown, f.latest})
+	}
+	return all
+}
+
+// sideJSON describes the runs of a side; their metrics are in summaries of the files.
+func (p *program) sideJSON(x *compared, side int) sideJSON {
+	g := x.sides[side]
+	j := sideJSON{Name: g.name, Blocks: x.result.Blocks[side], Block: x.result.BlockTime[side]}
+	for _, r := range g.runs {
+		h := p.historyJSON(r.h, "gc-run", r.s.Summary().Window, struct {
+			Pauses analysis.Number `json:"pauses"`
+		}{r.s.Summary().Classes[analysis.ClassAll].PauseCount()})
+		j.Runs = append(j.Runs, h)
+	}
+	return j
+}
