@@ -23,7 +23,7 @@ FUZZ      = ./parse ./parse/clr ./gclog ./gclog/heap ./formats ./formats/logs ./
 
 OUT      ?= bin/gclog
 
-.PHONY: build test race fuzz bench bench-daemon bench-overhead bench-heap lint live harmless harmless-part bin/harmless.test java ship demo golden platforms package deploy-test soak mutate clean help
+.PHONY: build test race fuzz bench bench-daemon bench-overhead bench-heap lint live harmless harmless-part bin/harmless.test java ship demo golden platforms package deploy-test soak mutate calibrate clean help
 
 build: ## build bin/gclog
 	$(BUILD) -o $(OUT) .
@@ -91,6 +91,10 @@ soak: ## test the daemon with random histories and all faults for DURATION, up t
 
 mutate: ## change one token of the code at a time and check that a test notices
 	$(GO) run ./internal/mutate -n $(MUTATIONS) -seed $(SEED) $(MUTATE)
+
+calibrate: build ## record real runtimes for 2 minutes each, and check with them how often gclog compare is wrong
+	$(GO) run ./internal/testing/gcload/long $(OUT) bin/long
+	GCLOG_CALIBRATE='$(CURDIR)/bin/long/*.nettrace.gz' $(GO) test -count 1 -run '^TestCalibration$$' -v ./gclog/analysis
 
 demo: build ## attach to a real .NET process under load, and show the log
 	$(GO) run ./internal/testing/gcload/demo bin/gclog

@@ -1,0 +1,100 @@
+// Command long is the first part of "make calibrate": it records real .NET runtimes under steady
+// load for so long that the halves of a recording have more than 500 pauses.
+package main
+
+import (
+	"compress/gzip"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+
+	"github.com/gclog/gclog/internal/testing/gcload"
+)
+
+func main() {
+	if len(os.Args) != 3 {
+		fmt.Fprintln(os.Stderr, "usage: long PATH-OF-GCLOG DIRECTORY")
+		os.Exit(3)
+	}
+	if err := record(os.Args[1], os.Args[2]); err != nil {
+		fmt.Fprintln(os.Stderr, "long:", err)
+		os.Exit(1)
+	}
+}
+
+// duration of a recording.
+const duration = "2m"
+
+// work allocates so little that the machine is mostly idle, and the knobs limit the gen0 budget so
+// that there are some 20 collections per second nevertheless. Runtimes before .NET 8 ignore them.
+var (
+	work  = []string{"churn", "--rate", "40", "--live", "10", "--loh", "2", "--threads", "1", "--quiet", "--exit-on-eof"}
+	knobs = []string{"GCgen0size=200000", "GCGen0MaxBudget=200000"}
+)
+
+func record(gclog, dir string) error {
+	list, err := gcload.Shared()
+	if err != nil {
+		return err
+	}
+	if len(list) == 0 {
+		r, err := gcload.FromRepository()
+		if err != nil {
+			return err
+		}
+		list = append(list, r)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for _, r := range list {
+		for _, flavour := range []string{"wks", "wks-nc", "svr"} {
+			if r.Name == "core31" || !r.Has(flavour) {
+				continue
+			}
+			name := filepath.Join(dir, r.Name+"-"+flavour+".nettrace.gz")
+			fmt.Println(name)
+			if err := recordOne(gclog, name, r, flavour); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// recordOne records one runtime.
+func recordOne(gclog, name string, r *gcload.Runtime, flavour string) error {
+	p, err := r.Start("", flavour, knobs, work...)
+	if err != nil {
+		return err
+	}
+	defer p.Kill()
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	z := gzip.NewWriter(f)
+	cmd := exec.Command(gclog, "record", strconv.Itoa(p.PID), "--level", "light", "--duration", duration, "-o", "-")
+	cmd.Stderr = os.Stderr
+	stream, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	if _, err := io.Copy(z, stream); err != nil {
+		return err
+	}
+	if err := cmd.Wait(); err != nil {
+		return err
+	}
+	if err := z.Close(); err != nil {
+		return err
+	}
+	return p.Exit(0)
+}
