@@ -163,6 +163,10 @@ var table = []formatReader{
 
 // A Reader reads a log: a file, or the files of a series.
 type Reader struct {
+	// Live passes on records as soon as they are read, for a stream that is still being written. The
+	// pauses of a background collection then come with its record, after those that began later.
+	Live bool
+
 	p   parser
 	at  *reading
 	buf []byte
@@ -242,6 +246,9 @@ func (r *Reader) Read(src io.Reader) (skipped Skipped, err error) {
 				take(rest[:from+i])
 			}
 			rest, from = rest[from+i+1:], 0
+		}
+		if r.Live {
+			r.p.finish()
 		}
 		switch {
 		case tooLong:

@@ -40,6 +40,7 @@ type Log struct {
 	session *Session      // the session that is being written; nil if none is
 	skipped gclog.Missing // records of the session that there was no time to write
 	writing *item         // the record that is being written; nil if none is
+	taps    []tap         // receive the records of the session too
 }
 
 func (l *Log) format() formats.Options {
@@ -111,6 +112,7 @@ func (l *Log) Write(s *Session, known *gclog.Process, started func(*gclog.Proces
 		}
 	})
 	defects.contain(func() { l.set.Each(func(w *formats.Writer) { w.End(&end) }) })
+	l.endTaps(&end)
 	s.o.Progress.Output.Store(l.set.Bytes())
 	s.watch.Close()
 	return end, errors.Join(s.failure(end.Reason), s.tee.close(), errors.Join(defects...))
@@ -226,6 +228,7 @@ func (l *Log) write(s *Session, it *item) {
 	}
 	l.reached = max(l.reached, it.ticks())
 	l.set.Each(it.deliver)
+	l.deliverTaps(it)
 	s.o.Progress.Output.Store(l.set.Bytes())
 	if l.set.Broken() {
 		s.Ask() // nobody reads the pipe any more
@@ -381,6 +384,7 @@ func (l *Log) Shift(d time.Duration) {
 		return
 	}
 	l.process.Sync = l.process.Sync.Add(d)
+	l.endTaps(nil) // they start over with the new time
 	l.set.Renew(l.format())
 }
 

@@ -263,7 +263,14 @@ func (it *item) deliver(w *formats.Writer) {
 	}
 }
 
-// observe passes the item to an Observer. Stalls are left out: a stall is not a completed event.
+// A StallObserver is an Observer that is also informed of what has been open for long.
+type StallObserver interface {
+	gclog.Observer
+	Stall(s *gclog.Stall)
+}
+
+// observe passes the item to an Observer. Only a StallObserver receives stalls: a stall is not a
+// completed event.
 func (it *item) observe(to gclog.Observer) {
 	switch it.kind {
 	case itemPause:
@@ -274,6 +281,10 @@ func (it *item) observe(to gclog.Observer) {
 		to.GC(&it.details)
 	case itemGap:
 		to.Gap(&it.gap)
-	case itemSuspension, itemStall:
+	case itemStall:
+		if o, ok := to.(StallObserver); ok {
+			o.Stall(&it.stall)
+		}
+	case itemSuspension:
 	}
 }

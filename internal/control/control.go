@@ -23,12 +23,13 @@ const Auto = "auto"
 
 // Paths of requests.
 const (
-	PathHealth = "/healthz" // GET: the daemon is working
-	PathReady  = "/readyz"  // GET: it has also looked for all processes
-	PathStatus = "/status"  // GET: all processes, as JSON
-	PathReload = "/reload"  // POST: reads the configuration again
-	PathRotate = "/rotate"  // POST: every output starts a new file
-	PathHold   = "/hold"    // POST: see Hold
+	PathHealth  = "/healthz" // GET: the daemon is working
+	PathReady   = "/readyz"  // GET: it has also looked for all processes
+	PathStatus  = "/status"  // GET: all processes, as JSON
+	PathReload  = "/reload"  // POST: reads the configuration again
+	PathRotate  = "/rotate"  // POST: every output starts a new file
+	PathHold    = "/hold"    // POST: see Hold
+	PathRecords = "/records" // GET: see Records
 )
 
 // Path returns the path of the socket that a configuration names.
@@ -136,6 +137,44 @@ func Hold(ctx context.Context, path string, pid int, start uint64) (release func
 	defer end()
 	b, _ := io.ReadAll(io.LimitReader(answer.Body, 1<<10))
 	return nil, &RefusedError{strings.TrimSpace(string(b))}
+}
+
+// Records asks the daemon whose socket is at path for the records of a process, as JSON lines from
+// now on. The answer ends with the session, when the daemon ends, or when it is read too slowly; it
+// must be closed. The error is a *RefusedError if the daemon has no session with the process.
+func Records(ctx context.Context, path string, pid int) (io.ReadCloser, error) {
+	asking, cancel := context.WithCancel(ctx)
+	late := time.AfterFunc(answerTime, cancel)
+	r, err := http.NewRequestWithContext(asking, http.MethodGet, fmt.Sprintf("http://gclog%s?pid=%d", PathRecords, pid), http.NoBody)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	answer, err := roundTrip(asking, path, r)
+	if err != nil {
+		cancel()
+		return nil, explain(path, err)
+	}
+	late.Stop()
+	if answer.StatusCode == http.StatusOK {
+		return &endless{answer.Body, cancel}, nil
+	}
+	defer cancel()
+	defer answer.Body.Close()
+	b, _ := io.ReadAll(io.LimitReader(answer.Body, 1<<10))
+	return nil, &RefusedError{strings.TrimSpace(string(b))}
+}
+
+// endless is the body of an answer that lasts until it is closed.
+type endless struct {
+	io.ReadCloser
+	cancel context.CancelFunc
+}
+
+// Close implements io.Closer. It does not wait for the rest of the answer.
+func (e *endless) Close() error {
+	e.cancel()
+	return nil
 }
 
 // roundTrip sends a request on a connection of its own, which ends when ctx is done or with the

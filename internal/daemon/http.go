@@ -202,6 +202,7 @@ func (d *Daemon) controlHandler() http.Handler {
 		}
 	})
 	mux.HandleFunc("POST "+control.PathHold, d.hold)
+	mux.HandleFunc("GET "+control.PathRecords, d.records)
 	return mux
 }
 
