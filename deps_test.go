@@ -42,11 +42,15 @@ var arrows = map[string][]string{
 		"formats", "session", "internal/attach", "internal/cause", "internal/control", "internal/output", "internal/spelling", "internal/xlog",
 		"github.com/goccy/go-yaml", "github.com/goccy/go-yaml/ast", "github.com/goccy/go-yaml/lexer", "github.com/goccy/go-yaml/parser", "github.com/goccy/go-yaml/token",
 	},
-	"internal/control":     {"session", "internal/cause", "github.com/Microsoft/go-winio", "golang.org/x/sys/windows"},
-	"internal/accesslog":   {"formats", "gclog/analysis"},
-	"internal/xlog":        {"formats", "internal/output"},
-	"internal/gcsettings":  {"gclog", "parse/clr", "internal/spelling"},
-	"internal/attach":      {"formats", "gclog", "parse", "parse/clr", "session", "internal/gcsettings", "internal/output"},
+	"internal/control":    {"session", "internal/cause", "github.com/Microsoft/go-winio", "golang.org/x/sys/windows"},
+	"internal/accesslog":  {"formats", "gclog/analysis"},
+	"internal/xlog":       {"formats", "internal/output"},
+	"internal/gcsettings": {"gclog", "parse/clr", "internal/spelling"},
+	"internal/attach":     {"formats", "gclog", "parse", "parse/clr", "session", "internal/gcsettings", "internal/output"},
+	"internal/top": {
+		"formats", "formats/logs", "formats/screen", "gclog", "gclog/analysis", "parse/clr", "session", "internal/attach", "internal/control", "internal/history", "internal/view",
+		"charm.land/bubbletea/v2",
+	},
 	"internal/view":        {"formats", "formats/fields", "formats/screen", "gclog", "gclog/analysis"},
 	"internal/unpack":      {"github.com/klauspost/compress/zstd"},
 	"internal/history":     {"formats", "formats/logs", "gclog", "gclog/analysis", "parse", "parse/clr", "internal/attach", "internal/cause", "internal/output", "internal/unpack"},
@@ -57,7 +61,7 @@ var arrows = map[string][]string{
 		"github.com/cenkalti/backoff/v5", "github.com/coreos/go-systemd/v22/daemon", "github.com/rs/zerolog", "golang.org/x/sys/unix",
 	},
 	"internal/cli": {
-		"formats", "formats/logs", "formats/screen", "gclog", "gclog/analysis", "gclog/heap", "parse", "parse/clr", "session", "internal/output", "internal/attach", "internal/xlog", "internal/config", "internal/control", "internal/cause", "internal/daemon", "internal/spelling", "internal/fakeruntime", "internal/unpack", "internal/doctor", "internal/history", "internal/accesslog", "internal/flame", "internal/gcsettings", "internal/view",
+		"formats", "formats/logs", "formats/screen", "gclog", "gclog/analysis", "gclog/heap", "parse", "parse/clr", "session", "internal/output", "internal/attach", "internal/xlog", "internal/config", "internal/control", "internal/cause", "internal/daemon", "internal/spelling", "internal/fakeruntime", "internal/unpack", "internal/doctor", "internal/history", "internal/accesslog", "internal/flame", "internal/gcsettings", "internal/top", "internal/view",
 		"github.com/rs/zerolog", "github.com/rs/zerolog/diode", "github.com/urfave/cli/v2", "golang.org/x/sys/unix",
 	},
 	// Only for tests and the demonstration of the Makefile.
@@ -169,6 +173,7 @@ func broken(name, imported string) string {
 // dependencies are the modules that may be required directly. Adding one is a decision, not an
 // accident.
 var dependencies = []string{
+	"charm.land/bubbletea/v2",
 	"github.com/HdrHistogram/hdrhistogram-go", "github.com/Microsoft/go-winio", "github.com/cenkalti/backoff/v5", "github.com/clipperhouse/displaywidth", "github.com/coreos/go-systemd/v22", "github.com/goccy/go-yaml", "github.com/google/pprof",
 	"github.com/klauspost/compress", "github.com/prometheus/procfs", "github.com/rs/zerolog",
 	"github.com/urfave/cli/v2", "golang.org/x/sys", "golang.org/x/term", "gopkg.in/natefinch/lumberjack.v2",

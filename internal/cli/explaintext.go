@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 
@@ -12,8 +13,32 @@ import (
 
 // What explain prints for people: sections of sentences, with tables after them.
 
+// An explanationPage is where an explanation is printed.
+type explanationPage struct {
+	out   io.Writer
+	width int
+	paint func(screen.Style, string) string
+}
+
 func (p *program) printExplanation(d *gclog.GCDetails, e *analysis.Explanation) {
-	for line := range strings.Lines(string(screen.Wrap(nil, oneLine(e.Title), p.pageWidth(), 0))) {
+	page := explanationPage{p.out, p.pageWidth(), screen.Painter(screen.Colored(p.stdout))}
+	page.print(d, e)
+}
+
+// mostPageWidth is how wide a page of sentences is, at most.
+const mostPageWidth = 100
+
+// pageWidth returns the width of a page of sentences.
+func (p *program) pageWidth() int {
+	if width, _ := screen.Size(p.stdout); width > 0 {
+		return min(width, mostPageWidth)
+	}
+	return mostPageWidth
+}
+
+// print prints an explanation.
+func (p *explanationPage) print(d *gclog.GCDetails, e *analysis.Explanation) {
+	for line := range strings.Lines(string(screen.Wrap(nil, oneLine(e.Title), p.width, 0))) {
 		fmt.Fprintln(p.out, p.heading(strings.TrimSuffix(line, "\n")))
 	}
 	p.statements(e.What)
@@ -45,12 +70,12 @@ func whyText(d *gclog.GCDetails) string {
 	return text + ", and why " + kinds[d.Kind]
 }
 
-func (p *program) heading(s string) string {
-	return screen.Painter(screen.Colored(p.stdout))(screen.Heading, oneLine(s))
+func (p *explanationPage) heading(s string) string {
+	return p.paint(screen.Heading, oneLine(s))
 }
 
 // section prints sentences below a heading, if there are any.
-func (p *program) section(title string, list []analysis.Statement) {
+func (p *explanationPage) section(title string, list []analysis.Statement) {
 	if len(list) == 0 {
 		return
 	}
@@ -58,25 +83,16 @@ func (p *program) section(title string, list []analysis.Statement) {
 	p.statements(list)
 }
 
-func (p *program) statements(list []analysis.Statement) {
+func (p *explanationPage) statements(list []analysis.Statement) {
 	for _, s := range list {
 		p.paragraph(oneLine(s.Text))
 	}
 }
 
-func (p *program) paragraph(text string) { wrapped(p.out, p.pageWidth(), 2, text) }
-
-// pageWidth returns the width of a page of sentences.
-func (p *program) pageWidth() int {
-	const most = 100
-	if width, _ := screen.Size(p.stdout); width > 0 {
-		return min(width, most)
-	}
-	return most
-}
+func (p *explanationPage) paragraph(text string) { wrapped(p.out, p.width, 2, text) }
 
 // printParts prints where the pause went: each part's duration and share of the pause.
-func (p *program) printParts(d *gclog.GCDetails, e *analysis.Explanation) {
+func (p *explanationPage) printParts(d *gclog.GCDetails, e *analysis.Explanation) {
 	t := newTable("while the program ran:", "", "")
 	if len(e.Parts) > 0 {
 		t = newTable("", "ms", "of the pause")
@@ -91,7 +107,7 @@ func (p *program) printParts(d *gclog.GCDetails, e *analysis.Explanation) {
 	}
 	if len(t.rows) > 0 {
 		fmt.Fprintln(p.out)
-		t.print(p.out, p.pageWidth())
+		t.print(p.out, p.width)
 	}
 }
 
@@ -123,7 +139,7 @@ func shareOf(part float64, whole int64) string {
 
 // printRoots prints the roots that objects were marked from. The columns of heaps are for server
 // GC.
-func (p *program) printRoots(roots []analysis.Root) {
+func (p *explanationPage) printRoots(roots []analysis.Root) {
 	if len(roots) == 0 {
 		return
 	}
@@ -151,11 +167,11 @@ func (p *program) printRoots(roots []analysis.Root) {
 		t.add(append(row, r.Promoted.Text())...)
 	}
 	fmt.Fprintln(p.out)
-	t.print(p.out, p.pageWidth())
+	t.print(p.out, p.width)
 }
 
 // printSizes prints how the generations changed.
-func (p *program) printSizes(sizes []analysis.Size) {
+func (p *explanationPage) printSizes(sizes []analysis.Size) {
 	if len(sizes) == 0 {
 		return
 	}
@@ -174,5 +190,5 @@ func (p *program) printSizes(sizes []analysis.Size) {
 		t.add(row...)
 	}
 	fmt.Fprintln(p.out)
-	t.print(p.out, p.pageWidth())
+	t.print(p.out, p.width)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/formats/screen"
+	"github.com/gclog/gclog/internal/view"
 )
 
 // A ui prints what people see on standard error. The rules:
@@ -140,6 +141,4 @@ func clean(s string) string {
 }
 
 // oneLine returns text from other processes for one cell of a table.
-func oneLine(s string) string {
-	return clean(strings.NewReplacer("\n", " ", "\t", " ").Replace(shorten(s, 2000)))
-}
+func oneLine(s string) string { return view.OneLine(s) }

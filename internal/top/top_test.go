@@ -1,0 +1,348 @@
+package top
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gclog/gclog/formats/screen"
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/testing/generated"
+	"github.com/gclog/gclog/internal/testing/recordings"
+)
+
+// recorded returns what a recording contains, as a source passes it on.
+func recorded(t *testing.T, name string) (gclog.Process, []Record, int64) {
+	t.Helper()
+	var f feed
+	var p gclog.Process
+	b := recordings.Read(t, filepath.Join("..", "..", "testdata", "traces", name+".nettrace.gz"))
+	_ = gclog.Read(bytes.NewReader(b), func(process *gclog.Process) gclog.Observer { // some are truncated
+		p = *process
+		return &f
+	})
+	list, _, latest := f.take()
+	if len(list) == 0 {
+		t.Fatalf("%s has no records", name)
+	}
+	return p, list, latest
+}
+
+// explained stands for gclog explain.
+func explained(width int, color bool, d *gclog.GCDetails, c analysis.Context) string {
+	e := analysis.Explain(d, c)
+	text := screen.Painter(color)(screen.Heading, e.Title) + "\n"
+	for _, s := range append(e.What, e.Pause...) {
+		text += string(screen.Wrap(nil, "  "+s.Text, width, 2)) + "\n"
+	}
+	return text
+}
+
+// watching returns a model of four processes: one that allocates, one with server GC, one that
+// cannot be attached to, and one with a hostile name that has no collections.
+func watching(t *testing.T, o Options) *Model {
+	t.Helper()
+	o.Explain = explained
+	m := New(o)
+	m.Update(Tick{Now: start})
+	m.Update(Seen{
+		{1, 4711, "orders", ""}, {2, 815, "web", ""}, {3, 99, "secret", "it belongs to another user: run gclog as root"}, {4, 100000, "evil\x1b[2J\u202ename\n", ""},
+	})
+	for id, name := range map[int]string{1: "net9-wks-attach", 2: "core31-svr-induced"} {
+		p, list, latest := recorded(t, name)
+		p.ID, p.Name, p.RuntimeVersion, p.Sync = 0, "", map[int]string{1: "9.0.5", 2: "3.1.32"}[id], start.Add(-time.Duration(latest)-2*time.Second)
+		if id == 2 {
+			p.Server, p.HeapCount = gclog.Yes, 4
+		}
+		m.Update(Started{ID: id, Process: p, From: "session"})
+		m.Update(Records{ID: id, List: list})
+	}
+	m.Update(Started{ID: 4, Process: gclog.Process{Sync: start.Add(-time.Minute)}, From: "daemon"})
+	m.Update(Tick{Now: start})
+	return m
+}
+
+var start = time.Date(2026, 11, 21, 14, 3, 22, 0, time.UTC)
+
+func keys(m *Model, list ...string) (command any) {
+	for _, k := range list {
+		command = m.Update(Key(k))
+	}
+	return command
+}
+
+// TestScreens compares every view with a golden file at two sizes.
+func TestScreens(t *testing.T) {
+	views := map[string]func(*Model){
+		"list":    func(*Model) {},
+		"filter":  func(m *Model) { keys(m, "/", "o", "r", "d") },
+		"process": func(m *Model) { keys(m, "enter") },
+		"older":   func(m *Model) { keys(m, "enter", "down", "down") },
+		"heaps":   func(m *Model) { keys(m, "up", "v") },
+		"explain": func(m *Model) { keys(m, "enter", "enter") },
+		"help":    func(m *Model) { keys(m, "?") },
+		"induce":  func(m *Model) { keys(m, "enter", "g") },
+		"paused":  func(m *Model) { keys(m, "p") },
+		"trouble": func(m *Model) { m.selected = 3; keys(m, "enter") },
+		"none":    func(m *Model) { m.selected = 4; keys(m, "enter") },
+		"exited": func(m *Model) {
+			m.Update(Ended{ID: 1, Text: "the process has ended: exited", Exited: true})
+			keys(m, "enter")
+		},
+		"stale": func(m *Model) {
+			m.Update(Tick{Now: start.Add(4*time.Minute + 10*time.Second)})
+			keys(m, "enter")
+		},
+		"stall": func(m *Model) {
+			now := m.find(1).now
+			m.Update(Records{ID: 1, List: []Record{{Stall: &gclog.Stall{Open: gclog.Open{Kind: gclog.OpenSuspension, Since: now - 1e9}, Now: now}}}})
+			m.Update(Tick{Now: start.Add(3 * time.Second)})
+			keys(m, "enter")
+		},
+		"stalls": func(m *Model) {
+			now := m.find(1).now
+			m.Update(Records{ID: 1, List: []Record{{Stall: &gclog.Stall{Open: gclog.Open{Kind: gclog.OpenGC, Since: now - 1e9}, Now: now}}}})
+			m.Update(Tick{Now: start.Add(3 * time.Second)})
+		},
+	}
+	for name, act := range views {
+		for _, size := range []Size{{80, 24}, {160, 50}} {
+			m := watching(t, Options{})
+			m.Update(size)
+			act(m)
+			got := m.View()
+			checkFits(t, name, got, size)
+			generated.File(t, filepath.Join("testdata", fmt.Sprintf("%s-%dx%d.txt", name, size.Width, size.Height)), got+"\n")
+		}
+	}
+}
+
+func checkFits(t *testing.T, name, text string, size Size) {
+	t.Helper()
+	lines := strings.Split(text, "\n")
+	if len(lines) != size.Height {
+		t.Errorf("%s at %v has %d lines", name, size, len(lines))
+	}
+	for _, l := range lines {
+		if n := screen.Width(plain(l)); n > size.Width {
+			t.Errorf("%s at %v: a line of %d: %q", name, size, n, l)
+		}
+	}
+}
+
+// plain removes the styles.
+func plain(s string) string {
+	for {
+		from := strings.Index(s, "\x1b[")
+		if from < 0 {
+			return s
+		}
+		s = s[:from] + s[from+strings.IndexByte(s[from:], 'm')+1:]
+	}
+}
+
+// TestAllSizes: every view fits every size, in colors too, and contains nothing that a terminal acts
+// on but styles.
+func TestAllSizes(t *testing.T) {
+	for _, color := range []bool{false, true} {
+		for _, size := range []Size{{1, 1}, {20, 10}, {40, 12}, {79, 23}, {100, 30}, {200, 60}, {300, 5}} {
+			m := watching(t, Options{Color: color})
+			m.Update(size)
+			for _, k := range []string{"down", "enter", "down", "enter", "pgdown", "esc", "v", "v", "?", "end", "esc", "esc", "/", "x", "esc", "G", "enter", "esc", "s", "home", "g"} {
+				keys(m, k)
+				text := m.View()
+				checkFits(t, k, text, size)
+				for l := range strings.SplitSeq(plain(text), "\n") {
+					if strings.ContainsAny(l, "\x1b\r\u202e\x00") {
+						t.Fatalf("%s: %q", k, l)
+					}
+				}
+				if !color && strings.Contains(text, "\x1b") {
+					t.Fatalf("%s: a style without colors: %q", k, text)
+				}
+			}
+		}
+	}
+}
+
+// TestRecent: the numbers of the last minute are those of the records, and those of the list are the
+// same.
+func TestRecent(t *testing.T) {
+	m := watching(t, Options{})
+	p := m.find(1)
+	var paused, longest int64
+	for _, x := range p.pauses {
+		paused += x.Duration
+		longest = max(longest, x.Duration)
+	}
+	s := p.recent()
+	if got := s.Classes[analysis.ClassAll].Pauses; got.Max.Value != float64(longest) || got.Total.Value != float64(paused) {
+		t.Errorf("longest %v, total %v, want %d, %d", got.Max, got.Total, longest, paused)
+	}
+	if want := 100 * float64(paused) / float64(p.now-p.begin); s.Share.Value < want-1 || s.Share.Value > want+1 {
+		t.Errorf("paused %v %%, want %v", s.Share.Value, want)
+	}
+	m.Update(Tick{Now: start.Add(2 * time.Minute)})
+	if s := p.recent(); !s.Share.Known() || s.Share.Value != 0 || s.Classes[analysis.ClassAll].Pauses.Count != 0 {
+		t.Errorf("after two minutes without a pause: %v", s.Share)
+	}
+}
+
+// TestKeys: what keys ask for, and what they do not.
+func TestKeys(t *testing.T) {
+	m := watching(t, Options{})
+	if c := keys(m, "q"); c != (Quit{}) {
+		t.Errorf("q: %v", c)
+	}
+	if c := keys(m, "/", "q", "g", "e", "enter"); c != nil || m.filter != "qge" {
+		t.Errorf("a filter: %v, %q", c, m.filter)
+	}
+	keys(m, "esc")
+	if m.filter != "" {
+		t.Errorf("the filter remains: %q", m.filter)
+	}
+	if c := keys(m, "g", "n"); c != nil || m.confirming {
+		t.Errorf("not confirmed: %v", c)
+	}
+	if c := keys(m, "g", "y"); c != (Induce{1, 4711}) {
+		t.Errorf("confirmed: %v", c)
+	}
+	if c := keys(m, "ctrl+z"); c != (Suspend{}) {
+		t.Errorf("^Z: %v", c)
+	}
+	e, ok := keys(m, "e").(Export)
+	if !ok || e.Name != "gclog-top-20261121-140322.txt" || !strings.Contains(e.Text, "orders") || strings.Contains(e.Text, "\x1b") || strings.Contains(e.Text, "q quit") {
+		t.Errorf("export: %+v", e)
+	}
+	m = watching(t, Options{Replay: true})
+	if c := keys(m, "g", "y"); c != nil {
+		t.Errorf("a replay: %v", c)
+	}
+}
+
+// TestPause: a paused screen does not change, keys still work, and then everything follows.
+func TestPause(t *testing.T) {
+	m := watching(t, Options{})
+	keys(m, "enter", "p")
+	before := m.View()
+	_, list, latest := recorded(t, "net10-datas-bgc")
+	m.Update(Records{ID: 1, List: list[:2]})
+	m.Update(Records{ID: 1, List: list[2:]})
+	m.Update(Seen{})
+	m.Update(Tick{Now: start.Add(time.Duration(latest))})
+	m.Update(Tick{Now: start.Add(time.Hour)})
+	if m.View() != before {
+		t.Errorf("it changed:\n%s", m.View())
+	}
+	if keys(m, "down"); m.View() == before {
+		t.Error("the cursor does not move")
+	}
+	n := len(m.find(1).pauses)
+	keys(m, "p")
+	p := m.find(1)
+	if added := len(p.pauses) - n; added < 10 || !p.exited || !m.now.Equal(start.Add(time.Hour)) {
+		t.Errorf("%d pauses followed, exited %v, at %v", added, p.exited, m.now)
+	}
+}
+
+// TestBounds: the model keeps a bounded number of records.
+func TestBounds(t *testing.T) {
+	m := watching(t, Options{})
+	_, list, _ := recorded(t, "net9-wks-attach")
+	keys(m, "p")
+	for range 100 {
+		m.Update(Records{ID: 1, List: list})
+	}
+	if n := len(m.held[0].(Records).List); n > heldMost {
+		t.Errorf("%d records are held", n)
+	}
+	keys(m, "p")
+	for range 100 {
+		m.Update(Records{ID: 1, List: list})
+	}
+	p := m.find(1)
+	if len(p.gcs) > keepGCs || len(p.pauses) > keepPauses || p.missing == 0 {
+		t.Errorf("%d collections, %d pauses, %d missing", len(p.gcs), len(p.pauses), p.missing)
+	}
+	var f feed
+	for range feedMost + 5 {
+		f.Pause(&gclog.Pause{})
+	}
+	if list, dropped, _ := f.take(); len(list) != feedMost || dropped != 5 {
+		t.Errorf("%d in the feed, %d dropped", len(list), dropped)
+	}
+}
+
+// TestWanted: the process of the page comes first, then those on the screen; those without records
+// are left out.
+func TestWanted(t *testing.T) {
+	m := New(Options{})
+	var seen Seen
+	for id := range 100 {
+		seen = append(seen, Listed{ID: id + 1, PID: 1000 + id, Name: "x"})
+	}
+	seen[1].Trouble = "no"
+	m.Update(Size{80, 24})
+	m.Update(seen)
+	got := m.Wanted()
+	if len(got) != 99 || got[0] != 1 || got[1] != 3 {
+		t.Errorf("%v", got)
+	}
+	keys(m, "end", "enter")
+	if got := m.Wanted(); got[0] != 100 || got[1] != 81 {
+		t.Errorf("%v", got)
+	}
+	m.Update(seen[:50])
+	if p := m.find(100); p == nil || !p.exited {
+		t.Error("the process of the page is still there, as exited")
+	}
+	if got := m.Wanted(); len(got) != 49 {
+		t.Errorf("%d are wanted", len(got))
+	}
+}
+
+// TestExitedGo: processes that have exited stay in the list for a while.
+func TestExitedGo(t *testing.T) {
+	m := watching(t, Options{})
+	m.Update(Seen{{2, 815, "web", ""}})
+	if len(m.processes) != 4 {
+		t.Errorf("%d processes", len(m.processes))
+	}
+	m.Update(Tick{Now: start.Add(keepExited + time.Second)})
+	m.Update(Seen{{2, 815, "web", ""}})
+	if len(m.processes) != 1 {
+		t.Errorf("%d processes", len(m.processes))
+	}
+}
+
+// BenchmarkSecond is what a second of 20 processes costs on a screen of 160x50, without sessions:
+// two collections each, one tick and one screen.
+func BenchmarkSecond(b *testing.B) {
+	m := New(Options{Color: true})
+	m.Update(Size{160, 50})
+	var f feed
+	_ = gclog.Read(bytes.NewReader(recordings.Read(b, filepath.Join("..", "..", "testdata", "traces", "net9-wks-attach.nettrace.gz"))), func(*gclog.Process) gclog.Observer { return &f })
+	list, _, latest := f.take()
+	var seen Seen
+	for id := range 20 {
+		seen = append(seen, Listed{id + 1, 1000 + id, "service", ""})
+	}
+	m.Update(seen)
+	for id := range 20 {
+		m.Update(Started{ID: id + 1, Process: gclog.Process{Sync: start}, From: "session"})
+		m.Update(Records{ID: id + 1, List: list})
+	}
+	now := start.Add(time.Duration(latest))
+	for b.Loop() {
+		for id := range 20 {
+			m.Update(Records{ID: id + 1, List: list[len(list)-4:]})
+		}
+		now = now.Add(10 * time.Millisecond) // so that the records stay recent
+		m.Update(Tick{Now: now})
+		_ = m.View()
+	}
+}
