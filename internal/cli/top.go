@@ -62,7 +62,7 @@ func (p *program) top(c *cli.Context) error {
 	}
 	zone := p.zoneOf(c)
 	o := top.RunOptions{In: p.in, Out: p.stdout, Host: p.host, Speed: 1, Explain: doctor.Explain}
-	o.Color, o.Zone = os.Getenv("NO_COLOR") == "", zone.Local
+	o.Color, o.Zone = screen.Colored(p.stdout), zone.Local
 	o.Options.Explain = func(width int, color bool, d *gclog.GCDetails, context analysis.Context) string {
 		var b strings.Builder
 		e := analysis.Explain(d, context)

@@ -125,6 +125,9 @@ func (p *process) takeGC(d *gclog.GCDetails) {
 	p.findings.GC(d)
 	p.total.GC(d)
 	p.last = d
+	if n := d.HeapCount(); n > 0 { // only collections report it
+		p.facts.HeapCount = n
+	}
 	p.committed = p.total.Summary().Heap.Committed
 	p.gcs = append(p.gcs, d)
 	if len(p.gcs) > keepGCs {
