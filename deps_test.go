@@ -81,6 +81,7 @@ var arrows = map[string][]string{
 	"internal/testing/totals":           {"internal/testing/generated"},
 	"internal/testing/gcload":           {"internal/testing/recordings", "github.com/klauspost/compress/zstd"},
 	"internal/testing/gcload/demo":      {"internal/testing/gcload", "internal/testing/recordings"},
+	"internal/testing/gcload/long":      {"internal/testing/gcload"},
 	"internal/testing/gcload/overhead":  {"internal/testing/gcload", "golang.org/x/sys/unix"},
 	"internal/testing/gcload/snapshots": {"gclog", "gclog/heap", "internal/testing/gcload", "parse/clr", "session", "golang.org/x/sys/unix"},
 }

@@ -75,11 +75,13 @@ func factors() []factor {
 			{"attach", "`gclog attach`"},
 			{"record", "`gclog record`"},
 			{"gc", "`gclog gc PID`"},
+			{"snapshot", "`gclog heap snapshot PID`"},
 			{"run", "`gclog run`"},
 			{"daemon", "`gclog daemon`"},
 			{"attach+daemon", "both at once"},
 			{"attach+attach", "two at once"},
 			{"settings+attach", "both at once"},
+			{"attach+snapshot", "both at once"},
 		}},
 		{"other", []value{
 			{none, "no other tool has sessions"},
@@ -133,6 +135,10 @@ func rules() []rule {
 			func(c cell) bool {
 				return c.has("daemon") && strings.Contains(c.start, oursSuspend) && c.moment != beforeListening && c.moment != suspended
 			},
+		},
+		{
+			"gclog takes no snapshot while background collections go on (`TestLiveSnapshot`). If the first one begins between its last look and its request, as the program of `background-gc` may do, the runtime walks its heap at every collection until none is running, which may take minutes. No tool can end that.",
+			func(c cell) bool { return c.has("snapshot") && c.moment == backgroundGC },
 		},
 		{
 			"A program that exits by itself is not killed as well.",

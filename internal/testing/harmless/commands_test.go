@@ -28,7 +28,7 @@ func (x *trial) start(p *program) error {
 	x.note("gclog %s begins", p.command)
 	early := x.cell.moment == beforeListening || x.cell.moment == resumed
 	return p.start(func() (*exec.Cmd, error) { return x.launchProgram(p) }, func() bool {
-		return !x.target.hasEnded() && (early && !x.reached(p) || strings.Contains(p.stderr(), "gets no time of a processor"))
+		return !x.target.hasEnded() && (early && !x.reached(p) || strings.Contains(p.stderr(), "gets no CPU time"))
 	})
 }
 
@@ -116,8 +116,11 @@ func (x *trial) args(p *program) []string {
 		}
 		return append(append(args, "--", x.runtime.Program("wks")), x.programArgs()...)
 	}
-	if p.command == "gc" {
+	switch p.command {
+	case "gc":
 		return []string{"gc", pid, "--timeout", "5s"}
+	case "snapshot":
+		return []string{"heap", "snapshot", pid, "-o", p.log, "--timeout", "10s"}
 	}
 	return []string{p.command, pid}
 }
@@ -130,7 +133,7 @@ func (x *trial) reached(p *program) bool {
 		return err == nil && row.Problem == ""
 	case "doctor":
 		return p.code == 0 && !strings.Contains(p.stdout(), "once its runtime has started")
-	case "settings", "gc":
+	case "settings", "gc", "snapshot":
 		return p.code == x.success(p)
 	case "record":
 		return p.code == 0
@@ -138,7 +141,7 @@ func (x *trial) reached(p *program) bool {
 	return true
 }
 
-// unsupported is the exit code of gclog gc where the runtime did not collect.
+// unsupported is the exit code of gclog gc and heap snapshot where the runtime did not collect.
 const unsupported = 4
 
 // success returns the exit code of a command that has completed.
@@ -146,7 +149,7 @@ func (x *trial) success(p *program) int {
 	switch {
 	case p.command == "run":
 		return exitCode
-	case p.command == "gc" && x.cell.isAOT():
+	case (p.command == "gc" || p.command == "snapshot") && x.cell.isAOT():
 		return unsupported
 	}
 	return 0
@@ -249,7 +252,7 @@ func (x *trial) codes(p *program) []int {
 		return []int{killed}
 	case ended:
 		return []int{x.success(p), noSession, noProcess}
-	case x.cell.moment == suspended && (p.command == "settings" || p.command == "gc"):
+	case x.cell.moment == suspended && slices.Contains([]string{"settings", "gc", "snapshot"}, p.command):
 		return []int{noSession}
 	}
 	return []int{x.success(p)}

@@ -3,6 +3,7 @@
 package harmless
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -42,7 +43,7 @@ func newProgram(command, dir string, number int) *program {
 	base := filepath.Join(dir, fmt.Sprintf("%s-%d", command, number))
 	return &program{
 		command: command, lasts: slices.Contains([]string{"attach", "record", "run", "daemon"}, command),
-		log: base + map[bool]string{true: ".nettrace", false: ".json"}[command == "record"],
+		log: base + cmp.Or(map[string]string{"record": ".nettrace", "snapshot": ".gcdump"}[command], ".json"),
 		out: base + ".out", err: base + ".err", done: make(chan struct{}), codes: map[int]int{},
 	}
 }

@@ -16,7 +16,7 @@ type defect struct {
 }
 
 // ignoredRequest is a defect that only delays gclog gc.
-const ignoredRequest = "CoreCLR ignores the request for a collection for some milliseconds while it starts; up to .NET 9 it collects when the request ends. `gclog gc` then ends with code 4."
+const ignoredRequest = "CoreCLR ignores the request for a collection for some milliseconds while it starts; up to .NET 9 it collects when the request ends. `gclog gc` and `gclog heap snapshot` then end with code 4."
 
 func defects() []defect {
 	return []defect{

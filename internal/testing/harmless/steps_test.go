@@ -458,8 +458,8 @@ func (x *trial) calm() error {
 	return nil
 }
 
-// checkIdle checks that an idle program has done only the collections that the test or gclog gc
-// requested.
+// checkIdle checks that an idle program has done only the collections that the test, gclog gc or a
+// heap snapshot requested.
 func (x *trial) checkIdle() error {
 	if x.isWorking() && x.base == 0 {
 		return nil
@@ -478,7 +478,7 @@ func (x *trial) checkIdle() error {
 // induced returns how many collections gclog has induced since the program became idle, by the
 // table of docs/protocol.md, Induced collections.
 func (x *trial) induced() (least, most int) {
-	if !x.cell.has("gc") || x.cell.isAOT() || x.cell.moment == suspended {
+	if !x.cell.has("gc") && !x.cell.has("snapshot") || x.cell.isAOT() || x.cell.moment == suspended {
 		return 0, 0
 	}
 	each := 2 // at the start and at the end of its session
