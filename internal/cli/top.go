@@ -124,16 +124,24 @@ func (p *program) topFiles(c *cli.Context, names []string, o top.RunOptions) err
 		}
 		o.Speed = speed
 	}
-	notes := []string{}
-	in, err := history.Open(names, history.Options{PID: c.Int64("pid"), Want: gclog.WantedFinalized, Stdin: p.in, Notify: func(s string) { notes = append(notes, s) }})
+	// What is wrong with the files is reported before there is a screen.
+	options := history.Options{PID: c.Int64("pid")}
+	h, err := p.readHistory(names, options, func(*gclog.Process, analysis.Window) gclog.SpanObserver { return ignored{} })
+	if h == nil {
+		return err
+	}
+	options.Want = gclog.WantedFinalized
+	in, err := history.Open(names, options)
 	if err != nil {
 		return inputError(err)
 	}
 	defer in.Close()
 	o.Files, o.Replay = in, true
-	err = top.Run(c.Context, o)
-	for _, s := range notes {
-		p.ui.say(s)
-	}
-	return err
+	return inputError(top.Run(c.Context, o))
 }
+
+// ignored is an observer of what is only read.
+type ignored struct{ gclog.NopObserver }
+
+func (ignored) Begin(int64) {}
+func (ignored) End(int64)   {}

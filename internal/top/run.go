@@ -48,7 +48,7 @@ type RunOptions struct {
 }
 
 // Run shows processes, or replays files, until the user ends it. The terminal is restored, also
-// after a panic, which is returned as an error.
+// after a panic, which is returned as an error, as is what was wrong with the files.
 func Run(ctx context.Context, o RunOptions) error {
 	r := &runner{o: o, m: New(o.Options), sources: map[int]*source{}, targets: map[int]*session.Target{}, ids: map[identity]int{}}
 	ctx, cancel := context.WithCancel(ctx)
@@ -64,7 +64,22 @@ func Run(ctx context.Context, o RunOptions) error {
 	case err != nil:
 		return fmt.Errorf("top: %w", err)
 	}
+	if s := r.sources[replayed]; r.o.Files != nil && s != nil && isClosed(s.done) {
+		return s.err
+	}
 	return nil
+}
+
+// replayed is the id of the process of a replay.
+const replayed = 1
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
 }
 
 // An identity is a process among all others, including earlier ones with the same pid.
@@ -99,7 +114,7 @@ type (
 // Init implements tea.Model.
 func (r *runner) Init() tea.Cmd {
 	if r.o.Files != nil {
-		s := r.newSource(1)
+		s := r.newSource(replayed)
 		s.start(r.ctx, func(ctx context.Context) Ended { return s.replay(ctx, r.o.Files, r.o.Speed) })
 		return tick(0)
 	}
@@ -174,6 +189,9 @@ func (r *runner) Update(message tea.Msg) (tea.Model, tea.Cmd) {
 			s.ended, s.last = time.Now(), x.Exited || r.o.Files != nil
 		}
 		r.m.Update(x)
+		if r.o.Files != nil && r.m.find(x.ID) == nil { // there is nothing to show
+			return r, tea.Quit
+		}
 	case Started, Said:
 		r.m.Update(x)
 	}

@@ -2,9 +2,7 @@ package top
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"sync/atomic"
 	"time"
 
@@ -28,6 +26,7 @@ type source struct {
 	last   bool      // nothing can follow it
 	send   func(any)
 	daemon bool                         // it reads the records of the daemon
+	err    error                        // of the files of a replay; final once done is closed
 	clock  atomic.Pointer[func() int64] // of a replay; nil: the wall clock
 }
 
@@ -153,10 +152,11 @@ func (s *source) replay(ctx context.Context, files *history.Source, speed float6
 		return &replayOf{o, p}
 	})
 	switch {
-	case err != nil && !errors.Is(err, io.EOF):
+	case err != nil:
+		s.err = err
 		return Ended{Text: err.Error()}
-	case h != nil && o.began.IsZero():
-		return Ended{Text: h.Source() + " has no records of a process"}
+	case h != nil && files.GCs() == 0:
+		s.send(Said(files.NothingText()))
 	}
 	return Ended{Text: "the recording has ended"}
 }
