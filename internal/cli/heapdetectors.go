@@ -39,7 +39,7 @@ func unused(what, which string) func(*inspectReport, *heap.Detection) string {
 // share says how many bytes some things have, and how much that is of the heap.
 func (r *inspectReport) share(bytes uint64, relation string, n uint64, what, which string) string {
 	text := fmt.Sprintf("%s %s %s%s", formats.SizeText(int64(bytes)), relation, counted(n, what), which)
-	if share := 100 * float64(bytes) / float64(max(r.reachable.Bytes, 1)); share >= 0.05 {
+	if share := 100 * r.shareOf(bytes); share >= 0.05 {
 		text += fmt.Sprintf(", %.1f %% of what is reachable", share)
 	}
 	return text + "."

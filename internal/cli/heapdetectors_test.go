@@ -32,7 +32,7 @@ func TestDetectors(t *testing.T) {
 
 // TestShare: a share that would be printed as 0.0 % is left out.
 func TestShare(t *testing.T) {
-	r := &inspectReport{reachable: heap.Count{Bytes: 1_000_000}}
+	r := &inspectReport{reachableHeap: &reachableHeap{reachable: heap.Count{Bytes: 1_000_000}}}
 	for bytes, want := range map[uint64]string{
 		499: "499 B in 1 object that waits.",
 		500: "500 B in 1 object that waits, 0.1 % of what is reachable.",

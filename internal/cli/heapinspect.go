@@ -39,32 +39,19 @@ const (
 )
 
 func (p *program) heapInspect(c *cli.Context) error {
-	l, err := readHeapFlags(c)
+	h, d, err := p.readReachable(c, inspectShare)
 	if err != nil {
 		return err
 	}
-	if !c.IsSet("min") {
-		l.share = inspectShare
+	r := inspectReport{reachableHeap: h}
+	if !c.IsSet("top") && r.format == "table" {
+		r.top = inspectRows
 	}
-	if !c.IsSet("top") && l.format == "table" {
-		l.top = inspectRows
-	}
-	name, err := heapFile(c)
-	if err != nil {
-		return err
-	}
-	g, _, err := p.readGraph(name, &l.assemblies)
-	if err != nil {
-		return err // without references there is little to say
-	}
-	d := g.Dominators()
-	r := inspectReport{heapList: &l, g: g, reachable: reachable(g, d)}
-	l.minOf(r.reachable.Bytes)
-	r.list = d.Inspect(g.Paths(), l.min)
+	r.list = d.Inspect(r.g.Paths(), r.min)
 	for i := range r.list {
 		r.list[i].Rows = slices.DeleteFunc(r.list[i].Rows, func(x heap.Detail) bool { return !r.keeps(&x) })
 	}
-	switch l.format {
+	switch r.format {
 	case "json":
 		return p.printJSON(r.json())
 	case "csv":
@@ -79,10 +66,8 @@ func (p *program) heapInspect(c *cli.Context) error {
 
 // An inspectReport prints what detectors found.
 type inspectReport struct {
-	*heapList
-	g         *heap.Graph
-	reachable heap.Count
-	list      []heap.Detection
+	*reachableHeap
+	list []heap.Detection
 }
 
 // keeps reports whether a row matches --filter.

@@ -46,36 +46,27 @@ type retainedObject struct {
 }
 
 func (p *program) heapRetained(c *cli.Context) error {
-	l, err := readHeapFlags(c)
+	h, d, err := p.readReachable(c, 0)
 	if err != nil {
 		return err
 	}
-	name, err := heapFile(c)
-	if err != nil {
-		return err
-	}
-	g, _, err := p.readGraph(name, &l.assemblies)
-	if err != nil {
-		return err // without references there is nothing to say
-	}
-	d := g.Dominators()
-	l.minOf(reachable(g, d).Bytes)
+	l, g := h.heapList, h.g
 	groups := slices.DeleteFunc(retainedGroups(g, d), func(x retainedGroup) bool { return !l.keeps(x.name, x.retained) })
 	const mostObjects = 100 // in JSON
-	objects := retainedObjects(g, d, &l, cmp.Or(l.top, mostObjects))
+	objects := retainedObjects(g, d, l, cmp.Or(l.top, mostObjects))
 	switch l.format {
 	case "json":
-		return p.printJSON(newRetainedJSON(g, d, cut(&l, groups), objects))
+		return p.printJSON(newRetainedJSON(g, d, cut(l, groups), objects))
 	case "csv":
 		var rows [][]string
-		for _, x := range cut(&l, groups) {
+		for _, x := range cut(l, groups) {
 			rows = append(rows, []string{x.name, strconv.FormatUint(x.Objects, 10), strconv.FormatUint(x.Bytes, 10), strconv.FormatUint(x.retained, 10)})
 		}
 		return p.writeCSV([]string{"type", "objects", "bytes", "retained_bytes"}, rows)
 	}
 	width, _ := screen.Size(p.stdout)
 	return p.write(func(w io.Writer) error {
-		writeRetained(w, width, &l, g, d, cut(&l, groups), objects)
+		writeRetained(w, width, l, g, d, cut(l, groups), objects)
 		return nil
 	})
 }

@@ -36,34 +36,21 @@ Examples:
 const suspectShare = 0.1
 
 func (p *program) heapSuspects(c *cli.Context) error {
-	l, err := readHeapFlags(c)
+	h, d, err := p.readReachable(c, suspectShare)
 	if err != nil {
 		return err
 	}
-	if !c.IsSet("min") {
-		l.share = suspectShare
-	}
-	name, err := heapFile(c)
-	if err != nil {
-		return err
-	}
-	g, _, err := p.readGraph(name, &l.assemblies)
-	if err != nil {
-		return err // without references there is nothing to say
-	}
-	d := g.Dominators()
-	r := suspectReport{heapList: &l, g: g, reachable: reachable(g, d)}
-	l.minOf(r.reachable.Bytes)
-	r.list = slices.DeleteFunc(d.Suspects(g.Paths(), l.min), func(s heap.Suspect) bool { return !l.matches(r.typ(s.Type)) })
-	switch all := len(r.list); l.format {
+	r := suspectReport{reachableHeap: h}
+	r.list = slices.DeleteFunc(d.Suspects(r.g.Paths(), r.min), func(s heap.Suspect) bool { return !r.matches(r.typ(s.Type)) })
+	switch all := len(r.list); r.format {
 	case "json":
-		r.list = cut(&l, r.list)
+		r.list = cut(r.heapList, r.list)
 		return p.printJSON(r.json())
 	case "csv":
-		r.list = cut(&l, r.list)
+		r.list = cut(r.heapList, r.list)
 		return p.writeCSV([]string{"address", "type", "objects", "retained_bytes", "own_bytes", "cause", "root"}, r.csv())
 	default:
-		r.list = cut(&l, r.list)
+		r.list = cut(r.heapList, r.list)
 		width, _ := screen.Size(p.stdout)
 		return p.write(func(w io.Writer) error {
 			r.write(w, width, p.pageWidth(), all)
@@ -72,21 +59,10 @@ func (p *program) heapSuspects(c *cli.Context) error {
 	}
 }
 
-// reachable counts the reachable objects.
-func reachable(g *heap.Graph, d *heap.Dominators) (n heap.Count) {
-	for o := range d.All {
-		n.Objects++
-		n.Bytes += g.Space(o)
-	}
-	return n
-}
-
 // A suspectReport prints suspects.
 type suspectReport struct {
-	*heapList
-	g         *heap.Graph
-	reachable heap.Count
-	list      []heap.Suspect
+	*reachableHeap
+	list []heap.Suspect
 }
 
 // typ returns the exact name of a type.
@@ -145,7 +121,7 @@ func (r *suspectReport) what(s *heap.Suspect) string {
 }
 
 func (r *suspectReport) percent(bytes uint64) string {
-	return fmt.Sprintf("%.1f %%", 100*float64(bytes)/float64(max(r.reachable.Bytes, 1)))
+	return fmt.Sprintf("%.1f %%", 100*r.shareOf(bytes))
 }
 
 // writePath prints the path to a suspect, as heap roots does.
@@ -307,7 +283,7 @@ func (r *suspectReport) json() *suspectsJSON {
 		s := &r.list[i]
 		row := suspectJSON{
 			Address: addressOf(r.g, s.Object), Name: r.typ(s.Type), Objects: s.Objects, Retained: s.Retained, Own: s.Own,
-			Share: float64(s.Retained) / float64(max(r.reachable.Bytes, 1)), Cause: s.Cause, Root: s.Holder.String(),
+			Share: r.shareOf(s.Retained), Cause: s.Cause, Root: s.Holder.String(),
 			Dominated: s.Dominated, Via: s.Via, Path: []stepJSON{}, Accumulated: []accumulatedJSON{}, Advice: r.advice(s),
 		}
 		first, omitted, last := middle(s.Path)

@@ -41,38 +41,25 @@ const (
 )
 
 func (p *program) heapTree(c *cli.Context) error {
-	l, err := readHeapFlags(c)
-	if err != nil {
-		return err
-	}
 	depth := c.Int("depth")
 	if depth < 1 || depth > treeDepth {
 		return usagef("--depth %d: it must be from 1 to %d", depth, treeDepth)
 	}
-	if !c.IsSet("min") {
-		l.share = treeShare
-	}
-	name, err := heapFile(c)
+	h, d, err := p.readReachable(c, treeShare)
 	if err != nil {
 		return err
 	}
-	g, _, err := p.readGraph(name, &l.assemblies)
-	if err != nil {
-		return err // without references there is nothing to say
-	}
-	d := g.Dominators()
-	r := treeReport{heapList: &l, g: g, reachable: reachable(g, d)}
-	l.minOf(r.reachable.Bytes)
+	r := treeReport{reachableHeap: h}
 	var from func(heap.Object) bool
 	if c.String("filter") != "" {
-		matches := make([]bool, len(g.Types))
-		for i := range g.Types {
-			matches[i] = l.matches(g.Types[i].String())
+		matches := make([]bool, len(r.g.Types))
+		for i := range r.g.Types {
+			matches[i] = r.matches(r.g.Types[i].String())
 		}
-		from = func(o heap.Object) bool { return matches[g.Type(o)] }
+		from = func(o heap.Object) bool { return matches[r.g.Type(o)] }
 	}
-	r.root = d.Tree(g.Paths(), from, heap.TreeLimits{Depth: depth, Least: l.min, Siblings: l.top, Nodes: treeNodes})
-	switch l.format {
+	r.root = d.Tree(r.g.Paths(), from, heap.TreeLimits{Depth: depth, Least: r.min, Siblings: r.top, Nodes: treeNodes})
+	switch r.format {
 	case "json":
 		return p.printJSON(r.json())
 	case "csv":
@@ -87,10 +74,8 @@ func (p *program) heapTree(c *cli.Context) error {
 
 // A treeReport prints a dominator tree.
 type treeReport struct {
-	*heapList
-	g         *heap.Graph
-	reachable heap.Count
-	root      *heap.TreeNode
+	*reachableHeap
+	root *heap.TreeNode
 }
 
 // each calls f for each node below the root, those above before those below, and after the last one
@@ -130,7 +115,7 @@ func (r *treeReport) write(w io.Writer, width int) {
 	t := &table{columns: []screen.Column{{Title: "retained", Right: true}, {Title: "share", Right: true, Rank: 1}, {Title: "objects", Right: true}, {Title: "type", Cut: true, Width: 20}}}
 	const deepest = 30 // indents
 	row := func(depth int, objects, retained uint64, text string) {
-		share := fmt.Sprintf("%.1f %%", 100*float64(retained)/float64(max(r.reachable.Bytes, 1)))
+		share := fmt.Sprintf("%.1f %%", 100*r.shareOf(retained))
 		t.add(formats.SizeText(int64(retained)), share, strconv.FormatUint(objects, 10), strings.Repeat("  ", min(depth, deepest))+text)
 	}
 	r.each(func(depth int, n *heap.TreeNode) {
