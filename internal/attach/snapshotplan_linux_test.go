@@ -45,7 +45,7 @@ func TestPlanSnapshot(t *testing.T) {
 	private := target.PrivateMemory()
 	near := func(n, want uint64) bool { return n > want/2 && n < want*2 } // this process goes on
 	p := PlanSnapshot(target, &gclog.Process{RuntimeVersion: "9.0.22"}, nil)
-	if !near(p.Heap, private) || !near(p.Need, private) || p.Last != nil || !p.Twice || p.BufferMB != bufferLeast || len(p.Rooms) == 0 {
+	if !near(p.Heap, private) || !near(p.Need, private) || p.Last != nil || !p.Twice || p.BufferMB < bufferLeast || len(p.Rooms) == 0 {
 		t.Errorf("without a collection: %+v, %d bytes are private", p, private)
 	}
 	if p.Shortest <= 0 || p.Longest < 2*p.Shortest || p.Timeout() < 30*time.Second {

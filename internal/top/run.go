@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -54,14 +55,13 @@ func Run(ctx context.Context, o RunOptions) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r.ctx = ctx
-	p := tea.NewProgram(r, tea.WithInput(o.In), tea.WithOutput(o.Out), tea.WithContext(ctx), tea.WithFPS(10))
+	p := tea.NewProgram(r, tea.WithInput(o.In), tea.WithOutput(o.Out), tea.WithFPS(10))
 	r.send = func(m any) { p.Send(m) }
+	// Not WithContext, which ends the program while its input is still being read.
+	context.AfterFunc(ctx, p.Quit)
 	_, err := p.Run()
 	r.close()
-	switch {
-	case errors.Is(err, tea.ErrInterrupted), errors.Is(err, context.Canceled), ctx.Err() != nil && errors.Is(err, tea.ErrProgramKilled) && !errors.Is(err, tea.ErrProgramPanic):
-		return nil
-	case err != nil:
+	if err = errors.Join(r.panicked, err); err != nil && !errors.Is(err, tea.ErrInterrupted) {
 		return fmt.Errorf("top: %w", err)
 	}
 	if s := r.sources[replayed]; r.o.Files != nil && s != nil && isClosed(s.done) {
@@ -99,6 +99,17 @@ type runner struct {
 	targets map[int]*session.Target
 	ids     map[identity]int
 	logged  map[int]bool // pids that a daemon has sessions with
+	// panicked is a panic of the model. Nothing is shown after it.
+	panicked error
+}
+
+// recoverPanic ends the program after a panic in the same way as otherwise, so that its input is not
+// closed while it is being read.
+func (r *runner) recoverPanic() {
+	if x := recover(); x != nil {
+		r.panicked = fmt.Errorf("panic: %v\n%s", x, debug.Stack())
+		go r.send(tea.Quit())
+	}
 }
 
 type (
@@ -160,7 +171,12 @@ func (r *runner) askDaemon(after time.Duration) tea.Cmd {
 }
 
 // Update implements tea.Model.
-func (r *runner) Update(message tea.Msg) (tea.Model, tea.Cmd) {
+func (r *runner) Update(message tea.Msg) (same tea.Model, next tea.Cmd) {
+	same = r // also after a panic
+	if r.panicked != nil {
+		return r, nil
+	}
+	defer r.recoverPanic()
 	switch x := message.(type) {
 	case tea.WindowSizeMsg:
 		r.m.Update(Size{x.Width, x.Height})
@@ -199,8 +215,12 @@ func (r *runner) Update(message tea.Msg) (tea.Model, tea.Cmd) {
 }
 
 // View implements tea.Model.
-func (r *runner) View() tea.View {
-	v := tea.NewView(r.m.View())
+func (r *runner) View() (v tea.View) {
+	if r.panicked != nil {
+		return v
+	}
+	defer r.recoverPanic()
+	v = tea.NewView(r.m.View())
 	v.AltScreen = true
 	return v
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/history"
@@ -66,8 +67,8 @@ func TestPanic(t *testing.T) {
 		close(explained)
 		panic("a defect")
 	}
-	if err := Run(t.Context(), o); err == nil {
-		t.Error("the panic is not reported")
+	if err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "panic: a defect\n") || !strings.Contains(err.Error(), "run_linux_test.go") {
+		t.Errorf("the panic is reported as %v", err)
 	}
 	after, err := unix.IoctlGetTermios(int(tty.Fd()), unix.TCGETS)
 	if err != nil {
@@ -85,6 +86,19 @@ func TestPanic(t *testing.T) {
 	}
 	if written.last("\x1b[?25h") < written.last("\x1b[?25l") {
 		t.Error("the cursor stays hidden")
+	}
+}
+
+// TestPanicInUpdate: a panic while the model changes ends the program too.
+func TestPanicInUpdate(t *testing.T) {
+	sent := make(chan any, 1)
+	r := &runner{send: func(m any) { sent <- m }} // without a model
+	same, _ := r.Update(Said("anything"))
+	if _, quit := (<-sent).(tea.QuitMsg); same != tea.Model(r) || r.panicked == nil || !quit {
+		t.Errorf("%v, the panic is reported as %v", same, r.panicked)
+	}
+	if r.Update(Said("anything")); len(sent) > 0 || r.View().Content != "" {
+		t.Error("goes on after the panic")
 	}
 }
 
