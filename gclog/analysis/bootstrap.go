@@ -22,6 +22,7 @@ const draws = 1000
 type group struct {
 	metrics []map[string]Metric // of each run
 	blocks  []block
+	whole   bool  // a block is a run
 	total   block // with sorted pauses
 	weights [][]float64
 	halves  [2]block // of the runs, or of the only one
@@ -32,7 +33,7 @@ type group struct {
 // newGroup divides runs into blocks, and draws as many of them as there are, with replacement, again
 // and again.
 func newGroup(runs []*Sample, whole bool, seed uint64) *group {
-	g := &group{}
+	g := &group{whole: whole}
 	parts := make([]block, len(runs))
 	for i, s := range runs {
 		g.metrics = append(g.metrics, metricsByName(s.Summary()))
@@ -139,7 +140,7 @@ func (g *group) short(m *comparedMetric, name string) string {
 	switch least := m.leastPauses(); {
 	case !n.Known() && n.AtMost == 0:
 		return name + ": " + n.Why
-	case all < leastBlocks*pausesInBlock:
+	case all < leastBlocks*pausesInBlock && !g.whole:
 		return has(all, "pause", leastBlocks*pausesInBlock)
 	case m.permille > 0 && of < least:
 		return has(of, "pause", least)

@@ -103,18 +103,21 @@ func difference(m *comparedMetric, groups [2]*group, of int) Difference {
 	tail := (1 - Confidence/100.0) / 2 / float64(of)
 	from, to := groups[0].estimate(m, tail), groups[1].estimate(m, tail)
 	change, least := to.log-from.log, max(leastFar, from.least+to.least, drifts*apart(groups[0], groups[1])*(from.drift+to.drift))
-	low := change - max(least, math.Hypot(to.below, from.above))
-	high := change + max(least, math.Hypot(to.above, from.below))
-	d.Change, d.Low, d.High = changeOf(change), changeOf(low), changeOf(high)
+	d.judge(change, max(least, math.Hypot(to.below, from.above)), max(least, math.Hypot(to.above, from.below)))
+	return d
+}
+
+// judge fills in a change, as a difference of logarithms that is known within limits.
+func (d *Difference) judge(change, below, above float64) {
+	d.Change, d.Low, d.High = changeOf(change), changeOf(change-below), changeOf(change+above)
 	switch {
-	case low > 0:
+	case change > below:
 		d.Verdict = Worse
-	case high < 0:
+	case change < -above:
 		d.Verdict = Better
 	default:
 		d.Verdict = NoDifference
 	}
-	return d
 }
 
 // changeOf returns a difference of logarithms as a change in percent.

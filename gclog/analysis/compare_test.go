@@ -211,3 +211,29 @@ func TestCompareTrend(t *testing.T) {
 		}
 	}
 }
+
+// TestCompareValues compares values of runs, for which more or less is better.
+func TestCompareValues(t *testing.T) {
+	base := []float64{100, 103, 97, 101}
+	for _, test := range []struct {
+		b    []float64
+		more bool
+		want analysis.Verdict
+	}{
+		{[]float64{99, 104, 100}, false, analysis.NoDifference},
+		{[]float64{150, 155, 148}, false, analysis.Worse},
+		{[]float64{150, 155, 148}, true, analysis.Better},
+		{[]float64{70, 68, 71}, true, analysis.Worse},
+		{[]float64{100, 300, 150}, false, analysis.NoDifference},
+		{[]float64{150, 155}, false, analysis.TooLittleData},
+		{nil, false, analysis.TooLittleData},
+	} {
+		d := analysis.CompareValues(base, test.b, 3, test.more)
+		if d.Verdict != test.want || (d.Why == "") != (d.Verdict != analysis.TooLittleData) {
+			t.Errorf("%v: %+v, want %v", test.b, d, test.want)
+		}
+		if d.Verdict != analysis.TooLittleData && (d.Low.Value > d.Change.Value || d.High.Value < d.Change.Value) {
+			t.Errorf("%v: %+v", test.b, d)
+		}
+	}
+}
