@@ -15,7 +15,7 @@ import (
 //   - What follows "--" is never a flag. With attach and record it is a command to run.
 //   - Java's -Xlog does not have the form of other flags: it becomes the value of one.
 //   - stat accepts jstat's -h N, which is --header N.
-//   - run ends at its command: the flags after it are the command's own.
+//   - run and tune end at their command: the flags after it are the command's own.
 func arrange(app *cli.App, args []string) ([]string, error) {
 	if len(args) > 1 {
 		switch args[1] {
@@ -87,7 +87,7 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 			}
 			flags = append(flags, tail[0])
 			tail = tail[1:]
-		case cmd.Name == "run":
+		case cmd.Name == "run", cmd.Name == "tune":
 			rest = append(append(rest, a), tail...)
 			tail = nil
 		default:

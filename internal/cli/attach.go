@@ -75,6 +75,7 @@ type watch struct {
 	reopen   <-chan struct{}
 	progress *attach.Progress
 	closing  *analysis.Statistics // statistics of the session; nil: its closing message is not printed
+	quiet    bool                 // print no closing messages
 }
 
 // logOptions reads the options of a log, for attach and run.
@@ -377,7 +378,7 @@ func (w *watch) options(t *session.Target) attach.Options {
 		Target: t, Config: w.config, Outputs: w.outputs, Opener: w.opener, Format: w.format,
 		Count: max(0, w.count-w.total), Until: w.end, Reopen: w.reopen, Progress: w.progress,
 	}
-	if w.p.ui.terminal {
+	if w.p.ui.terminal && !w.quiet {
 		w.closing = analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always(), Live: true})
 		w.closing.Begin(0)
 		o.Observer = w.closing

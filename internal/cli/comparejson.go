@@ -61,14 +61,7 @@ func (p *program) comparisonJSON(x *compared, verdicts []verdict) *comparisonJSO
 	gc.Differs, gc.WholeRuns = x.result.Differs(), x.result.WholeRuns
 	gc.Confidence = analysis.Number{Value: analysis.Confidence, Unit: "%"}
 	gc.Metrics = map[string]differenceJSON{}
-	for i := range x.result.Differences {
-		y := &x.result.Differences[i]
-		j := differenceJSON{A: y.A, B: y.B, Verdict: y.Verdict, Reason: y.Why}
-		if y.Verdict != analysis.TooLittleData {
-			j.Change, j.Low, j.High = &y.Change, &y.Low, &y.High
-		}
-		gc.Metrics[y.Name] = j
-	}
+	addDifferences(gc.Metrics, x.result.Differences)
 	gc.New, gc.Gone, gc.Both = findingsJSON(x.findings.added), findingsJSON(x.findings.gone), findingsJSON(x.findings.both)
 	if len(verdicts) > 0 {
 		check := newCheckGC(verdicts)

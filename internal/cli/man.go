@@ -119,7 +119,7 @@ var manExitCodes = []manEntry{
 	{"5", "a defect of gclog"},
 	{"6", "check, compare: a condition is true or cannot be evaluated"},
 	{"7", "no such process"},
-	{"126, 127, 128+n", "run: as in a shell"},
+	{"126, 127, 128+n", "run: as in a shell; 126 and 127 also tune"},
 }
 
 var manVariables = []manEntry{

@@ -164,7 +164,7 @@ func TestManExitCodes(t *testing.T) {
 		}
 	}
 	var ours []string
-	commands := strings.NewReplacer("run: as", "`run`: as", "check, compare: a", "`check`, `compare`: a")
+	commands := strings.NewReplacer("run: as", "`run`: as", "also tune", "also `tune`", "check, compare: a", "`check`, `compare`: a")
 	for _, x := range manExitCodes {
 		ours = append(ours, "| "+x.term+" | "+commands.Replace(x.about)+" |")
 	}

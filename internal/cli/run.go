@@ -98,16 +98,11 @@ func (p *program) runTree(c *cli.Context, w *watch) error {
 	}
 	command := c.Args().Slice()
 	t := &tree{w: w, ui: p.ui, suspend: c.Bool("suspend"), exited: make(chan struct{}), known: map[int]bool{}}
-	dir, err := portDir()
+	unlisten, err := t.listen()
 	if err != nil {
-		return usagef("the diagnostic port cannot be created, set TMPDIR: %w", err)
+		return err
 	}
-	defer os.RemoveAll(dir)
-	t.path = filepath.Join(dir, "port")
-	if t.port, err = p.host.Listen(t.path, session.PortConnections); err != nil {
-		return &codedError{exitSession, err}
-	}
-	defer t.port.Close()
+	defer unlisten()
 
 	w.end() // the duration starts here
 	// Before the command runs: a signal that arrives early is for the command too.
@@ -129,6 +124,24 @@ func (p *program) runTree(c *cli.Context, w *watch) error {
 		p.ui.sayf("%s did not start a process with a .NET runtime: there is no log", command[0])
 	}
 	return nil
+}
+
+// listen opens the port that the runtimes of the tree connect to. The function that it returns
+// removes it.
+func (t *tree) listen() (unlisten func(), err error) {
+	dir, err := portDir()
+	if err != nil {
+		return nil, usagef("the diagnostic port cannot be created, set TMPDIR: %w", err)
+	}
+	t.path = filepath.Join(dir, "port")
+	if t.port, err = t.w.p.host.Listen(t.path, session.PortConnections); err != nil {
+		_ = os.RemoveAll(dir)
+		return nil, &codedError{exitSession, err}
+	}
+	return func() {
+		t.port.Close()
+		_ = os.RemoveAll(dir)
+	}, nil
 }
 
 // portDir creates a folder for the port. Its path is short enough for a socket. Processes of other
