@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 )
 
@@ -25,7 +26,7 @@ type group struct {
 	whole   bool  // a block is a run
 	total   block // with sorted pauses
 	weights [][]float64
-	halves  [2]block // of the runs, or of the only one
+	thirds  [3]block // of the runs, or of the only one
 
 	begin, end time.Time // of all runs; zero: unknown
 }
@@ -51,15 +52,15 @@ func newGroup(runs []*Sample, whole bool, seed uint64) *group {
 			g.blocks = append(g.blocks, s.blocks(max(1, int(math.Round(n*share))))...)
 		}
 	}
-	halves := parts
+	thirds := parts
 	if len(runs) == 1 {
-		halves = runs[0].blocks(2)
+		thirds = runs[0].blocks(3)
 	}
-	for i := range halves {
-		g.halves[2*i/len(halves)].merge(&halves[i])
+	for i := range thirds {
+		g.thirds[3*i/len(thirds)].merge(&thirds[i])
 	}
-	for i := range g.halves {
-		g.halves[i].sort()
+	for i := range g.thirds {
+		g.thirds[i].sort()
 	}
 	random := rand.New(rand.NewPCG(seed, 0))
 	for range draws {
@@ -154,7 +155,7 @@ func (g *group) short(m *comparedMetric, name string) string {
 type estimate struct {
 	log, below, above float64
 	least             float64 // how much one event more or less changes it
-	drift             float64 // from the first half of the runs to the second, or of the only run
+	drift             float64 // among the thirds of the runs, or of the only run
 }
 
 // estimate estimates a metric, with a probability of tail at each end that the true value is
@@ -182,15 +183,15 @@ func (g *group) estimate(m *comparedMetric, tail float64) (e estimate) {
 			e.below, e.above = max(e.below, below), max(e.above, above)
 		}
 	}
-	var logs [2]float64
-	for i := range g.halves {
-		v, ok := g.halves[i].value(m)
+	var logs [3]float64
+	for i := range g.thirds {
+		v, ok := g.thirds[i].value(m)
 		if !ok {
 			return e
 		}
-		logs[i] = m.log(v, &g.halves[i])
+		logs[i] = m.log(v, &g.thirds[i])
 	}
-	e.drift = math.Abs(logs[1] - logs[0])
+	e.drift = slices.Max(logs[:]) - slices.Min(logs[:])
 	return e
 }
 

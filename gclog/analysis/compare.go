@@ -79,8 +79,8 @@ func Compare(a, b []*Sample, seed uint64) *Comparison {
 
 const (
 	// If B follows A, a difference is not detected unless it is this many times what the metric
-	// drifts within A and B: a trend that continues is no difference between them.
-	drifts = 1.5
+	// drifts within A and within B, together: a trend that continues is no difference between them.
+	drifts = 1.0
 	// leastFar is how far from an estimate the true value may always be, as a share.
 	leastFar = 0.02
 )
