@@ -23,7 +23,7 @@ FUZZ      = ./parse ./parse/clr ./gclog ./gclog/heap ./formats ./formats/logs ./
 
 OUT      ?= bin/gclog
 
-.PHONY: build test race fuzz bench bench-daemon bench-overhead bench-heap lint live harmless harmless-part bin/harmless.test java ship demo golden platforms package deploy-test soak mutate calibrate clean help
+.PHONY: build test race fuzz bench bench-daemon bench-overhead bench-heap lint live harmless harmless-part bin/harmless.test java ship report-test report-shots demo golden platforms package deploy-test soak mutate calibrate clean help
 
 build: ## build bin/gclog
 	$(BUILD) -o $(OUT) .
@@ -84,6 +84,17 @@ ship: ## test real shippers with rotated logs; needs rsyslog, and a collector's 
 	  $(GO) build -trimpath -ldflags "-s -w" -o ../../bin/otelcol .; else \
 	  echo "no collector: its modules cannot be had"; fi
 	GCLOG_SHIP=1 $(GO) test -count 1 -run '^TestShip' -v .
+
+# npm ci installs what testdata/report/package-lock.json says, by its checksums.
+report-test: ## use the pages of gclog report in Chromium; needs Node 18 or later, npm and Chromium
+	cd testdata/report && npm ci --ignore-scripts --no-audit --no-fund --silent
+	GCLOG_BROWSER=$$(command -v chromium || command -v chromium-browser || command -v google-chrome) \
+	  $(GO) test -count 1 -timeout 10m -run '^TestBrowser' -v ./internal/report
+
+report-shots: build ## take the screenshots of docs/report.md; look at each before you commit it
+	cd testdata/report && npm ci --ignore-scripts --no-audit --no-fund --silent
+	GCLOG_BROWSER=$$(command -v chromium || command -v chromium-browser || command -v google-chrome) \
+	  node testdata/report/shots.mjs bin/gclog docs/images
 
 soak: ## test the daemon with random histories and all faults for DURATION, up to the first failure (Linux)
 	$(GO) test -c -o bin/soak.test ./internal/testing/fakenode/check

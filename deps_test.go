@@ -51,6 +51,7 @@ var arrows = map[string][]string{
 		"formats", "formats/logs", "formats/screen", "gclog", "gclog/analysis", "parse/clr", "session", "internal/attach", "internal/control", "internal/history", "internal/view",
 		"charm.land/bubbletea/v2",
 	},
+	"internal/report":      {"formats", "formats/fields", "gclog", "gclog/analysis", "internal/view"},
 	"internal/view":        {"formats", "formats/fields", "formats/screen", "gclog", "gclog/analysis"},
 	"internal/unpack":      {"github.com/klauspost/compress/zstd"},
 	"internal/history":     {"formats", "formats/logs", "gclog", "gclog/analysis", "parse", "parse/clr", "internal/attach", "internal/cause", "internal/output", "internal/unpack"},
@@ -61,7 +62,7 @@ var arrows = map[string][]string{
 		"github.com/cenkalti/backoff/v5", "github.com/coreos/go-systemd/v22/daemon", "github.com/rs/zerolog", "golang.org/x/sys/unix",
 	},
 	"internal/cli": {
-		"formats", "formats/logs", "formats/screen", "gclog", "gclog/analysis", "gclog/heap", "parse", "parse/clr", "session", "internal/output", "internal/attach", "internal/xlog", "internal/config", "internal/control", "internal/cause", "internal/daemon", "internal/spelling", "internal/fakeruntime", "internal/unpack", "internal/doctor", "internal/history", "internal/accesslog", "internal/flame", "internal/gcsettings", "internal/top", "internal/view",
+		"formats", "formats/logs", "formats/screen", "gclog", "gclog/analysis", "gclog/heap", "parse", "parse/clr", "session", "internal/output", "internal/attach", "internal/xlog", "internal/config", "internal/control", "internal/cause", "internal/daemon", "internal/spelling", "internal/fakeruntime", "internal/unpack", "internal/doctor", "internal/history", "internal/accesslog", "internal/flame", "internal/gcsettings", "internal/top", "internal/view", "internal/report",
 		"github.com/rs/zerolog", "github.com/rs/zerolog/diode", "github.com/urfave/cli/v2", "golang.org/x/sys/unix",
 	},
 	// Only for tests and the demonstration of the Makefile.

@@ -28,6 +28,8 @@ bin/gclog completion fish >$share/completions/gclog.fish
 		printf '\n== %s %s\n\n' "$module" "$version"
 		find "$dir" -maxdepth 1 \( -name 'LICENSE*' -o -name 'NOTICE*' -o -name 'COPYING*' \) | sort | xargs -d '\n' cat
 	done
+	printf '\n== uPlot 1.6.32, in the pages of gclog report\n\n'
+	cat internal/report/page/uplot/LICENSE
 } >$share/doc/third-party-licenses.txt
 
 cat >$share/doc/changelog.Debian <<-END

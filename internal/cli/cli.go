@@ -106,7 +106,7 @@ Examples:
 		},
 		Commands: []*cli.Command{
 			p.psCommand(), p.doctorCommand(), p.attachCommand(), p.runCommand(), p.convertCommand(), p.recordCommand(),
-			p.summaryCommand(), p.explainCommand(), p.checkCommand(), p.compareCommand(), p.tuneCommand(), p.pausesCommand(), p.statCommand(), p.topCommand(),
+			p.summaryCommand(), p.reportCommand(), p.explainCommand(), p.checkCommand(), p.compareCommand(), p.tuneCommand(), p.pausesCommand(), p.statCommand(), p.topCommand(),
 			p.heapCommand(), p.gcCommand(), p.settingsCommand(), p.daemonCommand(), p.ctlCommand(), p.healthCommand(), p.configCommand(), p.demoCommand(), p.versionCommand(), p.completionCommand(),
 			p.manCommand(), p.xlogHelpCommand(), p.processesCommand(),
 		},

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/view"
 )
 
 // A differenceCondition is a --fail-if of compare: that a metric is worse by more than a limit, or a
@@ -55,7 +56,7 @@ func parseDifferences(texts []string) (list []differenceCondition, err error) {
 // countedChanges returns the numbers of findings that a condition can be about.
 func countedChanges(x *findingChanges) []checkMetric {
 	count := func(name, help string, n int) checkMetric {
-		return checkMetric{Metric: analysis.Metric{Name: name, Help: help, Number: countOf(uint64(n))}}
+		return checkMetric{Metric: analysis.Metric{Name: name, Help: help, Number: view.Count(uint64(n))}}
 	}
 	return []checkMetric{
 		count("findings.new", "findings in B and not in A", len(x.added)),

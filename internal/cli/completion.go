@@ -62,7 +62,7 @@ func completesProcesses(name string) bool {
 
 // completesInputs reports whether the arguments of a command are files, or a running process.
 func completesInputs(name string) bool {
-	return slices.Contains([]string{"summary", "check", "explain", "pauses", "stat", "top", "doctor", "settings", "heap stat"}, name)
+	return slices.Contains([]string{"summary", "report", "check", "explain", "pauses", "stat", "top", "doctor", "settings", "heap stat"}, name)
 }
 
 // eachArgument calls f for the subcommands of a command whose argument can be a process, by the shell

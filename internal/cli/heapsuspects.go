@@ -96,7 +96,7 @@ func (r *suspectReport) write(w io.Writer, width, page, all int) {
 		s := &r.list[i]
 		fmt.Fprintln(w)
 		hanging(w, page, 3, fmt.Sprintf("%d. ", i+1), r.what(s))
-		r.writePath(w, width, s)
+		r.writePath(w, s)
 		r.writeBelow(w, width, s)
 		wrapped(w, page, 3, r.advice(s))
 	}
@@ -124,38 +124,58 @@ func (r *suspectReport) percent(bytes uint64) string {
 	return fmt.Sprintf("%.1f %%", 100*r.shareOf(bytes))
 }
 
-// writePath prints the path to a suspect, as heap roots does.
-func (r *suspectReport) writePath(w io.Writer, width int, s *heap.Suspect) {
+// held introduces the path to a suspect.
+func (r *suspectReport) held(s *heap.Suspect) string {
 	switch {
 	case len(s.Path) == 0:
-		fmt.Fprintf(w, "   Held in several ways, %d of them by: %s\n", s.Via, clean(s.Holder.String()))
-		return
+		return fmt.Sprintf("Held in several ways, %d of them by: %s", s.Via, clean(s.Holder.String()))
 	case s.Object == heap.NoObject && s.Via < s.Objects:
-		fmt.Fprintf(w, "   Held by, %d of them:\n", s.Via)
+		return fmt.Sprintf("Held by, %d of them:", s.Via)
 	case s.Dominated || s.Object == heap.NoObject:
-		fmt.Fprintln(w, "   Held by:")
-	default:
-		fmt.Fprintln(w, "   Held in several ways, the shortest:")
+		return "Held by:"
+	}
+	return "Held in several ways, the shortest:"
+}
+
+// steps returns the steps of the path to a suspect, as heap roots prints them.
+func (r *suspectReport) steps(s *heap.Suspect) (list []pathStep) {
+	if len(s.Path) == 0 {
+		return nil
 	}
 	first, omitted, last := middle(s.Path)
-	holder := clean(s.Holder.String()) + ": "
 	step := func(indent int, x heap.Step) {
-		text := holder + r.shown(x.Type)
+		text := r.shown(x.Type)
+		if len(list) == 0 {
+			text = clean(s.Holder.String()) + ": " + text
+		}
 		if x.Repeated > 1 {
 			text += fmt.Sprintf(" (a chain of %d)", x.Repeated)
 		}
-		indent = 2*indent + 5
-		hanging(w, width, indent+2, strings.Repeat(" ", indent), text)
-		holder = ""
+		list = append(list, pathStep{indent, text})
 	}
 	for i, x := range first {
 		step(i, x)
 	}
 	if omitted > 0 {
-		fmt.Fprintf(w, "     %s... %s ...\n", strings.Repeat("  ", len(first)), counted(uint64(omitted), "step"))
+		list = append(list, pathStep{len(first), fmt.Sprintf("... %s ...", counted(uint64(omitted), "step"))})
 	}
 	for i, x := range last {
 		step(len(first)+1+i, x)
+	}
+	return list
+}
+
+// A pathStep is a line of a path.
+type pathStep struct {
+	indent int
+	text   string
+}
+
+// writePath prints the path to a suspect.
+func (r *suspectReport) writePath(w io.Writer, s *heap.Suspect) {
+	fmt.Fprintf(w, "   %s\n", r.held(s))
+	for _, x := range r.steps(s) {
+		fmt.Fprintf(w, "     %s%s\n", strings.Repeat("  ", x.indent), x.text)
 	}
 }
 

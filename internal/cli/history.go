@@ -26,7 +26,7 @@ import (
 func historyFlags() []cli.Flag {
 	return join(processFlags(), spanFlags(), []cli.Flag{
 		&cli.Int64Flag{Name: "pid", Category: processOptions, Usage: "the process with this `PID`, if a file contains several"},
-		&cli.StringFlag{Name: "duration", Category: timeOptions, Usage: "watch a running process for `TIME`: 90s, 5m, 00:00:05:00; Ctrl-C ends it earlier", DefaultText: watchFor.String()},
+		&cli.StringFlag{Name: "duration", Aliases: []string{"for"}, Category: timeOptions, Usage: "watch a running process for `TIME`: 90s, 5m, 00:00:05:00; Ctrl-C ends it earlier", DefaultText: watchFor.String()},
 	})
 }
 

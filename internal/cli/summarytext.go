@@ -177,7 +177,7 @@ func (t *summaryText) pauses() {
 	for _, x := range s.WithoutGC {
 		t.line("without a GC", "%s: %s, longest %s", x.Kind, counted(x.Pauses.Count, "pause"), t.num("without a GC", x.Pauses.Max))
 	}
-	t.classes(pauseColumns, hasPauses)
+	t.classes(view.PauseColumns(), hasPauses)
 }
 
 func (t *summaryText) spread(name, what string, d *analysis.Distribution) {
@@ -244,7 +244,7 @@ func (t *summaryText) collections() {
 		t.line("GCs", "none")
 		return
 	}
-	t.classes(collectionColumns, hasGCs)
+	t.classes(view.CollectionColumns(), hasGCs)
 }
 
 // heap prints sizes and allocations, and the other memory of the process.
@@ -263,7 +263,7 @@ func (t *summaryText) heap() {
 	}
 	t.known("finalization", all.Finalization.Max, "at most %s %s%s", plural(uint64(all.Finalization.Max.Value), "object"), retained)
 	t.finalized(t.a.types.Finalized(3))
-	t.classes(sizeColumns, hasGCs)
+	t.classes(view.SizeColumns(), hasGCs)
 }
 
 // memory prints how much of the process's memory is the GC's, and how close its control group is to

@@ -1,0 +1,276 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/formats/screen"
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/history"
+	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/internal/report"
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) reportCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "report",
+		Usage:     "write a page with charts, findings and all collections",
+		ArgsUsage: "FILE...|PID|NAME",
+		Description: `Files are recordings (.nettrace) or logs in the formats unified, json and csv, also .gz
+and .zst; - is standard input. A number, or a name that is not a file, is a running
+process, which is observed for 30 seconds (--for).
+
+The page is one HTML file that loads nothing from a network: it can be mailed. It explains
+the 500 collections that findings name or that paused the program longest. --format md
+writes the numbers and findings in Markdown, for an issue tracker, --png a picture of the
+pauses and the heap, for a chat; Chromium or Chrome must be installed to draw it. Heap
+snapshots (.gcdump) among the files are shown too, each with its difference to the one
+before. Two files that are not of one rotated log are shown side by side, on the same
+scales.
+
+Examples:
+   gclog report app.nettrace -o report.html
+   gclog report gc*.json --since -1h -o report.html
+   gclog report 4711 --for 60s -o report.html      of a running process
+   gclog report before.json after.json -o report.html
+   gclog report app.nettrace --format md
+   gclog report app.nettrace --png pauses.png      only the picture
+   gclog report gc.json 1.gcdump 2.gcdump -o report.html`,
+		Flags: join(historyFlags(), []cli.Flag{
+			thresholdFlag(),
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: output.Stdout, Usage: "write to `FILE`; an existing one is replaced when the new one is complete"},
+			&cli.StringFlag{Name: "png", Usage: "also write a picture of pauses and heap to `FILE`; Chromium draws it"},
+			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "html", Usage: "`FORMAT`: html, or md (Markdown)"},
+		}),
+		Action: p.report,
+	}
+}
+
+func (p *program) report(c *cli.Context) error {
+	how, to, png := c.String("format"), c.String("output"), c.String("png")
+	if how != "html" && how != "md" {
+		return usagef("--format %s: it must be html or md", how)
+	}
+	page := png == "" || c.IsSet("output") || c.IsSet("format")
+	if page && how == "html" && to == output.Stdout && screen.IsTerminal(p.stdout) {
+		return usagef("a page is not for a terminal: give a file with -o, such as -o report.html")
+	}
+	for _, name := range c.Args().Slice() {
+		for _, out := range []string{to, png} {
+			if out != output.Stdout && output.SamePath(name, out) {
+				return usagef("%s is the input and cannot be the output too", name)
+			}
+		}
+	}
+	browser := ""
+	if png != "" {
+		var err error
+		if browser, err = findBrowser(); err != nil {
+			return err
+		}
+		if err := p.checkOutput(png); err != nil {
+			return err
+		}
+	}
+	if err := p.checkOutput(to); err != nil {
+		return err
+	}
+	if a, b, two := comparedFiles(c.Args().Slice()); two {
+		if png != "" {
+			return usagef("--png shows one history: give one of %s and %s", a, b)
+		}
+		return p.reportComparison(c, a, b, how, to)
+	}
+	in, err := p.reportInput(c, c.Args().Slice())
+	if in == nil {
+		return err
+	}
+	d := report.New(in)
+	if png != "" {
+		err = errors.Join(p.writePicture(c.Context, browser, png, d), err)
+	}
+	if page {
+		write := d.WriteHTML
+		if how == "md" {
+			write = d.WriteMarkdown
+		}
+		err = errors.Join(p.writeReport(to, d.Collected, write), err)
+	}
+	return err
+}
+
+// reportInput reads the arguments. It may return both an input and an error: the report shows what
+// could be read.
+func (p *program) reportInput(c *cli.Context, names []string) (*report.Input, error) {
+	histories, snapshots := splitSnapshots(names)
+	in := &report.Input{Version: p.version()}
+	var damage error
+	if len(histories) > 0 || len(snapshots) == 0 {
+		h, o, err := p.reported(c, histories)
+		if h == nil {
+			return nil, err
+		}
+		damage = err
+		p.describeHistory(in, h, o)
+		if h.Format == "" && o.records.HeapDumps() > 0 {
+			for _, name := range h.Names {
+				if list, err := p.reportSnapshots([]string{name}); err == nil { // others contain no walk
+					in.Snapshots = append(in.Snapshots, list...)
+				}
+			}
+		}
+	}
+	list, err := p.reportSnapshots(snapshots)
+	if list == nil && len(snapshots) > 0 {
+		return nil, err
+	}
+	in.Snapshots = append(in.Snapshots, list...)
+	if in.Source == "" {
+		in.Source = strings.Join(snapshots, ", ")
+	}
+	return in, errors.Join(damage, err)
+}
+
+func (p *program) writeReport(to string, collected uint64, write func(io.Writer) error) error {
+	if to == output.Stdout {
+		return p.write(write)
+	}
+	size, err := writeFile(to, modeReport, write)
+	if err != nil {
+		return err
+	}
+	p.ui.sayf("%s: %s, %s", to, counted(collected, "collection"), formats.SizeText(size))
+	return nil
+}
+
+// comparedFiles returns the two files to compare: if there are exactly two, that are neither heap
+// snapshots nor parts of one rotated log.
+func comparedFiles(names []string) (a, b string, two bool) {
+	if len(names) != 2 || formats.ArchivedFrom(names[0]) == formats.ArchivedFrom(names[1]) || isSnapshot(names[0]) || isSnapshot(names[1]) {
+		return "", "", false
+	}
+	for _, name := range names {
+		if _, err := os.Stat(name); err != nil {
+			return "", "", false
+		}
+	}
+	return names[0], names[1], true
+}
+
+// reportComparison writes a report about two histories.
+func (p *program) reportComparison(c *cli.Context, a, b, how, to string) error {
+	before, err := p.reportInput(c, []string{a})
+	if before == nil {
+		return err
+	}
+	after, err2 := p.reportInput(c, []string{b})
+	if after == nil {
+		return err2
+	}
+	x := report.Compare(before, after)
+	write := x.WriteHTML
+	if how == "md" {
+		write = x.WriteMarkdown
+	}
+	return errors.Join(p.writeReport(to, x.Sides[0].Collected+x.Sides[1].Collected, write), err, err2)
+}
+
+// A reporting observes what a report needs.
+type reporting struct {
+	gclog.EventObserver // both of the observers below
+	*assessment
+	records *report.Recorder
+}
+
+// reported reads the history in files, or of a running process.
+func (p *program) reported(c *cli.Context, files []string) (*history.History, *reporting, error) {
+	thresholds, err := parseThresholds(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	var o *reporting
+	h, err := p.historyOf(c, files, func(process *gclog.Process, w analysis.Window) gclog.SpanObserver {
+		a := newAssessment(process, thresholds, w)
+		records := report.NewRecorder(w, a.findings.List)
+		o = &reporting{gclog.Tee(a, records).(gclog.EventObserver), a, records}
+		return o
+	})
+	if h != nil && h.Cut() {
+		o.findings.Damaged(h.Damage)
+	}
+	return h, o, err
+}
+
+// Begin implements gclog.SpanObserver.
+func (o *reporting) Begin(at int64) {
+	o.assessment.Begin(at)
+	o.records.Begin(at)
+}
+
+// End implements gclog.SpanObserver.
+func (o *reporting) End(at int64) {
+	o.assessment.End(at)
+	o.records.End(at)
+}
+
+func (p *program) describeHistory(in *report.Input, h *history.History, o *reporting) {
+	in.Source, in.Process, in.Format, in.Begin = h.Source(), h.Process, h.Format, h.Begin
+	in.Summary, in.Findings, in.NotEvaluated, in.Records = o.statistics.Summary(), o.findings.List(), o.findings.NotEvaluated(), o.records
+	if len(h.Names) > 0 {
+		in.Command = "gclog explain " + shellWords(h.Names)
+	}
+	in.Facts = reportFacts(h, in.Summary)
+}
+
+// reportFacts returns what the history is of.
+func reportFacts(h *history.History, s *analysis.Summary) (list []report.Fact) {
+	x := h.Process
+	add := func(name, text string) {
+		if text != "" {
+			list = append(list, report.Fact{Name: name, Text: text})
+		}
+	}
+	if x.ID != 0 {
+		add("pid", strconv.FormatInt(x.ID, 10))
+	}
+	add("runtime", runtimeText(x))
+	add("os", strings.TrimSpace(x.OS+" "+x.Architecture))
+	add("host", x.Host)
+	add("container", x.ContainerName)
+	add("pod", strings.Trim(x.Namespace+"/"+x.Pod, "/"))
+	w := s.Window
+	observed := s.Duration.Text()
+	if s.Unobserved > 0 {
+		observed += " of it observed"
+	}
+	add("time", fmt.Sprintf("%s to %s, %s", x.Time(w.From).Format("2006-01-02 15:04:05.000"), x.Time(w.To).Format("15:04:05.000 MST"), observed))
+	add("collections", strconv.FormatUint(s.Classes[analysis.ClassAll].Count, 10))
+	add("source", h.Source())
+	if h.Damage != "" {
+		add("damaged", h.Damage)
+	}
+	add("command line", x.CommandLine)
+	return list
+}
+
+// shellWords quotes words for a shell.
+func shellWords(words []string) string {
+	var b strings.Builder
+	for i, w := range words {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		if strings.Trim(w, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/+:=@%,") != "" {
+			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+		b.WriteString(w)
+	}
+	return b.String()
+}

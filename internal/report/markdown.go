@@ -1,0 +1,93 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// WriteMarkdown writes the numbers and findings for an issue tracker: the dialect of GitHub.
+func (d *Data) WriteMarkdown(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	fmt.Fprintf(b, "# GC report: %s\n\n", escaped(d.Title))
+	for _, f := range d.Facts {
+		fmt.Fprintf(b, "- %s: %s\n", f.Name, escaped(f.Text))
+	}
+	fmt.Fprint(b, "\n| |")
+	for _, t := range d.Tiles {
+		fmt.Fprintf(b, " %s |", t.Name)
+	}
+	fmt.Fprintf(b, "\n|---|%s\n| |", strings.Repeat("---|", len(d.Tiles)))
+	for _, t := range d.Tiles {
+		fmt.Fprintf(b, " **%s**<br>%s |", escaped(t.Value), escaped(strings.Join(t.Notes, "; ")))
+	}
+	fmt.Fprint(b, "\n\n## Findings\n\n")
+	if len(d.Findings) == 0 {
+		fmt.Fprint(b, "No rule found a problem.\n")
+	}
+	for _, f := range d.Findings {
+		fmt.Fprintf(b, "- **%s: %s** (`%s`): %s", f.Severity, f.Title, f.Rule, escaped(f.Text))
+		if len(f.GCs) > 0 {
+			fmt.Fprint(b, " Collections:")
+			for _, n := range f.GCs {
+				fmt.Fprintf(b, " %d", n) // not #n, which would link to an issue
+			}
+			fmt.Fprint(b, ".")
+		}
+		fmt.Fprintf(b, "\n  - %s\n", f.Advice)
+	}
+	for _, g := range d.Classes {
+		fmt.Fprintf(b, "\n## %s by class\n\n", g.Caption)
+		markdownTable(b, g.Head, g.Rows)
+	}
+	for _, x := range []struct {
+		title, head string
+		list        []Bar
+	}{{"Reasons", "reason", d.Reasons}, {"Conditions", "condition", d.Conditions}} {
+		if len(x.list) == 0 {
+			continue
+		}
+		var rows [][]string
+		for _, r := range x.list {
+			rows = append(rows, []string{r.Name, fmt.Sprint(r.Count), fmt.Sprintf("%.1f %%", r.Percent)})
+		}
+		fmt.Fprintf(b, "\n## %s\n\n", x.title)
+		markdownTable(b, []string{x.head, "GCs", "share"}, rows)
+	}
+	fmt.Fprintf(b, "\nWritten by gclog %s from %s.\n", d.Version, escaped(d.Source))
+	return b.Flush()
+}
+
+func markdownTable(w io.Writer, head []string, rows [][]string) {
+	fmt.Fprintf(w, "| %s |\n|---|%s\n", strings.Join(head, " | "), strings.Repeat("---:|", len(head)-1))
+	for _, r := range rows {
+		for _, c := range r {
+			fmt.Fprintf(w, "| %s ", escaped(c))
+		}
+		fmt.Fprintln(w, "|")
+	}
+}
+
+// escaped returns text without what Markdown and HTML act upon, in one line.
+func escaped(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case strings.ContainsRune("\\`*_[]|~#!", r):
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r == '<':
+			b.WriteString("&lt;")
+		case r == '>':
+			b.WriteString("&gt;")
+		case r == '&':
+			b.WriteString("&amp;")
+		case r == '@': // it would notify people
+			b.WriteString("@\u200b")
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}

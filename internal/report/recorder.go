@@ -1,0 +1,204 @@
+package report
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/gclog/analysis"
+)
+
+const (
+	// mostRows is how many collections and pauses a page has; of more, those with maximums.
+	mostRows = 100_000
+	// MostExplained is how many collections are explained in the page.
+	MostExplained = 500
+	// mostGaps is how many times without data are marked.
+	mostGaps = 1000
+)
+
+// A Recorder is the observer of a report: it keeps what tables and charts show. It does not keep
+// what it is passed.
+type Recorder struct {
+	gclog.NopObserver
+	window   analysis.Window
+	findings func() []analysis.Finding
+
+	gcs        *table
+	pauses     *table // that are not a whole collection: the two of background ones, and those without a collection
+	histogram  [analysis.Classes][buckets]uint64
+	conditions map[string]uint64 // collections by the reasons for their generation
+	peers      *analysis.Peers
+	kept       []kept
+	gaps       []gap
+	heapDumps  int
+	end        int64
+	began      bool
+}
+
+// A kept record may be explained.
+type kept struct {
+	id    int
+	pause int64
+	d     *gclog.GCDetails
+}
+
+// A gap is a time in which nothing was observed.
+type gap struct {
+	From int64  `json:"from"`
+	To   int64  `json:"to"`
+	Why  string `json:"why"`
+}
+
+// NewRecorder returns an empty Recorder for a part of a history. findings returns those so far: the
+// collections that they name are explained in any case.
+func NewRecorder(w analysis.Window, findings func() []analysis.Finding) *Recorder {
+	return newRecorder(w, findings, mostRows)
+}
+
+func newRecorder(w analysis.Window, findings func() []analysis.Finding, rows int) *Recorder {
+	r := &Recorder{
+		window: w, findings: findings, conditions: map[string]uint64{}, peers: analysis.NewPeers(),
+		gcs:    newTable(allColumns(), rows, "pause.total", "suspend", "heap.peak", "heap.after", "heap.committed", "alloc_rate.bytes_per_s", "process.memory.rss"),
+		pauses: newTable(pauseColumns(), rows, "duration", "suspend"),
+	}
+	r.gcs.keep = r.keptRows
+	return r
+}
+
+// keptRows returns the rows of the records that may be explained.
+func (r *Recorder) keptRows() map[int]bool {
+	ids := map[int]bool{}
+	for _, k := range r.kept {
+		ids[k.id] = true
+	}
+	return ids
+}
+
+// pauseColumns are the columns of pauses, which Recorder.Pause fills in.
+func pauseColumns() []column {
+	return []column{
+		{Key: "start", Unit: "time"},
+		{Key: "duration", Unit: "ns"},
+		{Key: "suspend", Unit: "ns"},
+		{Key: "class", Unit: "name"},
+		{Key: "kind", Unit: "name"},
+		{Key: "number"},
+	}
+}
+
+// Begin records the start of a session.
+func (r *Recorder) Begin(at int64) {
+	if r.began {
+		r.gap(gap{r.end, at, "no session"})
+	}
+	r.began = true
+	r.end = max(r.end, at)
+}
+
+// End records the end of a session.
+func (r *Recorder) End(at int64) { r.end = max(r.end, at) }
+
+// Gap records a time for which records are missing.
+func (r *Recorder) Gap(g *gclog.Gap) {
+	if g.Since > 0 {
+		r.gap(gap{g.Since, g.Time, g.Reason.String()})
+	}
+}
+
+func (r *Recorder) gap(g gap) {
+	if g.From, g.To = r.window.Clip(g.From, g.To); g.From < g.To && len(r.gaps) < mostGaps {
+		r.gaps = append(r.gaps, g)
+	}
+}
+
+// HeapDumps returns the number of collections for heap snapshots.
+func (r *Recorder) HeapDumps() int { return r.heapDumps }
+
+// Pause adds a pause.
+func (r *Recorder) Pause(p *gclog.Pause) {
+	start, end := r.window.Clip(p.Start, p.Start+p.Duration)
+	if start == end && !r.window.Contains(p.Start) {
+		return
+	}
+	class := analysis.ClassOf(p.GC)
+	r.histogram[class][bucketOf(end-start)]++
+	if p.GC != nil && p.Kind == gclog.PauseBlocking {
+		return // it is in the row of the collection
+	}
+	suspend, number := int64(unknown), int64(unknown)
+	if p.HasSuspend {
+		suspend = p.Suspend
+	}
+	if p.GC != nil && p.GC.HasNumber {
+		number = int64(p.GC.Number)
+	}
+	r.pauses.addValues(start, end-start, suspend, r.pauses.names[3].number(class.String()), r.pauses.names[4].number(p.Kind.String()), number)
+}
+
+// GC adds a collection that started in the window.
+func (r *Recorder) GC(d *gclog.GCDetails) {
+	if !r.window.Contains(started(d)) {
+		return
+	}
+	id := r.gcs.add(d)
+	if d.HeapDump {
+		r.heapDumps++
+	}
+	r.peers.GC(d)
+	if _, conditions, known := d.Condemned(); known {
+		for _, name := range conditions.Names(nil) {
+			r.conditions[name]++
+		}
+	}
+	r.kept = append(r.kept, kept{id, d.Pause(), d.Clone()})
+	if len(r.kept) > 2*MostExplained {
+		r.forget()
+	}
+}
+
+// forget keeps the records that may be explained: those that findings name now, and the longest.
+// What findings name are the worst of their kind: one that is not among them will never be.
+func (r *Recorder) forget() {
+	named := map[uint32]bool{}
+	for _, f := range r.findings() {
+		for _, number := range f.GCs {
+			named[number] = true
+		}
+	}
+	first := func(k *kept) bool { return k.d.HasNumber && named[k.d.Number] }
+	slices.SortStableFunc(r.kept, func(a, b kept) int {
+		if x, y := first(&a), first(&b); x != y {
+			if x {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(b.pause, a.pause)
+	})
+	n := min(len(r.kept), MostExplained)
+	clear(r.kept[n:])
+	r.kept = r.kept[:n]
+}
+
+// buckets is the number of buckets of the histogram of pauses: ten for each power of ten from 1 µs
+// to 1000 s.
+const (
+	buckets       = 90
+	perDecade     = 10
+	firstBucketNS = 1000
+)
+
+// bucketOf returns the bucket of a pause.
+func bucketOf(ns int64) int {
+	if ns < firstBucketNS {
+		return 0
+	}
+	return min(buckets-1, int(perDecade*math.Log10(float64(ns)/firstBucketNS)))
+}
+
+// bucketStart returns the shortest pause in a bucket, in nanoseconds.
+func bucketStart(i int) float64 {
+	return firstBucketNS * math.Pow(10, float64(i)/perDecade)
+}

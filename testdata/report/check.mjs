@@ -1,0 +1,211 @@
+// Uses a page of gclog report as a person does, with pointer and keyboard:
+//   node check.mjs PAGE EXPECTED.json FOLDER
+// EXPECTED.json has the numbers of the record; the exports are left in FOLDER. Prints one JSON object
+// with figures; fails with a list of what is wrong.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { createRequire } from 'node:module';
+import { openBrowser, openPage, settled } from './browser.mjs';
+
+const [file, expectedFile, folder] = process.argv.slice(2);
+const expected = JSON.parse(fs.readFileSync(expectedFile, 'utf8'));
+const axe = fs.readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const browser = await openBrowser();
+const figures = {};
+
+async function accessible(page, where) {
+  if (!expected.rows && !expected.types && !expected.sides) return; // of a large page only how long it takes matters
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
+  const list = violations.map((v) => `${where}: ${v.id}: ${v.help}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 200)).join(' … ')}`);
+  assert.deepEqual(list, []);
+}
+
+const texts = (page, selector) => page.$$eval(selector, (list) => list.map((e) => e.textContent.trim()));
+const text = (page, selector) => page.$eval(selector, (e) => e.textContent.trim());
+const column = async (page, key) => {
+  const heads = await page.$$eval('#gcs thead button', (list) => list.map((b) => b.dataset.key));
+  const at = heads.indexOf(key);
+  return page.$$eval('#gcs tbody tr', (rows, k) => rows.map((r) => r.children[k].textContent), at);
+};
+const box = async (page, selector) => {
+  await page.$eval(selector, (e) => e.scrollIntoView({ block: 'center', behavior: 'instant' }));
+  await settled(page);
+  return (await page.$(selector)).boundingBox();
+};
+const drag = async (page, b, from, to) => {
+  const y = b.y + b.height / 2;
+  await page.mouse.move(b.x + b.width * from, y);
+  await page.mouse.down();
+  await page.mouse.move(b.x + b.width * (from + to) / 2, y, { steps: 4 });
+  await page.mouse.move(b.x + b.width * to, y, { steps: 4 });
+  await page.mouse.up();
+  await settled(page);
+};
+
+async function history(page) {
+  // The numbers of the first screen and of the table.
+  assert.deepEqual(await texts(page, '.tile-value'), expected.tiles);
+  assert.match(await text(page, '#table .table-tools'), new RegExp(`${expected.collections.toLocaleString('en')} collections`));
+  const first = expected.rows.slice(0, 100);
+  assert.deepEqual(await column(page, 'number'), first.map((r) => r.number));
+  assert.deepEqual(await column(page, 'pause.total'), first.map((r) => r.pause));
+  assert.deepEqual(await column(page, 'heap.after'), first.map((r) => r.after));
+
+  // Sorting.
+  await page.click('#gcs [data-key="pause.total"]');
+  const sorted = (await column(page, 'pause.total')).filter((t) => t !== '–').map(Number);
+  const longest = expected.rows.map((r) => r.pause).filter((t) => t !== '–').map(Number).sort((a, b) => b - a).slice(0, 100);
+  assert.deepEqual(sorted.slice(0, longest.length), longest);
+  assert.equal(await page.$eval('#gcs th:has([data-key="pause.total"])', (e) => e.getAttribute('aria-sort')), 'descending');
+  assert.equal(await page.evaluate(() => document.activeElement.dataset.key), 'pause.total');
+  await page.click('#gcs [data-key="start"]');
+
+  // Filters: by generation, by a number, by a length.
+  const count = async (filter) => {
+    await page.$eval('#gc-filter', (e, v) => { e.value = v; e.dispatchEvent(new Event('input')); }, filter);
+    await new Promise((done) => setTimeout(done, 250));
+    const all = await text(page, '#table .table-tools [aria-live]');
+    return Number(all.split(' ')[0].replace(/,/g, ''));
+  };
+  assert.equal(await count('gen1'), expected.rows.filter((r) => r.generation === 1).length);
+  assert.equal(await count(`#${expected.rows[0].number}`), 1);
+  assert.equal(await count('pause>1ms'), expected.rows.filter((r) => Number(r.pause) > 1).length);
+  assert.equal(await count('no-such-reason'), 0);
+  assert.equal(await count(''), expected.collections);
+
+  // Zooming: drag in a chart, in the brush, by keys; all of it is the range of the table too.
+  const plot = '[data-chart="pauses"] .u-over';
+  const everything = await text(page, '#range-text');
+  await drag(page, await box(page, plot), 0.25, 0.6);
+  const zoomed = await text(page, '#range-text');
+  assert.notEqual(zoomed, everything);
+  await page.$eval('#table input[type=checkbox]', (e) => e.click());
+  await settled(page);
+  const inside = Number((await text(page, '#table .table-tools [aria-live]')).split(' ')[0].replace(/,/g, ''));
+  assert.ok(inside < expected.collections && inside > 0, `${inside} rows in the range`);
+  await page.click('#range-all');
+  assert.equal(await text(page, '#range-text'), everything);
+  assert.equal(await count(''), expected.collections);
+  await drag(page, await box(page, '#brush'), 0.3, 0.5);
+  assert.notEqual(await text(page, '#range-text'), everything);
+  await page.focus('#brush');
+  await page.keyboard.press('0');
+  assert.equal(await text(page, '#range-text'), everything);
+  await page.keyboard.press('+');
+  assert.notEqual(await text(page, '#range-text'), everything);
+  await page.keyboard.press('Escape');
+
+  // Every chart has a picture, or says what is missing.
+  for (const name of await page.$$eval('[data-chart]', (list) => list.map((f) => f.dataset.chart))) {
+    await box(page, `[data-chart="${name}"]`);
+    assert.ok(await page.$(`[data-chart="${name}"] canvas, [data-chart="${name}"] .missing`), `the chart ${name} is empty`);
+  }
+
+  // A collection by keyboard: the chart says where one is, Enter explains it.
+  await page.focus('[data-chart="heap"] .plot');
+  await page.keyboard.press('Home');
+  assert.match(await text(page, '#reading'), new RegExp(`#${expected.rows[0].number} `));
+  await page.keyboard.press('ArrowRight');
+  assert.match(await text(page, '#reading'), new RegExp(`#${expected.rows[1].number} `));
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('dialog[open] h2');
+  assert.match(await text(page, 'dialog h2'), new RegExp(`^Collection ${expected.rows[1].number}:`));
+  await accessible(page, 'explanation');
+  await page.keyboard.press('Escape');
+  assert.equal(await page.$('dialog[open]'), null);
+
+  // A row opens what explain says.
+  const worst = expected.explained;
+  await count(`#${worst.number}`);
+  await page.click('#gcs tbody button');
+  await page.waitForSelector('dialog[open] h2');
+  assert.ok((await text(page, 'dialog')).includes(worst.sentence), `the explanation of ${worst.number} does not say: ${worst.sentence}`);
+  await page.keyboard.press('Escape');
+  await count('');
+
+  // A finding leads to its collection.
+  if (await page.$('[data-gc]')) {
+    const number = await page.$eval('[data-gc]', (e) => e.dataset.gc);
+    await page.click('[data-gc]');
+    await page.waitForSelector('dialog[open] h2');
+    assert.match(await text(page, 'dialog h2'), new RegExp(`^Collection ${number}:`));
+    await page.keyboard.press('Escape');
+    await page.click('[data-show]');
+    await settled(page);
+  }
+
+  // Exports.
+  const session = await page.createCDPSession();
+  await session.send('Browser.setDownloadBehavior', { behavior: 'allow', downloadPath: folder, eventsEnabled: true });
+  for (const [button, name] of [['#csv', 'collections.csv'], ['#json', 'collections.json']]) {
+    const done = new Promise((resolve) => session.on('Browser.downloadProgress', (e) => { if (e.state === 'completed') resolve(); }));
+    await page.$eval(button, (e) => e.click());
+    await done;
+    assert.ok(fs.existsSync(`${folder}/${name}`));
+  }
+}
+
+// comparison checks that both sides have the same scales, and zoom together.
+async function comparison(page) {
+  const ticks = async () => {
+    const list = [];
+    for (let side = 0; side < expected.sides; side++) {
+      await box(page, `[data-side="${side}"] [data-chart="pauses"]`);
+      list.push(await page.$eval(`[data-side="${side}"] [data-chart="pauses"] canvas`, (c) => c.toDataURL().length > 1000));
+    }
+    return list;
+  };
+  assert.deepEqual(await ticks(), [true, true]);
+  const everything = await text(page, '#range-text');
+  assert.match(everything, /^00:00:00/);
+  await drag(page, await box(page, '[data-side="1"] [data-chart="pauses"] .u-over'), 0.2, 0.5);
+  assert.notEqual(await text(page, '#range-text'), everything);
+}
+
+async function snapshot(page) {
+  assert.equal(await text(page, '[data-types] [aria-live]'), `${expected.types} of ${expected.types}`);
+  assert.ok((await page.$$('.icicle button')).length > 3);
+  const path = await text(page, '.icicle-path');
+  await page.focus('.icicle button[tabindex="0"]');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  assert.notEqual(await text(page, '.icicle-path'), path);
+  await page.keyboard.press('Escape');
+  await page.type('[data-types] input', 'string');
+  await settled(page);
+  assert.ok((await texts(page, '[data-types] .name')).every((n) => n.toLowerCase().includes('string')));
+}
+
+let heard = [];
+try {
+  const { page, complaints } = await openPage(browser, file);
+  heard = complaints;
+  figures.ready_ms = Number(await page.evaluate(() => document.documentElement.dataset.ready));
+  await accessible(page, 'light');
+  if (expected.rows) await history(page);
+  if (expected.types) await snapshot(page);
+  if (expected.sides) await comparison(page);
+  await page.emulateMediaType('print');
+  assert.ok((await page.pdf()).length > 10000);
+  assert.deepEqual(complaints, []);
+  await page.close();
+
+  for (const view of [{ dark: true }, { width: 390, height: 800 }]) {
+    const { page, complaints } = await openPage(browser, file, view);
+    await accessible(page, JSON.stringify(view));
+    if (view.width) {
+      const width = await page.evaluate(() => document.documentElement.scrollWidth);
+      assert.ok(width <= view.width, `the page is ${width} wide on a phone`);
+    }
+    assert.deepEqual(complaints, []);
+    await page.close();
+  }
+  console.log(JSON.stringify(figures));
+} catch (e) {
+  console.error(heard.join('\n'));
+  throw e;
+} finally {
+  await browser.close();
+}
