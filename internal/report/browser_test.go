@@ -119,7 +119,7 @@ func fixedSize(v float64) string {
 // the records.
 func TestBrowser(t *testing.T) {
 	for _, tr := range recordings.Repository(t) {
-		if !slices.Contains([]string{"core31-svr-induced", "net10-datas-bgc", "net9-wks-attach", "v6-wksb"}, tr.Name) {
+		if !slices.Contains([]string{"core31-svr-induced", "net9-wks-attach"}, tr.Name) {
 			continue
 		}
 		t.Run(tr.Name, func(t *testing.T) {
