@@ -101,7 +101,7 @@ func (p *program) report(c *cli.Context) error {
 		if how == "md" {
 			write = d.WriteMarkdown
 		}
-		err = errors.Join(p.writeReport(to, d.Collected, write), err)
+		err = errors.Join(p.writeReport(to, reportedText(d), write), err)
 	}
 	return err
 }
@@ -138,7 +138,20 @@ func (p *program) reportInput(c *cli.Context, names []string) (*report.Input, er
 	return in, errors.Join(damage, err)
 }
 
-func (p *program) writeReport(to string, collected uint64, write func(io.Writer) error) error {
+// reportedText returns what is in a report.
+func reportedText(d *report.Data) string {
+	var parts []string
+	if d.History {
+		parts = append(parts, counted(d.Collected, "collection"))
+	}
+	if n := len(d.Snapshots); n > 0 {
+		parts = append(parts, counted(uint64(n), "heap snapshot"))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// writeReport writes a report and says what is in it.
+func (p *program) writeReport(to, what string, write func(io.Writer) error) error {
 	if to == output.Stdout {
 		return p.write(write)
 	}
@@ -146,7 +159,7 @@ func (p *program) writeReport(to string, collected uint64, write func(io.Writer)
 	if err != nil {
 		return err
 	}
-	p.ui.sayf("%s: %s, %s", to, counted(collected, "collection"), formats.SizeText(size))
+	p.ui.sayf("%s: %s, %s", to, what, formats.SizeText(size))
 	return nil
 }
 
@@ -179,7 +192,7 @@ func (p *program) reportComparison(c *cli.Context, a, b, how, to string) error {
 	if how == "md" {
 		write = x.WriteMarkdown
 	}
-	return errors.Join(p.writeReport(to, x.Sides[0].Collected+x.Sides[1].Collected, write), err, err2)
+	return errors.Join(p.writeReport(to, counted(x.Sides[0].Collected+x.Sides[1].Collected, "collection"), write), err, err2)
 }
 
 // A reporting observes what a report needs.

@@ -124,7 +124,8 @@ class TimeChart {
     const common = { show: !s.hidden || this.spec.stack, label: s.title, spanGaps: s.spanGaps === true, points: { show: false }, scale: 'y' };
     if (s.shape) return { ...common, stroke: color, paths: () => ({ stroke: new Path2D(), fill: null, clip: null, flags: 0 }) }; // drawShapes draws it
     if (s.fill) return { ...common, stroke: theme.panel, width: 1, fill: (u) => fillStyle(u.ctx, mix(color, theme.panel, 0.62), s.hatch) };
-    return { ...common, stroke: color, width: 1.6, dash: dashes[s.dash || 'solid'], paths: s.step ? uPlot.paths.stepped({ align: 1 }) : undefined };
+    const few = this.spec.xs.length < 60; // a line between two collections says little
+    return { ...common, stroke: color, width: 1.6, points: { show: few, size: 5, width: 0, fill: color }, dash: dashes[s.dash || 'solid'], paths: s.step ? uPlot.paths.stepped({ align: 1 }) : undefined };
   }
 
   // drawShapes draws the points of a series: small ones if there are very many.

@@ -12,7 +12,7 @@ function makeCharts(gcs, pauses, open, root = document, extents = {}) {
   function chart(name, spec, missing) {
     const figure = figures[name];
     if (!figure) return;
-    const lacking = spec.series.filter((s) => s.key && !gcs.has(s.key));
+    const lacking = spec.series.filter((s) => s.key && !s.optional && !gcs.has(s.key));
     spec.series = spec.series.filter((s) => !s.key || gcs.has(s.key));
     if (spec.series.length === 0 || spec.xs.length === 0) {
       figure.append(el('p', { class: 'missing' }, missing));
@@ -53,8 +53,8 @@ function makeCharts(gcs, pauses, open, root = document, extents = {}) {
     series: [
       bytes('heap.after', 'after', 'series-1', { fill: false }), bytes('heap.peak', 'before', 'series-2', { dash: 'dotted' }),
       bytes('heap.committed', 'committed', 'series-3', { dash: 'dashed', spanGaps: true }),
-      bytes('process.memory.rss', 'RSS', 'series-4', { dash: 'mixed', spanGaps: true }), bytes('process.cgroup.memory.usage', 'cgroup', 'series-5', { dash: 'dashed', spanGaps: true, hidden: true }),
-      bytes('process.cgroup.memory.limit', 'limit', 'series-6', { spanGaps: true, hidden: true }),
+      bytes('process.memory.rss', 'RSS', 'series-4', { dash: 'mixed', spanGaps: true }), bytes('process.cgroup.memory.usage', 'cgroup', 'series-5', { dash: 'dashed', spanGaps: true, hidden: true, optional: true }),
+      bytes('process.cgroup.memory.limit', 'limit', 'series-6', { spanGaps: true, hidden: true, optional: true }),
     ],
   }), 'The sizes of the heap are in the event GCHeapStats, which this log does not contain: any recording or log of gclog does.');
   chart('generations', overRows({
