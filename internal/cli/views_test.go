@@ -46,8 +46,9 @@ func topScreen(t *testing.T, path string, end int64) string {
 	return m.View()
 }
 
-// TestViewsAgree: the text log, the list of pauses, the explanation, the summary, stat and top have
-// the same numbers about the same recording.
+// TestViewsAgree: the text log, the list of pauses, the explanation, the summary, stat, top and the
+// report have the same numbers about the same recording. What its page shows is compared with the
+// records in a browser (make report-test).
 func TestViewsAgree(t *testing.T) {
 	path := trace("net10-datas-bgc")
 	screen := topScreen(t, path, 5_667_128_822) // its last event
@@ -79,10 +80,12 @@ func TestViewsAgree(t *testing.T) {
 	}
 	summary, _, _ := run("summary", path)
 	stat, _, _ := run("stat", path)
+	report, _, _ := run("report", path, "--format", "md")
 	cells := strings.Fields(strings.Split(strings.TrimSpace(stat), "\n")[1])
 	for _, x := range []struct{ in, pattern, what string }{
 		{summary, `share +paused (\S+ %) `, "share of the summary"},
 		{screen, `since the start: paused (\S+ %),`, "share of top"},
+		{report, `\| \*\*(\S+ %)\*\*`, "share of the report"},
 	} {
 		m := regexp.MustCompile(x.pattern).FindStringSubmatch(x.in)
 		if m == nil || m[1] != "9.55 %" || cells[17] != "9.55" {
@@ -91,6 +94,9 @@ func TestViewsAgree(t *testing.T) {
 	}
 	for name, want := range map[string]string{"gen0": cells[8], "gen1": cells[10], "gen2": cells[12], "background": cells[14]} {
 		inSummary := regexp.MustCompile(`(?m)^  ` + name + `( blocking)? +` + want + ` `)
+		if !regexp.MustCompile(`(?m)^\| ` + name + `( blocking)? \| ` + want + ` \|`).MatchString(report) {
+			t.Errorf("%s: stat has %s, but the report\n%s", name, want, report)
+		}
 		if !regexp.MustCompile(`, (blocking )?`+name+` `+want+`\b`).MatchString(screen) || !inSummary.MatchString(summary) {
 			t.Errorf("%s: stat has %s, but top\n%s\nand the summary\n%s", name, want, screen[:600], summary)
 		}
