@@ -30,13 +30,17 @@ func (p *program) readReachable(c *cli.Context, share float64) (*reachableHeap, 
 		return nil, nil, err // without references there is little to say
 	}
 	d := g.Dominators()
-	h := &reachableHeap{heapList: &l, g: g}
+	return reachableIn(&l, g, d), d, nil
+}
+
+func reachableIn(l *heapList, g *heap.Graph, d *heap.Dominators) *reachableHeap {
+	h := &reachableHeap{heapList: l, g: g}
 	for o := range d.All {
 		h.reachable.Objects++
 		h.reachable.Bytes += g.Space(o)
 	}
 	l.minOf(h.reachable.Bytes)
-	return h, d, nil
+	return h
 }
 
 // shareOf returns the share of what is reachable, from 0 to 1.

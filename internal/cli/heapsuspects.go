@@ -96,7 +96,7 @@ func (r *suspectReport) write(w io.Writer, width, page, all int) {
 		s := &r.list[i]
 		fmt.Fprintln(w)
 		hanging(w, page, 3, fmt.Sprintf("%d. ", i+1), r.what(s))
-		r.writePath(w, s)
+		r.writePath(w, width, s)
 		r.writeBelow(w, width, s)
 		wrapped(w, page, 3, r.advice(s))
 	}
@@ -172,10 +172,11 @@ type pathStep struct {
 }
 
 // writePath prints the path to a suspect.
-func (r *suspectReport) writePath(w io.Writer, s *heap.Suspect) {
+func (r *suspectReport) writePath(w io.Writer, width int, s *heap.Suspect) {
 	fmt.Fprintf(w, "   %s\n", r.held(s))
 	for _, x := range r.steps(s) {
-		fmt.Fprintf(w, "     %s%s\n", strings.Repeat("  ", x.indent), x.text)
+		indent := 2*x.indent + 5
+		hanging(w, width, indent+2, strings.Repeat(" ", indent), x.text)
 	}
 }
 

@@ -59,7 +59,7 @@ func isSnapshot(name string) bool {
 
 // reportSnapshots reads heap snapshots. Each but the first is compared with the one before.
 func (p *program) reportSnapshots(names []string) (list []*report.Snapshot, err error) {
-	l := &heapList{}
+	l := &heapList{share: suspectShare}
 	var before *heap.Histogram
 	for _, name := range names {
 		g, info, problem := p.readGraph(name, &l.assemblies)
@@ -139,7 +139,8 @@ func (p *program) describeSnapshot(s *report.Snapshot, l *heapList, g *heap.Grap
 func (p *program) describeReferences(s *report.Snapshot, l *heapList, g *heap.Graph) []uint64 {
 	d := g.Dominators()
 	paths := g.Paths()
-	there := reachable(g, d)
+	all := reachableIn(l, g, d)
+	there := all.reachable
 	s.Facts = append(s.Facts, report.Fact{Name: "reachable", Text: counted(there.Objects, "object") + " in " + formats.SizeText(int64(there.Bytes))})
 	least := max(1, there.Bytes/1000)
 	tree := d.Tree(paths, nil, heap.TreeLimits{Depth: reportDepth, Least: least, Nodes: reportNodes})
@@ -148,10 +149,7 @@ func (p *program) describeReferences(s *report.Snapshot, l *heapList, g *heap.Gr
 	for _, n := range tree.Below[:min(len(tree.Below), reportRoots)] {
 		s.Roots.Rows = append(s.Roots.Rows, []string{formats.SizeText(int64(n.Retained)), strconv.FormatUint(n.Objects, 10), cmp.Or(clean(n.Holder), "several roots"), l.name(g.Types[n.Type].String())})
 	}
-	r := suspectReport{heapList: l, g: g, reachable: there}
-	l.share = suspectShare
-	l.minOf(there.Bytes)
-	r.list = d.Suspects(paths, l.min)
+	r := suspectReport{reachableHeap: all, list: d.Suspects(paths, l.min)}
 	for i := range r.list {
 		s.Suspects = append(s.Suspects, r.reported(&r.list[i]))
 	}
