@@ -5,53 +5,54 @@ import (
 	"strconv"
 )
 
-// A blockKind is the kind of a block, in either container.
-type blockKind uint8
+// A BlockKind is the kind of a block, in either container.
+type BlockKind uint8
 
+// The kinds of blocks. V4 has only Trace, Event, Metadata, SequencePoint and Stack blocks.
 const (
-	kindUnknown blockKind = iota
-	kindEnd
-	kindTrace
-	kindEvent
-	kindMetadata
-	kindSequencePoint
-	kindStack
-	kindThread
-	kindRemoveThread
-	kindLabelList
+	BlockUnknown BlockKind = iota
+	BlockEnd
+	BlockTrace
+	BlockEvent
+	BlockMetadata
+	BlockSequencePoint
+	BlockStack
+	BlockThread
+	BlockRemoveThread
+	BlockLabelList
 )
 
 var kindNames = [...]string{
 	"unknown", "EndOfStream", "Trace", "Event", "Metadata", "SequencePoint", "Stack", "Thread", "RemoveThread", "LabelList",
 }
 
-func (k blockKind) String() string { return kindNames[k] }
+func (k BlockKind) String() string { return kindNames[k] }
 
-func kindV4(name []byte) blockKind {
+func kindV4(name []byte) BlockKind {
 	switch string(name) {
 	case "EventBlock":
-		return kindEvent
+		return BlockEvent
 	case "MetadataBlock":
-		return kindMetadata
+		return BlockMetadata
 	case "StackBlock":
-		return kindStack
+		return BlockStack
 	case "SPBlock":
-		return kindSequencePoint
+		return BlockSequencePoint
 	}
-	return kindUnknown
+	return BlockUnknown
 }
 
 // kindsV6 is indexed by the kind byte in the stream. Higher kinds are unknown; their blocks are
 // skipped by size.
-var kindsV6 = [...]blockKind{
-	kindEnd, kindTrace, kindEvent, kindMetadata, kindSequencePoint, kindStack, kindThread, kindRemoveThread, kindLabelList,
+var kindsV6 = [...]BlockKind{
+	BlockEnd, BlockTrace, BlockEvent, BlockMetadata, BlockSequencePoint, BlockStack, BlockThread, BlockRemoveThread, BlockLabelList,
 }
 
-func kindV6(b byte) blockKind {
+func kindV6(b byte) BlockKind {
 	if int(b) < len(kindsV6) {
 		return kindsV6[b]
 	}
-	return kindUnknown
+	return BlockUnknown
 }
 
 // fullBlock is the minimum size of a block that counts as full, so that another one is expected to
@@ -60,33 +61,34 @@ func kindV6(b byte) blockKind {
 const fullBlock = 64 << 10
 
 // content handles a complete block of any kind except Trace.
-func (r *Reader) content(b []byte, base int64, kind blockKind) error {
+func (r *Reader) content(b []byte, base int64, kind BlockKind) error {
+	r.pass(kind, b, false)
 	wrong := ""
-	if kind != kindStack { // a stack block may come between the two
-		r.more = kind == kindMetadata || kind == kindEvent && len(b) >= fullBlock
+	if kind != BlockStack { // a stack block may come between the two
+		r.more = kind == BlockMetadata || kind == BlockEvent && len(b) >= fullBlock
 	}
 	switch kind {
-	case kindEvent:
+	case BlockEvent:
 		return r.enter(b, base, false)
-	case kindMetadata:
+	case BlockMetadata:
 		if r.trace.Major >= majorV6 {
 			wrong = r.metadataV6(b)
 		} else {
 			wrong = r.metadataV4(b)
 		}
-	case kindSequencePoint:
+	case BlockSequencePoint:
 		if r.trace.Major >= majorV6 {
 			wrong = r.sequencePointV6(b)
 		} else {
 			wrong = r.sequencePointV4(b)
 		}
-	case kindStack:
+	case BlockStack:
 		wrong = checkStacks(b)
-	case kindThread:
+	case BlockThread:
 		wrong = r.parseThreads(b)
-	case kindRemoveThread:
+	case BlockRemoveThread:
 		wrong = r.removeThreads(b)
-	case kindLabelList:
+	case BlockLabelList:
 		wrong = r.parseLabels(b)
 	}
 	if wrong != "" {

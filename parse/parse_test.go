@@ -738,13 +738,11 @@ func small(t testing.TB) map[string][]byte {
 // TestEveryTruncation: a stream truncated anywhere yields a prefix of each thread's events and an
 // error that says where. Only the complete stream yields no error.
 func TestEveryTruncation(t *testing.T) {
+	recordings.Long(t)
 	for name, stream := range small(t) {
 		r := parse.NewReader(nil, parse.All)
-		before, step := 0, 1
-		if testing.Short() {
-			step = 7
-		}
-		for n := 0; n < len(stream); n += step {
+		before := 0
+		for n := range stream {
 			r.Reset(bytes.NewReader(stream[:n]), parse.All)
 			events := 0
 			for r.Scan() {
@@ -767,10 +765,8 @@ func TestEveryTruncation(t *testing.T) {
 
 // TestCorruption: no wrong byte makes the reader panic, hang, or use memory beyond its limits.
 func TestCorruption(t *testing.T) {
-	n := 100_000
-	if testing.Short() {
-		n = 2_000
-	}
+	recordings.Long(t)
+	const n = 100_000
 	seed := uint64(time.Now().UnixNano())
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	for name, stream := range small(t) {
@@ -906,6 +902,7 @@ func heap() uint64 {
 // TestManyLosses: losses are all counted, in bounded memory and time, however many losses and
 // threads a stream has.
 func TestManyLosses(t *testing.T) {
+	recordings.Long(t)
 	const n = 150_000
 	for name, fill := range map[string]func(w *nettracetest.V4){
 		"threads that only a sequence point knows": func(w *nettracetest.V4) {

@@ -53,7 +53,8 @@ type Stats struct {
 // A Reader reads a nettrace stream event by event. The package comment shows how to use it;
 // order.go explains the order of the events.
 type Reader struct {
-	filter func(*Metadata) Want
+	filter  func(*Metadata) Want
+	onBlock func(Block) // nil: nobody needs the blocks
 
 	src     source
 	trace   *Trace

@@ -74,13 +74,19 @@ func sniff(b []byte) *KindError {
 }
 
 // sniffFastSerialization distinguishes the files of Microsoft's FastSerialization container by the
-// name of their first object.
+// name of their first object. The first types of a heap snapshot follow at once, and have any names.
 func sniffFastSerialization(b []byte, record string) *KindError {
+	first := len(b)
+	for _, name := range []string{"GCHeapDump", "MemoryGraph"} {
+		if i := bytes.Index(b, []byte(name)); i >= 0 {
+			first = min(first, i)
+		}
+	}
 	switch {
-	case bytes.Contains(b, []byte("TraceLog")):
+	case bytes.Contains(b[:first], []byte("TraceLog")):
 		return &KindError{Kind: KindETLX, Found: "a log converted by PerfView (.etlx)", Hint: "use the .nettrace file that it was converted from"}
-	case bytes.Contains(b, []byte("GCHeapDump")), bytes.Contains(b, []byte("MemoryGraph")):
-		return &KindError{Kind: KindGCDump, Found: "a heap snapshot (.gcdump), which contains no events"}
+	case first < len(b):
+		return &KindError{Kind: KindGCDump, Found: "a heap snapshot (.gcdump), which contains no events", Hint: "gclog heap stat reads it"}
 	}
 	return &KindError{Kind: KindNetPerf, Found: "a NetPerf file, the format of .NET Core 2.x and of the previews of 3.0", Hint: record}
 }

@@ -75,7 +75,7 @@ func (r *Reader) objectV4() error {
 		return r.traceV4(head, version)
 	}
 	kind := kindV4(name)
-	if kind == kindUnknown {
+	if kind == BlockUnknown {
 		return r.corrupt(r.src.off, "", "an object of the unknown kind %q", name)
 	}
 	if r.trace == nil {
@@ -107,12 +107,13 @@ func (r *Reader) traceV4(head int, version uint32) error {
 		return r.corrupt(r.src.off+int64(size)-1, "Trace", "tag %d after the object, expected %d", b[size-1], tagEnd)
 	}
 	r.trace = t
+	r.pass(BlockTrace, b[head:size-1], false)
 	r.src.advance(size)
 	return nil
 }
 
 // blockV4 reads a block: u32 size, zero padding up to a multiple of 4 in the stream, content.
-func (r *Reader) blockV4(head int, kind blockKind) error {
+func (r *Reader) blockV4(head int, kind BlockKind) error {
 	const cut = "it ends inside a block: the recording was cut off"
 	if err := r.require(head+4, kind.String(), cut); err != nil {
 		return err
@@ -138,14 +139,15 @@ func (r *Reader) blockV4(head int, kind blockKind) error {
 
 // salvage delivers the complete rows of an Event block inside which the stream ends. The rows are
 // self-delimiting. Then the stream ends with err.
-func (r *Reader) salvage(err error, begin int, kind blockKind) error {
+func (r *Reader) salvage(err error, begin int, kind BlockKind) error {
 	if isTimeout(err) {
 		return err
 	}
 	b := r.src.unread()
-	if kind != kindEvent || len(b) <= begin {
+	if kind != BlockEvent || len(b) <= begin {
 		return err
 	}
 	r.step = func(*Reader) error { return err }
+	r.pass(kind, b[begin:], true)
 	return r.enter(b[begin:], r.src.off+int64(begin), true)
 }

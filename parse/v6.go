@@ -34,10 +34,10 @@ func (r *Reader) blockV6(minor int) error {
 	}
 	h := binary.LittleEndian.Uint32(r.src.unread())
 	size, kind := int(h&0xffffff), kindV6(byte(h>>24))
-	if r.trace == nil && kind != kindTrace {
+	if r.trace == nil && kind != BlockTrace {
 		return r.corrupt(r.src.off, kind.String(), "a block before the Trace block")
 	}
-	if kind == kindEnd {
+	if kind == BlockEnd {
 		r.src.advance(blockHeadV6)
 		return errEndOfStream
 	}
@@ -46,7 +46,7 @@ func (r *Reader) blockV6(minor int) error {
 	}
 	b := r.src.unread()[blockHeadV6 : blockHeadV6+size]
 	base := r.src.off + blockHeadV6
-	if kind == kindTrace {
+	if kind == BlockTrace {
 		if r.trace != nil {
 			return r.corrupt(r.src.off, "Trace", "a second Trace block")
 		}
@@ -55,6 +55,7 @@ func (r *Reader) blockV6(minor int) error {
 			return r.corrupt(base, "Trace", "%s", wrong)
 		}
 		r.trace = t
+		r.pass(kind, b, false)
 		r.src.advance(blockHeadV6 + size)
 		return nil
 	}

@@ -50,7 +50,7 @@ func (p *Process) dialError(err error) error {
 	case errors.Is(err, context.Canceled):
 		return err
 	}
-	if !p.Alive() {
+	if !p.Alive() || p.exiting() {
 		return refuse(p.PID, CauseNoSuchProcess, nil, "has exited")
 	}
 	switch {
@@ -65,6 +65,17 @@ func (p *Process) dialError(err error) error {
 			"belongs to user %s (uid %d), gclog runs as uid %d and may not connect to its socket: run gclog as that user or as root", p.User, p.UID, os.Geteuid())
 	}
 	return refuse(p.PID, CauseNoAccess, err, "cannot be reached over %s/%s", p.tempDir, p.socket)
+}
+
+// exiting reports whether the process still exists, but has no root folder any more in which its
+// socket could be. It has not removed it then: it was killed, perhaps, and takes time to give back
+// its memory.
+func (p *Process) exiting() bool {
+	if p.peer != nil {
+		return false
+	}
+	_, err := os.Readlink(p.procPath("root"))
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // PeerProcess returns the process at the other end, and its user, as this host sees them.

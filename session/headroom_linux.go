@@ -3,6 +3,7 @@ package session
 import (
 	"bytes"
 	"context"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -96,17 +97,40 @@ func (p *Process) PrivateMemory() uint64 {
 // BackgroundGCTime returns the CPU time of the threads that do background collections, in
 // nanoseconds, and whether one of them is running or waits for a CPU. It grows while a collection is
 // running. known is false if the process has no thread with the name that .NET 8 to 10 give them: it
-// has not done a background collection yet, or it is another runtime.
+// has not done a background collection recently, or it is another runtime.
 func (p *Process) BackgroundGCTime() (ns uint64, active, known bool) {
+	p.backgroundThreads(func(t *thread) {
+		stat, _ := t.read("stat", make([]byte, 512))
+		active = active || bytes.Contains(stat, []byte(") R ")) // state, after the name
+		schedstat, _ := t.read("schedstat", make([]byte, 128))
+		word, _ := nextWord(schedstat)
+		ns, known = ns+decimal(word), true
+	})
+	return ns, active, known
+}
+
+// BackgroundGCs returns how many background collections the threads of BackgroundGCTime have done at
+// most, and how long the oldest of them has existed. A collection makes a thread wait twice or more
+// often.
+func (p *Process) BackgroundGCs() (most int, age time.Duration) {
+	p.backgroundThreads(func(t *thread) {
+		status, _ := readAllIn(t.all, t.id+"/status", maxStatus)
+		for _, waits := range statusNumbers(status, "voluntary_ctxt_switches") {
+			most = max(most, waits/2)
+		}
+		stat, _ := t.read("stat", make([]byte, 1024))
+		if s, ok := parseStat(stat); ok {
+			age = max(age, time.Since(startTime(s.startKey)))
+		}
+	})
+	return most, age
+}
+
+func (p *Process) backgroundThreads(visit func(t *thread)) {
 	_, _ = p.threads(func(t *thread) bool {
 		if t.name == ".NET BGC" {
-			b, _ := t.read("stat", make([]byte, 512))
-			active = active || bytes.Contains(b, []byte(") R ")) // state, after the name
-			b, _ = t.read("schedstat", make([]byte, 128))
-			word, _ := nextWord(b)
-			ns, known = ns+decimal(word), true
+			visit(t)
 		}
 		return true
 	})
-	return ns, active, known
 }

@@ -191,6 +191,12 @@ func TestPort(t *testing.T) {
 	defer s.Close()
 	stream := <-streaming
 	defer stream.Close()
+	poller, err := session.NewPoller()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer poller.Close()
+	s.PollWith(poller)
 	_, _ = stream.Write([]byte("Nettrace"))
 	s.IdleTimeout = patience
 	b := make([]byte, 8)

@@ -16,6 +16,7 @@ type procStat struct {
 	name     []byte // 2, in the buffer that was read
 	state    byte   // 3
 	flags    uint64 // 9
+	threads  uint64 // 20
 	startKey uint64 // 22
 	code     uint64 // 26: start address of the code; 1 if the reader may not see the protected fields
 	exit     int    // 52: wait status; only if the reader may see it
@@ -44,6 +45,8 @@ func parseStat(b []byte) (s procStat, ok bool) {
 			s.state = field[0]
 		case 9:
 			s.flags = decimal(field)
+		case 20:
+			s.threads = decimal(field)
 		case 22:
 			s.startKey = decimal(field)
 		case 26:

@@ -109,7 +109,7 @@ func (s *Scanner) look(pid int, known Sighting) (Sighting, error) {
 		s.kernel[pid] = true
 		return Sighting{}, nil
 	}
-	now := Sighting{PID: pid, StartKey: stat.startKey, Name: known.Name}
+	now := Sighting{PID: pid, StartKey: stat.startKey, Name: known.Name, OneThread: stat.threads == 1}
 	if string(stat.name) != known.Name {
 		now.Name = string(stat.name)
 	}

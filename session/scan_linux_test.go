@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/gclog/gclog/internal/testing/child"
 	"github.com/gclog/gclog/session"
@@ -184,6 +185,8 @@ func TestScanStat(t *testing.T) {
 		"no brackets":            {"1 app S" + strings.Repeat(" 0", 18) + " 4711", session.Sighting{}},
 		"a bracket that opens":   {"1 (app S" + strings.Repeat(" 0", 18) + " 4711", session.Sighting{}},
 		"a bracket that closes":  {"1 app) S" + strings.Repeat(" 0", 18) + " 4711", session.Sighting{}},
+		"one thread":             {"1 (app) S" + strings.Repeat(" 0", 16) + " 1 0 4711", session.Sighting{PID: 100, StartKey: 4711, Name: "app", OneThread: true}},
+		"11 threads":             {"1 (app) S" + strings.Repeat(" 0", 16) + " 11 1 4711", app},
 		"a name of the longest":  {statText(strings.Repeat("x", 64), "S", "0", "4711"), named(strings.Repeat("x", 64))},
 	} {
 		dir := fakeProc(t.TempDir())
@@ -436,4 +439,22 @@ func BenchmarkInspect(b *testing.B) {
 	for b.Loop() {
 		h.Inspect(pid)
 	}
+}
+
+// TestExiting: a process that has been killed and still exists has not removed its socket.
+func TestExiting(t *testing.T) {
+	cmd := exec.Command("sleep", "600")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if session.Exiting(cmd.Process.Pid) {
+		t.Error("a running process has no root folder")
+	}
+	_ = cmd.Process.Kill()
+	for end := time.Now().Add(10 * time.Second); !session.Exiting(cmd.Process.Pid); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("it was killed, nobody has waited for it, and it has a root folder")
+		}
+	}
+	_ = cmd.Wait()
 }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	goruntime "runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -64,8 +65,9 @@ func TestServerGCThreads(t *testing.T) {
 	}
 }
 
-// TestBackgroundGCTime: the threads of background collections that wait use no CPU time.
-func TestBackgroundGCTime(t *testing.T) {
+// TestBackgroundGCs: the threads of background collections that wait use no CPU time, and how often they
+// have waited limits how many collections they have done.
+func TestBackgroundGCs(t *testing.T) {
 	if _, _, known := find(t, run(t, spec{Sockets: []string{exact}, Threads: []string{".NET Finalizer"}})).BackgroundGCTime(); known {
 		t.Error("a program without such a thread has a time")
 	}
@@ -99,6 +101,17 @@ func TestBackgroundGCTime(t *testing.T) {
 	}
 	if ns, active, known := self.BackgroundGCTime(); ns == 0 || !active || !known {
 		t.Errorf("%d ns, active %v, known %v", ns, active, known)
+	}
+	was, _ := self.BackgroundGCs()
+	for range 2 {
+		_ = syscall.Nanosleep(&syscall.Timespec{Nsec: 1}, nil)
+	}
+	now, age := self.BackgroundGCs()
+	if now <= was {
+		t.Errorf("after it has waited twice, the thread has done %d collections at most, and before %d", now, was)
+	}
+	if since := time.Since(self.Started); age < 0 || age > since+time.Second {
+		t.Errorf("the thread is %v old, the process %v", age, since)
 	}
 }
 

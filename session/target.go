@@ -138,6 +138,9 @@ type Sighting struct {
 	PID      int
 	StartKey uint64 // start time; identifies the process on this host together with PID
 	Name     string // at most 15 bytes on Linux; changes when the process executes another program
+	// OneThread: it is known to have a single thread. While a runtime runs, it has several: one of
+	// them listens on the diagnostics socket.
+	OneThread bool
 }
 
 // An Outcome is how a process ended.

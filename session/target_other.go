@@ -96,7 +96,7 @@ func (s *Scanner) Scan() ([]Sighting, error) {
 	list, err := new(Host).List(context.Background())
 	s.list = s.list[:0]
 	for _, l := range list {
-		s.list = append(s.list, Sighting{l.PID, l.StartKey, l.Name})
+		s.list = append(s.list, Sighting{PID: l.PID, StartKey: l.StartKey, Name: l.Name})
 	}
 	return s.list, err
 }
@@ -169,6 +169,9 @@ func (p *Process) PrivateMemory() uint64 { return 0 }
 
 // BackgroundGCTime is only known on Linux.
 func (p *Process) BackgroundGCTime() (ns uint64, active, known bool) { return 0, false, false }
+
+// BackgroundGCs is only known on Linux.
+func (p *Process) BackgroundGCs() (most int, age time.Duration) { return 0, 0 }
 
 // OpenFile opens a regular file.
 func (p *Process) OpenFile(path string) (*os.File, error) {

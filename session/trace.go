@@ -122,13 +122,15 @@ func (c *Config) payload(command byte) []byte {
 type Stream struct {
 	// IdleTimeout is how long Read waits for a byte before it returns an error that wraps
 	// os.ErrDeadlineExceeded. Reading can continue after that. 0 means for ever. Read may wait up
-	// to 50 ms longer, so that a process that reads many streams wakes up for all of them at once.
+	// to 50 ms longer, so that a process that reads many streams wakes up for all of them at once;
+	// with a Poller up to 100 ms.
 	IdleTimeout time.Duration
 
 	conn    net.Conn
 	client  *Client
 	share   func(context.Context) (release func(), err error) // see Target.Share; nil: not needed
 	id      uint64
+	polled  bool  // by a Poller
 	started event // a byte has arrived
 	over    event // no more bytes will arrive
 
@@ -181,6 +183,10 @@ func (c *Client) StartTracing(ctx context.Context, cfg Config) (*Stream, error) 
 	panic("unreachable")
 }
 
+// PollWith has a Poller wait for the data of the stream, if it can. It must be called before anything
+// is read.
+func (s *Stream) PollWith(p *Poller) { s.conn, s.polled = p.take(s.conn) }
+
 // Read reads the stream. At its end Read returns io.EOF, even if the target was killed: whether the
 // stream is complete is recorded in the stream itself.
 func (s *Stream) Read(p []byte) (int, error) {
@@ -193,7 +199,7 @@ func (s *Stream) Read(p []byte) (int, error) {
 		}
 	}
 	n, err := s.conn.Read(p)
-	if IsIdle(err) && !s.woken.Swap(false) {
+	if IsIdle(err) && !s.woken.Swap(false) && !s.polled {
 		// On a busy host, or if this process was suspended, the deadline may have passed although
 		// there is data to read. That is not silence.
 		if err := s.conn.SetReadDeadline(time.Now().Add(peekTime)); err != nil {
@@ -222,8 +228,14 @@ func (s *Stream) ended(err error) error {
 // peekTime is how long Read waits for data that has already arrived.
 const peekTime = time.Millisecond
 
-// wakeEvery is the interval at whose multiples silence ends in all streams.
-const wakeEvery = 50 * time.Millisecond
+// wakeEvery is the interval at whose multiples silence ends in all streams; pollEvery is that of the
+// streams of a Poller, and how often it looks at them: as often as runtimes write. If the streams of
+// a Poller are read within readTime of a look, silence counts from that look.
+const (
+	wakeEvery = 50 * time.Millisecond
+	pollEvery = 100 * time.Millisecond
+	readTime  = 10 * time.Millisecond
+)
 
 func (s *Stream) deadline() time.Time {
 	d := s.IdleTimeout
@@ -233,8 +245,16 @@ func (s *Stream) deadline() time.Time {
 	if d == 0 {
 		return time.Time{}
 	}
-	end := time.Now().Add(d + wakeEvery - 1)
-	return end.Add(-time.Duration(end.UnixNano() % int64(wakeEvery)))
+	if s.polled {
+		return roundUp(time.Now().Add(d-readTime), pollEvery)
+	}
+	return roundUp(time.Now().Add(d), wakeEvery)
+}
+
+// roundUp returns the first multiple of an interval that is not before t.
+func roundUp(t time.Time, every time.Duration) time.Time {
+	t = t.Add(every - 1)
+	return t.Add(-time.Duration(t.UnixNano() % int64(every)))
 }
 
 // SetPatience sets how long the current silence may last before Read returns, instead of IdleTimeout;

@@ -127,5 +127,8 @@ const IDProcessInfo = 1
 // for facts that the stream does not contain.
 const RecordingProvider = "gclog"
 
-// IDRecordedProcess is the event id of RecordedProcess.
-const IDRecordedProcess = 1
+// Event ids of the recording provider.
+const (
+	IDRecordedProcess = 1
+	IDRecordedThread  = 2 // without a payload: see AppendRecordedThreadMetadata
+)

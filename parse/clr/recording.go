@@ -62,18 +62,7 @@ func EncodeUTF16(s string) (text UTF16) {
 // AppendRecordedProcessMetadata appends the payload of a V4 metadata row for RecordedProcess, for
 // readers that do not know the event.
 func AppendRecordedProcessMetadata(b []byte, id uint32) []byte {
-	b = binary.LittleEndian.AppendUint32(b, id)
-	text := func(s string) { b = append(append(b, EncodeUTF16(s)...), 0, 0) }
-	text(RecordingProvider)
-	b = binary.LittleEndian.AppendUint32(b, IDRecordedProcess)
-	text(Name(RecordingProvider, IDRecordedProcess))
-	b = binary.LittleEndian.AppendUint64(b, 0) // keywords
-	b = binary.LittleEndian.AppendUint32(b, 1) // version
-	b = binary.LittleEndian.AppendUint32(b, LevelInformational)
-	fields := []struct {
-		name string
-		kind uint32
-	}{
+	return appendMetadata(b, id, IDRecordedProcess, Name(RecordingProvider, IDRecordedProcess), 1, []field{
 		{"Name", fieldString},
 		{"RuntimeVersion", fieldString},
 		{"Flavor", fieldString},
@@ -81,7 +70,31 @@ func AppendRecordedProcessMetadata(b []byte, id uint32) []byte {
 		{"Started", fieldInt64},
 		{"DiagnosticsThreads", fieldString},
 		{"Snapshot", fieldBool},
-	}
+	})
+}
+
+// AppendRecordedThreadMetadata appends the payload of a V4 metadata row for RecordedThread. The event
+// has no fields: its own number is that of the last event that a thread wrote before a recording
+// begins.
+func AppendRecordedThreadMetadata(b []byte, id uint32) []byte {
+	return appendMetadata(b, id, IDRecordedThread, "RecordedThread", 0, nil)
+}
+
+// A field is a field of an event in its metadata.
+type field struct {
+	name string
+	kind uint32
+}
+
+func appendMetadata(b []byte, id, event uint32, name string, version uint32, fields []field) []byte {
+	b = binary.LittleEndian.AppendUint32(b, id)
+	text := func(s string) { b = append(append(b, EncodeUTF16(s)...), 0, 0) }
+	text(RecordingProvider)
+	b = binary.LittleEndian.AppendUint32(b, event)
+	text(name)
+	b = binary.LittleEndian.AppendUint64(b, 0) // keywords
+	b = binary.LittleEndian.AppendUint32(b, version)
+	b = binary.LittleEndian.AppendUint32(b, LevelInformational)
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(fields)))
 	for _, f := range fields {
 		b = binary.LittleEndian.AppendUint32(b, f.kind)
