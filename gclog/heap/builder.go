@@ -50,6 +50,8 @@ type Builder struct {
 	best  *walk // the walk to use: the first complete one of a full collection, else the best
 	seen  int   // walks
 	later bool  // a collection has begun since the walk to use, and it has no walk yet
+
+	undeclared bool // there were events of unknown kinds, which may have been the walk's
 }
 
 // NewBuilder returns a Builder for a process with pointers of 4 or 8 bytes.
@@ -114,6 +116,9 @@ func read(r io.Reader, counting bool) (*Builder, error) {
 	b.Reserve(size)
 	decoder := clr.NewDecoder(trace.PointerSize)
 	for x.Scan() {
+		if !b.Done() {
+			b.undeclared = x.Stats().UnknownMetadata > 0
+		}
 		if l := x.Loss(); l != nil {
 			b.Loss(uint64(l.Events))
 			continue
@@ -300,6 +305,7 @@ func (b *Builder) result() *walk {
 	}
 	if b.best != nil {
 		b.best.Others = b.seen - 1
+		b.best.Gaps = b.best.Gaps || b.undeclared
 	}
 	return b.best
 }

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/gclog/gclog/gclog/heap"
 	"github.com/gclog/gclog/internal/testing/nettracetest"
+	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/parse/clr"
 )
@@ -91,6 +93,7 @@ func TestMissingEvents(t *testing.T) {
 // TestTruncated cuts a recording off: what is returned says that it is incomplete, or is the whole
 // walk.
 func TestTruncated(t *testing.T) {
+	recordings.Long(t)
 	b, err := io.ReadAll(unpacked(t, small))
 	if err != nil {
 		t.Fatal(err)
@@ -285,17 +288,6 @@ func TestTiny(t *testing.T) {
 		if len(g.Methods) != 1 { // only what holds objects is kept
 			t.Errorf("methods %v", g.Methods)
 		}
-		d, p := g.Dominators(), g.Paths()
-		var got []string
-		for o := range heap.Object(g.Len()) {
-			holder, path, _ := p.To(o)
-			name := "-"
-			if len(path) > 0 {
-				name = holder.String()
-			}
-			got = append(got, fmt.Sprintf("%v 0x%x %d/%d %v %v retains %d by %s %v",
-				&g.Types[g.Type(o)], g.Address(o), g.Size(o), g.Space(o), g.Generation(o), g.References(o), d.Retained(o), name, path))
-		}
 		space := map[int]string{8: "17/24", 4: "17/20"}[pointerSize]
 		last := map[int]string{8: "22/24", 4: "22/24"}[pointerSize]
 		want := []string{
@@ -305,10 +297,33 @@ func TestTiny(t *testing.T) {
 			"System.Object[] 0x20000 64/64 poh [1 0] retains 64 by statics table [3]",
 			"unknown type 0x104 0x30000 " + last + " frozen [] retains 0 by - []",
 		}
-		if !slices.Equal(got, want) {
+		if got := described(g); !slices.Equal(got, want) {
 			t.Errorf("%d bytes:\n%s\nwant\n%s", pointerSize, strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
+		var b bytes.Buffer
+		if err := g.WriteTrace(&b, &heap.DumpInfo{}); err != nil {
+			t.Fatal(err)
+		}
+		again, err := heap.Read(&b)
+		if err != nil || !slices.Equal(described(again), want) || !slices.Equal(again.Wrappers, g.Wrappers) || !maps.Equal(again.Methods, g.Methods) {
+			t.Errorf("%d bytes, written and read again:\n%s\nwant\n%s", pointerSize, strings.Join(described(again), "\n"), strings.Join(want, "\n"))
+		}
 	}
+}
+
+// described returns a line for each object.
+func described(g *heap.Graph) (list []string) {
+	d, p := g.Dominators(), g.Paths()
+	for o := range heap.Object(g.Len()) {
+		holder, path, _ := p.To(o)
+		name := "-"
+		if len(path) > 0 {
+			name = holder.String()
+		}
+		list = append(list, fmt.Sprintf("%v 0x%x %d/%d %v %v retains %d by %s %v",
+			&g.Types[g.Type(o)], g.Address(o), g.Size(o), g.Space(o), g.Generation(o), g.References(o), d.Retained(o), name, path))
+	}
+	return list
 }
 
 func FuzzRead(f *testing.F) {

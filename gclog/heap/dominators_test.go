@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
 // makeGraph returns a Graph with the given references and roots. All objects have 8 bytes.
@@ -96,6 +98,7 @@ func TestDominators(t *testing.T) {
 
 // TestLongList: a list of four million objects, each of which refers back as well.
 func TestLongList(t *testing.T) {
+	recordings.Long(t)
 	const n = 4 << 20
 	references := make([][]Object, n)
 	flat := make([]Object, 0, 2*n)

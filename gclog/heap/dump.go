@@ -162,8 +162,11 @@ const (
 	otherHandle = "[other Handles]"
 	dependents  = "[Dependent Handles]"
 
-	staticPrefix = "[static var "
-	threadPrefix = "[thread static var "
+	threadStaticsNode = "[thread static vars]"
+
+	staticPrefix   = "[static var "
+	threadPrefix   = "[thread static var "
+	callablePrefix = "[CCW 0x"
 )
 
 // rootCategories lists those of dotnet-gcdump, in its order, and then those of PerfView. A dependent

@@ -349,6 +349,7 @@ func dotnetName(name string) string {
 // TestDotnetGCDump: the files that dotnet-gcdump wrote of the programs of recordings have as many
 // objects, bytes and references of each name, and the same number of roots of each kind.
 func TestDotnetGCDump(t *testing.T) {
+	recordings.Long(t)
 	type count struct{ objects, bytes, references uint64 }
 	byName := func(g *Graph, name func(string) string) map[string]count {
 		all := map[string]count{}
@@ -453,6 +454,7 @@ func unsized(b []byte) io.Reader { return iotest.DataErrReader(bytes.NewReader(b
 
 // TestTruncated: a file that ends early is an error that says so, at any byte.
 func TestTruncated(t *testing.T) {
+	recordings.Long(t)
 	g := graphOf(t, "testdata/small.nettrace.gz")
 	for _, test := range []struct {
 		name string
@@ -482,7 +484,7 @@ func TestPrivateTags(t *testing.T) {
 	l, info := goldenTiny()
 	var b bytes.Buffer
 	private := bytes.Repeat([]byte{tagEnd, tagObject, tagString, tagSkip, 0xff, tagPrivate, 1}, 10_000)
-	if err := l.write(&b, info, private); err != nil {
+	if err := l.write(&b, info, func() []byte { return private }); err != nil {
 		t.Fatal(err)
 	}
 	foreign := bytes.Replace(b.Bytes(), []byte(privateMagic), []byte("another.er"), 1)

@@ -14,7 +14,7 @@ var ErrUncounted = errors.New("the file does not contain the counts of its objec
 
 // ReadDumpHistogram reads the counts of objects in a .gcdump file, in one pass and without a Graph:
 // its memory does not depend on the number of objects. Only files of gclog contain them. Else the
-// error is ErrUncounted, and Graph.Histogram counts what ReadDump reads; or it is one of ReadDump.
+// error is ErrUncounted, and CountDump counts the objects; or it is one of ReadDump.
 // Those of a sample are not scaled (DumpInfo.Multipliers).
 func ReadDumpHistogram(r io.Reader) (*Histogram, *DumpInfo, error) {
 	x := newDumpReader(r)

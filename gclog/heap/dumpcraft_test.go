@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"io"
 	"math"
 	"reflect"
 	"runtime"
@@ -451,7 +452,7 @@ func TestHostilePrivate(t *testing.T) {
 	} {
 		l, info := goldenTiny()
 		var b bytes.Buffer
-		if err := l.write(&b, info, test.private); err != nil {
+		if err := l.write(&b, info, func() []byte { return test.private }); err != nil {
 			t.Fatal(err)
 		}
 		var before, after runtime.MemStats
@@ -471,20 +472,36 @@ func TestHostilePrivate(t *testing.T) {
 // read again.
 func FuzzReadDump(f *testing.F) {
 	f.Add(recordings.Read(f, "testdata/golden-tiny.gcdump"))
+	f.Add(foreign(f))
 	f.Add(everything(f))
 	f.Fuzz(checkAny)
 }
 
 // TestCorrupt: a file with a wrong byte, wherever it is, is an error or has a Graph.
 func TestCorrupt(t *testing.T) {
-	valid := everything(t)
-	for i := range valid {
-		for _, wrong := range []byte{0, 0x7f, 0xff, valid[i] + 1} {
-			b := slices.Clone(valid)
-			b[i] = wrong
-			checkAny(t, b)
+	recordings.Long(t)
+	for _, valid := range [][]byte{everything(t), foreign(t)} {
+		for i := range valid {
+			for _, wrong := range []byte{0, 0x7f, 0xff, valid[i] + 1} {
+				b := slices.Clone(valid)
+				b[i] = wrong
+				checkAny(t, b)
+			}
 		}
 	}
+}
+
+// foreign returns a small file as other tools write it: without segments and without gclog's own part.
+func foreign(t testing.TB) []byte {
+	l, info := goldenTiny()
+	g := l.g
+	g.Types = []Type{{Name: "A"}, {Name: "[]c[]"}, {Name: "[odd]"}}
+	g.Roots = []Root{{Object: 1}, {Kind: RootHandle, Flags: RootPinned}}
+	var b bytes.Buffer
+	if err := newDumpLayout(g, nil).write(&b, info, nil); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
 }
 
 // everything returns a small file that has every kind of contents.
@@ -499,7 +516,7 @@ func everything(t testing.TB) []byte {
 	g.index = newAddressIndex(g.address)
 	info.Multipliers, info.Log = []float32{1, 2, 3}, "log"
 	var b bytes.Buffer
-	if err := newDumpLayout(g, map[uint64]string{7: "b.dll"}).write(&b, info, g.private()); err != nil {
+	if err := newDumpLayout(g, map[uint64]string{7: "b.dll"}).write(&b, info, g.private); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -512,6 +529,13 @@ func checkAny(t *testing.T, b []byte) {
 		t.Fatalf("%d types, %d counts: %v", len(h.Types), len(h.Counts), countErr)
 	}
 	g, info, err := ReadDump(bytes.NewReader(b))
+	if counted, _, countErr := CountDump(bytes.NewReader(b)); countErr != nil {
+		if !errors.Is(countErr, ErrUncounted) {
+			t.Fatal(countErr)
+		}
+	} else if err == nil && !sameCounts(counted, g.Histogram()) {
+		t.Fatalf("counted %+v, want %+v", counted.Counts, g.Histogram().Counts)
+	}
 	_, _, unsizedErr := ReadDump(unsized(b))
 	if (err == nil) != (unsizedErr == nil) {
 		t.Fatalf("%v; with unknown length %v", err, unsizedErr)
@@ -531,6 +555,9 @@ func checkAny(t *testing.T, b []byte) {
 		_ = g.Types[g.Type(o)].String()
 	}
 	g.Dominators()
+	if err := g.WriteTrace(io.Discard, info); err == nil != g.Walk.Complete() {
+		t.Fatalf("%v, of a walk that is %+v", err, g.Walk)
+	}
 	var again bytes.Buffer
 	if err := g.WriteDump(&again, info); err != nil {
 		t.Fatal(err)

@@ -65,8 +65,12 @@ func (n *nodeGraph) read(r *dumpReader, c class) {
 		r.fail("the root is node %d of %d", root, count)
 	}
 	n.root = uint32(root)
-	if r.counting {
+	switch {
+	case r.counting:
 		n.skip(r, c, count)
+		return
+	case r.census != nil:
+		r.census.read(r, n, c, count)
 		return
 	}
 	offsets := make([]uint32, 0, r.room(count))
@@ -157,26 +161,12 @@ func (n *nodeGraph) records(r *dumpReader, offsets []uint32) {
 			r.fail("the record of node %d is at byte %d of %d of the list, within another one or outside", node, offsets[node], length)
 		}
 		r.skip(gap)
-		typ := r.cint()
-		if r.err == nil && (typ < 0 || int(typ>>1) >= len(n.types)) {
-			r.fail("node %d has type %d of %d", node, typ>>1, len(n.types))
-		}
+		typ, size, children := n.recordHead(r, node, start+length)
 		if r.err != nil {
 			return false
 		}
-		size := n.types[typ>>1].size
-		if typ&1 != 0 {
-			size = r.cint()
-		}
-		if size < 0 { // it did not fit
-			size = maxNodeSize
-		}
-		children := int64(r.cint())
-		if rest := start + length - r.offset(); (children < 0 || children > rest) && r.err == nil {
-			r.fail("node %d has %d references, but the list has %d more bytes", node, children, rest)
-		}
-		n.typ = append(n.typ, uint32(typ>>1))
-		n.size = append(n.size, uint32(size))
+		n.typ = append(n.typ, typ)
+		n.size = append(n.size, size)
 		n.first = append(n.first, uint32(targets.n))
 		for ; children > 0; children-- {
 			child := int64(node) + int64(r.cint())
@@ -196,6 +186,29 @@ func (n *nodeGraph) records(r *dumpReader, offsets []uint32) {
 	n.first = append(n.first, uint32(targets.n))
 	n.target = targets.flat()
 	r.skip(start + length - r.offset())
+}
+
+// recordHead reads a record up to its references.
+func (n *nodeGraph) recordHead(r *dumpReader, node uint32, end int64) (typ, size uint32, children int64) {
+	head := r.cint()
+	if r.err == nil && (head < 0 || int(head>>1) >= len(n.types)) {
+		r.fail("node %d has type %d of %d", node, head>>1, len(n.types))
+	}
+	if r.err != nil {
+		return 0, 0, 0
+	}
+	bytes := n.types[head>>1].size
+	if head&1 != 0 {
+		bytes = r.cint()
+	}
+	if bytes < 0 { // it did not fit
+		bytes = maxNodeSize
+	}
+	children = int64(r.cint())
+	if rest := end - r.offset(); (children < 0 || children > rest) && r.err == nil {
+		r.fail("node %d has %d references, but the list has %d more bytes", node, children, rest)
+	}
+	return uint32(head >> 1), uint32(bytes), children
 }
 
 // deferredTypes reads the types of a NativeAOT program, whose names are in the symbols of a module.
@@ -235,7 +248,12 @@ func (r *dumpReader) module() nodeType {
 
 // isPseudo reports whether a node is a root or a group of roots, not an object.
 func (n *nodeGraph) isPseudo(node, typ uint32) bool {
-	return n.address[node] == 0 && strings.HasPrefix(n.types[typ].name, "[") && strings.HasSuffix(n.types[typ].name, "]")
+	return n.address[node] == 0 && n.types[typ].mayBePseudo()
+}
+
+// mayBePseudo reports whether nodes of the type that have no address are no objects.
+func (t *nodeType) mayBePseudo() bool {
+	return strings.HasPrefix(t.name, "[") && strings.HasSuffix(t.name, "]")
 }
 
 // A pseudo is a pseudo node that was read.
@@ -277,7 +295,14 @@ func (d *dumpFile) graph() (*Graph, error) {
 		}
 		return g, d.exactTypes(g, named)
 	}
-	d.types(g)
+	used := make([]bool, len(n.types))
+	for _, typ := range g.typ {
+		used[typ] = true
+	}
+	index := d.types(g, used)
+	for o, typ := range g.typ {
+		g.typ[o] = index[typ]
+	}
 	d.roots(g, pseudos, object)
 	if d.regions != nil {
 		sortRanges(d.regions)
@@ -377,16 +402,13 @@ func (d *dumpFile) multipliers(g *Graph, file func(int) int) {
 	}
 }
 
-// types makes the list of the types that objects have.
-func (d *dumpFile) types(g *Graph) {
+// types makes the list of the types that objects have. It returns the index in g.Types of each type
+// in the file.
+func (d *dumpFile) types(g *Graph, used []bool) (index []uint32) {
 	n := &d.nodes
-	used := make([]bool, len(n.types))
-	for _, typ := range g.typ {
-		used[typ] = true
-	}
-	index := make([]uint32, len(n.types)) // in g.Types
-	var from []int                        // by index in g.Types
-	base := map[[2]string]uint32{}        // of the types whose names may have suffixes, by name and module
+	index = make([]uint32, len(n.types))
+	var from []int                 // by index in g.Types
+	base := map[[2]string]uint32{} // of the types whose names may have suffixes, by name and module
 	modules := map[string]uint64{}
 	for pass := range 2 { // first those without suffixes
 		for i := range n.types {
@@ -413,10 +435,8 @@ func (d *dumpFile) types(g *Graph) {
 			from = append(from, i)
 		}
 	}
-	for o, typ := range g.typ {
-		g.typ[o] = index[typ]
-	}
 	d.multipliers(g, func(i int) int { return from[i] })
+	return index
 }
 
 // moduleID returns the id of a module: the one in its name if it has no path, else a new one.

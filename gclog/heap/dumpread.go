@@ -24,7 +24,8 @@ type dumpReader struct {
 	part string // that is being read, for errors
 	err  error
 
-	counting bool // the nodes are skipped
+	counting bool    // the nodes are skipped
+	census   *census // counts the nodes, which are not kept; nil: they are
 
 	classes map[uint32]class    // by label
 	modules map[uint32]nodeType // name: path

@@ -10,6 +10,7 @@ import (
 	bitops "math/bits"
 	"runtime"
 	"slices"
+	"sync"
 	"unicode/utf16"
 )
 
@@ -22,7 +23,7 @@ func (g *Graph) WriteDump(w io.Writer, info *DumpInfo) error {
 	if modules == nil {
 		modules = g.Modules
 	}
-	return newDumpLayout(g, modules).write(w, info, g.private())
+	return newDumpLayout(g, modules).write(w, info, g.private)
 }
 
 // A dumpLayout is the contents of a file: pseudo nodes, with a root at the first, and after them the
@@ -33,11 +34,19 @@ type dumpLayout struct {
 	typ    []uint32 // index in types by index in Graph.Types
 	pseudo []pseudoNode
 
+	kinds      []recordKind // by index in Graph.Types
 	parts      []dumpPart
 	lens       []uint8 // of the objects' records; longRecord: longer
 	total      int64
 	blob       int64
 	recordsEnd int64 // of the objects in the blob
+}
+
+// A recordKind is what the records of a type's objects have in common, in few bytes.
+type recordKind struct {
+	typ  uint32 // index in dumpLayout.types; 0: the objects have no records
+	size int32  // of the type
+	len  uint8  // of the index in a record
 }
 
 // A dumpPart is a number of objects that are written at once.
@@ -153,6 +162,9 @@ func (l *dumpLayout) measure() {
 			l.types[l.typ[t]].size = l.size(Object(o))
 		}
 	}
+	for _, typ := range l.typ {
+		l.kinds = append(l.kinds, recordKind{typ: typ, size: l.types[typ].size, len: uint8(cintLen(int32(typ << 1)))})
+	}
 	l.lens = make([]uint8, l.g.Len())
 	l.parts = make([]dumpPart, (l.g.Len()+partLen-1)/partLen)
 	parallel(len(l.parts), 1, func(from, to int) {
@@ -215,17 +227,14 @@ func (l *dumpLayout) size(o Object) int32 { return int32(min(l.g.Size(o), maxNod
 // node returns the index of an object's node.
 func (l *dumpLayout) node(o Object) int32 { return int32(len(l.pseudo)) + int32(o) }
 
-// described reports whether an object has a record.
-func (l *dumpLayout) described(o Object) bool { return l.typ[l.g.typ[o]] != 0 }
-
 // recordLen returns the length of what appendRecord appends.
 func (l *dumpLayout) recordLen(o Object) int {
-	if !l.described(o) {
+	kind := &l.kinds[l.g.typ[o]]
+	if kind.typ == 0 {
 		return 0
 	}
-	typ, size := l.typ[l.g.typ[o]], l.size(o)
-	n := cintLen(int32(typ << 1))
-	if l.types[typ].size != size {
+	n := int(kind.len)
+	if size := l.size(o); size != kind.size {
 		n += cintLen(size)
 	}
 	targets := l.g.References(o)
@@ -237,16 +246,16 @@ func (l *dumpLayout) recordLen(o Object) int {
 }
 
 // appendRecord appends the record of an object: type, size if it is not that of the type, and the
-// references, relative to its own index.
+// references, relative to its own index. An object of a type that the file does not describe has none.
 func (l *dumpLayout) appendRecord(b []byte, o Object) []byte {
-	if !l.described(o) {
+	kind := &l.kinds[l.g.typ[o]]
+	if kind.typ == 0 {
 		return b
 	}
-	typ, size := l.typ[l.g.typ[o]], l.size(o)
-	if l.types[typ].size == size {
-		b = appendCint(b, int32(typ<<1))
+	if size := l.size(o); size == kind.size {
+		b = appendCint(b, int32(kind.typ<<1))
 	} else {
-		b = appendCint(b, int32(typ<<1|1))
+		b = appendCint(b, int32(kind.typ<<1|1))
 		b = appendCint(b, size)
 	}
 	targets := l.g.References(o)
@@ -271,19 +280,16 @@ func (l *dumpLayout) appendPseudo(b []byte, i uint32) []byte {
 }
 
 // appendCint appends a number as in the blob: two's complement in as few groups of 7 bits as
-// possible, the most significant one first.
+// possible, the most significant one first, and bit 7 set in all but the last.
 func appendCint(b []byte, v int32) []byte {
-	switch n := cintLen(v); n {
-	case 1:
+	if v >= -0x40 && v < 0x40 { // most are
 		return append(b, byte(v)&0x7f)
-	case 2:
-		return append(b, byte(v>>7)|0x80, byte(v)&0x7f)
-	case 3:
-		return append(b, byte(v>>14)|0x80, byte(v>>7)|0x80, byte(v)&0x7f)
-	case 4:
-		return append(b, byte(v>>21)|0x80, byte(v>>14)|0x80, byte(v>>7)|0x80, byte(v)&0x7f)
 	}
-	return append(b, byte(v>>28)|0x80, byte(v>>21)|0x80, byte(v>>14)|0x80, byte(v>>7)|0x80, byte(v)&0x7f)
+	x := uint64(v) // with the sign in all bits
+	groups := x&0x7f | x<<1&0x7f00 | x<<2&0x7f_0000 | x<<3&0x7f00_0000 | x<<4&0x7f_0000_0000 | 0x80_8080_8000
+	n := cintLen(v)
+	end := len(b) + n
+	return binary.BigEndian.AppendUint64(b, groups<<(64-8*n))[:end]
 }
 
 // cintLen returns the number of bytes that appendCint appends. One bit is the sign.
@@ -354,9 +360,15 @@ func (w *dumpWriter) begin(c class) {
 	w.u8(tagEnd)
 }
 
-// write writes the file. Nothing of it is private if private is nil.
-func (l *dumpLayout) write(out io.Writer, info *DumpInfo, private []byte) error {
+// write writes the file, with the private part that a function returns; nil: without one.
+func (l *dumpLayout) write(out io.Writer, info *DumpInfo, privatePart func() []byte) error {
+	var private []byte
+	var work sync.WaitGroup
+	if privatePart != nil {
+		work.Go(func() { private = privatePart() })
+	}
 	l.measure()
+	work.Wait()
 	if err := l.fits(int64(len(private))); err != nil {
 		return err
 	}

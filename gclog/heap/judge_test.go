@@ -82,6 +82,7 @@ type truth struct {
 // TestClrMD holds graphs against what ClrMD found in the same process: objects, bytes and
 // references of each type, what is reachable, and what it retains.
 func TestClrMD(t *testing.T) {
+	recordings.Long(t)
 	for _, path := range captures(t, "*-graph.nettrace.gz") {
 		name := strings.TrimSuffix(filepath.Base(path), ".nettrace.gz")
 		t.Run(name, func(t *testing.T) {

@@ -11,6 +11,9 @@ type Holder struct {
 	Static *Static
 	Root   *Root  // nil for a static field
 	Method string // for a root on the stack, the method whose frame holds the object, as text; "": unknown
+	// ThreadStatics reports that Root may hold the thread statics of a thread instead: .NET 9 and 10
+	// report these in the same way as a local variable of Method.
+	ThreadStatics bool
 	// Table reports whether Root holds an array of static fields. Those that it holds without a name are
 	// of generic types, or objects of the runtime.
 	Table bool
@@ -66,10 +69,7 @@ func (g *Graph) holders() []Holder {
 		}
 		h := Holder{Root: r, Table: tables[r.Object]}
 		if name := g.Methods[r.ID]; r.Kind == RootStack && name != "" {
-			h.Method = name
-			if g.Types[g.Type(r.Object)].Name == "System.Object[]" { // .NET 9 and 10 report them like this
-				h.Method += ", or thread statics"
-			}
+			h.Method, h.ThreadStatics = name, g.Types[g.Type(r.Object)].Name == "System.Object[]"
 		}
 		list = append(list, h)
 	}
@@ -98,26 +98,16 @@ func (h Holder) rank() int {
 	return 2
 }
 
-// String returns what kind of holder it is, and the name of a static field or a method.
-func (h Holder) String() string {
-	if v := h.Static; v != nil && v.Declaring != "" {
-		return "static " + v.Declaring + "." + v.Field
-	} else if v != nil {
-		return "static " + v.Field
-	}
+// Kind returns what kind of holder it is: "static", "stack", "strong handle" and so on.
+func (h Holder) Kind() string {
 	r := h.Root
 	switch {
+	case h.Static != nil:
+		return "static"
 	case h.Table:
 		return "statics table"
 	case r.Kind == RootStack:
-		text := "stack"
-		if h.Method != "" {
-			text += " of " + h.Method
-		}
-		if r.Flags&RootPinned != 0 {
-			text += ", pinned"
-		}
-		return text
+		return "stack"
 	case r.Kind == RootFinalizer:
 		return "finalizer queue"
 	case r.Kind == RootHandle && r.Flags&RootRefCounted != 0:
@@ -128,6 +118,37 @@ func (h Holder) String() string {
 		return "strong handle"
 	}
 	return fmt.Sprintf("root (%v)", r.Kind)
+}
+
+// Name returns the name of a static field, with the class that declares it as far as that is known,
+// or of a method; "" if there is none.
+func (h Holder) Name() string {
+	if v := h.Static; v != nil && v.Declaring != "" {
+		return v.Declaring + "." + v.Field
+	} else if v != nil {
+		return v.Field
+	}
+	return h.Method
+}
+
+// String returns what kind of holder it is, and the name of a static field or a method.
+func (h Holder) String() string {
+	text := h.Kind()
+	switch {
+	case h.Static != nil:
+		return text + " " + h.Name()
+	case text != "stack":
+		return text
+	case h.Method != "":
+		text += " of " + h.Method
+	}
+	if h.ThreadStatics {
+		text += ", or thread statics"
+	}
+	if h.Root.Flags&RootPinned != 0 {
+		text += ", pinned"
+	}
+	return text
 }
 
 // To returns a shortest path to an object, from the object that the Holder holds to the object

@@ -249,13 +249,7 @@ func (s *suspicion) findLarge() {
 func (s *suspicion) path(p *Paths, x *Suspect) {
 	var objects []Object
 	x.Holder, objects, _ = p.To(x.Object)
-	for i, o := range objects {
-		if t := s.d.graph.Type(o); i > 0 && x.Path[len(x.Path)-1].Type == t {
-			x.Path[len(x.Path)-1].Repeated++
-		} else {
-			x.Path = append(x.Path, Step{Type: t, Object: o, Repeated: 1})
-		}
-	}
+	x.Path = s.d.graph.steps(objects)
 	top := s.d.number[x.Object]
 	for above := s.d.idom[top-1]; above > 0; above = s.d.idom[top-1] {
 		top = above

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
 // A sketch is a Graph that is made object by object.
@@ -429,6 +431,7 @@ func TestMaxSuspects(t *testing.T) {
 
 // TestSuspectsOfLongList: nothing is recursive.
 func TestSuspectsOfLongList(t *testing.T) {
+	recordings.Long(t)
 	const n = 4 << 20
 	references := make([][]Object, n)
 	next := make([]Object, n)
