@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/parse/clr"
 )
 
@@ -819,6 +820,7 @@ func other(rnd func(int) int) clr.Event {
 
 // TestRandomEvents: whatever events come, the two invariants hold.
 func TestRandomEvents(t *testing.T) {
+	recordings.Long(t)
 	for seed := range uint64(2000) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		s := random(rnd.IntN, 300)

@@ -96,6 +96,7 @@ func (s *summer) GC(d *gclog.GCDetails) {
 // check what is right; this one ensures that no change goes unnoticed. GCLOG_UPDATE=1 rewrites the
 // file.
 func TestTotals(t *testing.T) {
+	recordings.Long(t)
 	whole, damaged, wild := totals.Totals{}, totals.Totals{}, totals.Totals{}
 	for _, tr := range recordings.Repository(t) {
 		stream := recordings.Read(t, tr.Path)

@@ -82,6 +82,7 @@ func TestAllocatedHostile(t *testing.T) {
 // runtime sends them: for every 100 KB, with the type of the object that completed them. The margin
 // must contain the true share in 95 of 100 cases, also for a single sample.
 func TestAllocatedError(t *testing.T) {
+	recordings.Long(t)
 	r := rand.New(rand.NewPCG(7, 8))
 	sizes := map[string]float64{"System.String": 60, "System.Byte[]": 4000, "Shop.Order": 200, "Shop.Rare": 24}
 	names := slices.Sorted(maps.Keys(sizes))

@@ -53,6 +53,20 @@ func (a *allocations) settle(x allocation, w Window) {
 	a.time += float64(to - from)
 }
 
+// AllocationRate returns the rate of the allocations in a window that collections report which follow
+// each other, as in a Summary.
+func AllocationRate(list []*gclog.GCDetails, w Window) Number {
+	var a allocations
+	for _, d := range list {
+		a.gc(d, w, nil)
+	}
+	return rateOf(a.inside(w))
+}
+
+func rateOf(bytes, time float64) Number {
+	return ratio(1e9*bytes, time, "no collection that reports allocations directly follows another recorded one").in("bytes/s")
+}
+
 // inside returns what was allocated in w, and in how much of its time.
 func (a *allocations) inside(w Window) (bytes, time float64) {
 	sum := allocations{bytes: a.bytes, time: a.time}

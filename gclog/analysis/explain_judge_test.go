@@ -21,6 +21,7 @@ import (
 // reads facts and causes: sentences may be worded otherwise, but every number in them must be
 // a fact of theirs.
 func TestExplainJudged(t *testing.T) {
+	recordings.Long(t)
 	const most = 5 // of a recording are shown
 	judged := map[string]int{}
 	forEach(t, func(t *testing.T, tr recordings.Trace) {

@@ -23,6 +23,7 @@ func (*keptLog) Suspension(*gclog.Suspension)   {}
 
 // TestExplainLogs explains every collection of every recording as its logs contain it.
 func TestExplainLogs(t *testing.T) {
+	recordings.Long(t)
 	forEach(t, func(t *testing.T, tr recordings.Trace) {
 		stream := recordings.Read(t, tr.Path)
 		for _, name := range []string{"unified", "json", "csv"} {
@@ -52,7 +53,7 @@ func explainLog(t *testing.T, name string, text []byte) {
 		t.Fatalf("%s is not recognized: %.200s", name, text)
 	}
 	k := &keptLog{keeping{Peers: analysis.NewPeers()}}
-	r, err := logs.NewReader(head, func(p *gclog.Process) logs.Observer {
+	r, err := logs.NewReader(head, func(p *gclog.Process) formats.Observer {
 		k.process = p
 		return k
 	})

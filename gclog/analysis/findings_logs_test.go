@@ -65,7 +65,7 @@ func TestFindingsOfLogs(t *testing.T) {
 				t.Fatalf("%s is not recognized", name)
 			}
 			var again *logged
-			r, err := logs.NewReader(head, func(p *gclog.Process) logs.Observer {
+			r, err := logs.NewReader(head, func(p *gclog.Process) formats.Observer {
 				again = &logged{Findings: analysis.NewFindings(p, analysis.Thresholds{}, analysis.Always())}
 				return again
 			})

@@ -94,7 +94,7 @@ func readLog(t *testing.T, log []byte) *analysis.Summary {
 		t.Fatal("not recognized")
 	}
 	s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
-	r, err := logs.NewReader(h, func(*gclog.Process) logs.Observer { return fromLog{s} })
+	r, err := logs.NewReader(h, func(*gclog.Process) formats.Observer { return fromLog{s} })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -83,7 +83,7 @@ func meanGen2(blocking, background *Quantity) Number {
 // allocation fills in the allocations in the Window and their rate.
 func (s *Statistics) allocation(x *Summary) {
 	bytes, time := s.allocated.inside(s.window)
-	x.AllocationRate = ratio(1e9*bytes, time, "no collection that reports allocations directly follows another recorded one").in("bytes/s")
+	x.AllocationRate = rateOf(bytes, time)
 	if x.CollectionsOnly && x.Missed > 0 && x.AllocationRate.Known() {
 		x.AllocationRate = x.missed()
 	}
