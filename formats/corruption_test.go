@@ -22,10 +22,8 @@ var noTimes = regexp.MustCompile(`^[^,]*(,(?:[^,]*,){24})[^,]*(.*,)[^,]*((?:,[^,
 // TestCorruption: whatever a stream contains, every line made from it is whole, and contains
 // nothing negative.
 func TestCorruption(t *testing.T) {
-	n := 1_500
-	if testing.Short() {
-		n = 30
-	}
+	recordings.Long(t)
+	const n = 1_500
 	seed := uint64(time.Now().UnixNano())
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	for _, name := range []string{"net10-datas-bgc", "net9-wks-attach", "v6-wksb"} {

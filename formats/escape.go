@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -13,6 +14,28 @@ import (
 // in a JSON string. It is written as an escape, because names come from other processes.
 func IsControl(r rune) bool {
 	return r < 0x20 || r >= 0x7f && r < 0xa0 || r == 0x2028 || r == 0x2029 || unicode.Is(unicode.Bidi_Control, r)
+}
+
+// OneLine returns text from another process or host for one line of a terminal: line ends and tabs are
+// spaces, what is invalid or a terminal acts on is U+FFFD, and of more than most characters the rest
+// is an ellipsis.
+func OneLine(s string, most int) string {
+	n := 0
+	for i := range s {
+		if n++; n > most {
+			s = s[:i] + "…"
+			break
+		}
+	}
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return ' '
+		case IsControl(r):
+			return utf8.RuneError
+		}
+		return r // RuneError for what is invalid
+	}, s)
 }
 
 const hexDigits = "0123456789abcdef"

@@ -41,3 +41,21 @@ func TestJSONWriter(t *testing.T) {
 		}
 	}
 }
+
+// TestOneLine: a terminal shows it, in one line, and it is not endless.
+func TestOneLine(t *testing.T) {
+	for _, x := range []struct {
+		text, want string
+		most       int
+	}{
+		{"", "", 0},
+		{"gör\tdie\nbank", "gör die bank", 12},
+		{"a\x1b[2J\r\u202eb\xff", "a\uFFFD[2J\uFFFD\uFFFDb\uFFFD", 100},
+		{"0123456789", "0123456789", 10},
+		{"ööööö", "öööö…", 4},
+	} {
+		if got := formats.OneLine(x.text, x.most); got != x.want {
+			t.Errorf("%q becomes %q, want %q", x.text, got, x.want)
+		}
+	}
+}

@@ -48,7 +48,7 @@ func (g *HeapGrowth) Text() string {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		b.WriteString(printable(t.Type))
+		b.WriteString(OneLine(t.Type, growthName))
 		if i == 0 {
 			b.WriteString(" has grown by ")
 		} else {
@@ -62,20 +62,6 @@ func (g *HeapGrowth) Text() string {
 	return b.String()
 }
 
-// printable returns a name for a sentence.
-func printable(name string) string {
-	runes := []rune(name)
-	if len(runes) > growthName {
-		runes = append(runes[:growthName], '…')
-	}
-	for i, r := range runes {
-		if IsControl(r) {
-			runes[i] = '\uFFFD'
-		}
-	}
-	return string(runes)
-}
-
 // HeapGrowth writes what grew between heap snapshots.
 func (w *Writer) HeapGrowth(g *HeapGrowth) { w.write(g.At, w.f.heapGrowth(w.buf[:0], g)) }
 
@@ -83,7 +69,7 @@ func (j *jsonFormat) heapGrowth(dst []byte, g *HeapGrowth) []byte {
 	o := j.begin(dst, g.At, len(g.Types) > 0, func(b []byte) []byte {
 		quoted := appendJSONString(nil, g.Text())
 		return append(b, quoted[1:len(quoted)-1]...)
-	}, "gc-heap-growth", uint64(g.Ticks))
+	}, j.ids.HeapGrowth(g))
 	j.event(&o, "event", "gc-heap-growth")
 	o.close()
 	j.about(&o, g.At)

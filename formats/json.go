@@ -2,7 +2,6 @@ package formats
 
 import (
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/hex"
 	"maps"
 	"slices"
@@ -36,12 +35,10 @@ type jsonFormat struct {
 	runtime []byte // members about the runtime and the settings in dotnet
 	names   []string
 	times   []gclog.MarkTime
-	entity  []byte // identifies the process in document ids
-	began   int64  // start of the session in ticks
+	ids     *DocIDs
 	record  object // the record of a collection being written
 	steps   []jsonStep
 	lost    uint64 // events that were lost since the record before it
-	key     []byte
 }
 
 func newJSON(o *Options) formatter {
@@ -51,26 +48,8 @@ func newJSON(o *Options) formatter {
 	end := object{}
 	j.trailer(&end, "")
 	j.tail = end.b
-	j.entity = j.appendEntity(nil)
+	j.ids = NewDocIDs(&o.Process, o.Host)
 	return j
-}
-
-// appendEntity appends what identifies the process: host, pid and start time identify the process,
-// and the cookie its runtime, which changes at an exec. The cookie alone would suffice, but a
-// process could claim that of another one, and its records would replace the other's. .NET Core 3.1
-// has no cookie.
-func (j *jsonFormat) appendEntity(dst []byte) []byte {
-	p := &j.o.Process
-	dst = append(dst, p.Cookie...)
-	dst = append(dst, '/')
-	dst = append(dst, j.o.Host...)
-	dst = append(dst, '/')
-	dst = strconv.AppendInt(dst, p.ID, 10)
-	dst = append(dst, '/')
-	if p.StartKey == 0 && p.Cookie == "" {
-		return strconv.AppendInt(dst, p.Sync.UnixNano(), 10) // nothing better is known
-	}
-	return strconv.AppendUint(dst, p.StartKey, 10)
 }
 
 // time writes a time stamp with nine decimals and Z, so that times sort as text.
@@ -289,7 +268,7 @@ func (j *jsonFormat) trailer(o *object, providers string) {
 
 // begin writes the start of every record. message appends the human-readable sentence; the id is
 // that of the fact: it is the same in every session.
-func (j *jsonFormat) begin(dst []byte, at int64, warn bool, message func([]byte) []byte, action string, fact ...uint64) object {
+func (j *jsonFormat) begin(dst []byte, at int64, warn bool, message func([]byte) []byte, id DocID) object {
 	o := object{b: append(dst, '{')}
 	j.time(&o, "@timestamp", at)
 	level := "info"
@@ -302,24 +281,9 @@ func (j *jsonFormat) begin(dst []byte, at int64, warn bool, message func([]byte)
 	o.text("ecs.version", ecsVersion)
 	o.name("gclog_doc_id")
 	o.b = append(o.b, '"')
-	o.b = j.appendID(o.b, action, fact)
+	o.b, _ = id.AppendText(o.b)
 	o.b = append(o.b, '"')
 	return o
-}
-
-func (j *jsonFormat) appendID(dst []byte, action string, fact []uint64) []byte {
-	j.key = append(j.key[:0], j.entity...)
-	j.key = append(j.key, '/')
-	j.key = append(j.key, action...)
-	for _, f := range fact {
-		j.key = append(j.key, '/')
-		j.key = strconv.AppendUint(j.key, f, 10)
-	}
-	sum := sha256.Sum256(j.key)
-	for _, c := range sum[:16] {
-		dst = append(dst, hexDigits[c>>4], hexDigits[c&15])
-	}
-	return dst
 }
 
 func (j *jsonFormat) event(o *object, kind, action string) {
@@ -339,7 +303,6 @@ func (j *jsonFormat) rest(o *object) []byte {
 }
 
 func (j *jsonFormat) start(dst []byte, s *Start) []byte {
-	j.began = s.Ticks
 	o := j.begin(dst, s.At, false, func(b []byte) []byte {
 		if s.Providers == "" {
 			b = append(b, "recording of process "...)
@@ -348,7 +311,7 @@ func (j *jsonFormat) start(dst []byte, s *Start) []byte {
 		}
 		b = append(b, "attached to process "...)
 		return strconv.AppendInt(b, j.o.Process.ID, 10)
-	}, "gc-session-start", uint64(s.Ticks))
+	}, j.ids.Start(s))
 	j.event(&o, "event", "gc-session-start")
 	o.close()
 	j.about(&o, s.At)
@@ -384,7 +347,7 @@ func (j *jsonFormat) end(dst []byte, e *End) []byte {
 			b = strconv.AppendInt(b, int64(e.ExitCode), 10)
 		}
 		return b
-	}, "gc-session-end", uint64(e.Ticks), uint64(j.began)) // two sessions may have seen the same last event
+	}, j.ids.End(e))
 	j.event(&o, "event", "gc-session-end")
 	reason := e.Reason.String()
 	o.text("reason", reason)
@@ -430,14 +393,14 @@ func (j *jsonFormat) pause(dst []byte, p *gclog.Pause) []byte {
 	if p.GC != nil {
 		return dst
 	}
-	kind := suspensionKind(p, &j.o.Process)
+	kind := SuspensionKind(p, &j.o.Process)
 	o := j.begin(dst, p.Start, p.Duration >= j.longPause(), func(b []byte) []byte {
 		b = append(b, "suspension without a collection ("...)
 		b = append(b, kind...)
 		b = append(b, "): "...)
 		b = appendMillis(b, p.Duration)
 		return append(b, " ms"...)
-	}, "gc-suspension", uint64(p.Ticks))
+	}, j.ids.Pause(p))
 	j.event(&o, "event", "gc-suspension")
 	j.time(&o, "start", p.Start)
 	j.time(&o, "end", p.Start+p.Duration)
@@ -459,7 +422,7 @@ func (j *jsonFormat) pause(dst []byte, p *gclog.Pause) []byte {
 }
 
 func (j *jsonFormat) gap(dst []byte, g *gclog.Gap) []byte {
-	o := j.begin(dst, g.Time, true, func(b []byte) []byte { return appendGap(b, g) }, "gc-gap", uint64(g.Ticks), uint64(g.Reason), uint64(g.Since), g.LostEvents, uint64(g.From), g.Thread)
+	o := j.begin(dst, g.Time, true, func(b []byte) []byte { return appendGap(b, g) }, j.ids.Gap(g))
 	j.event(&o, "event", "gc-gap")
 	o.close()
 	j.about(&o, g.Time)
@@ -483,7 +446,7 @@ func (j *jsonFormat) gap(dst []byte, g *gclog.Gap) []byte {
 }
 
 func (j *jsonFormat) stall(dst []byte, s *gclog.Stall) []byte {
-	o := j.begin(dst, s.Now, true, func(b []byte) []byte { return appendStall(b, s) }, "gc-stall", uint64(s.Ticks), uint64(s.Kind), uint64(s.Threshold))
+	o := j.begin(dst, s.Now, true, func(b []byte) []byte { return appendStall(b, s) }, j.ids.Stall(s))
 	j.event(&o, "event", "gc-stall")
 	o.close()
 	j.about(&o, s.Now)
@@ -491,7 +454,7 @@ func (j *jsonFormat) stall(dst []byte, s *gclog.Stall) []byte {
 	if s.HasNumber {
 		o.uint("number", uint64(s.Number))
 		o.int("generation", int64(s.Generation))
-		o.text("type", gcTypeName(s.Type))
+		o.text("type", GCTypeName(s.Type))
 	}
 	if s.HasReason {
 		o.text("reason", s.Reason.String())
@@ -508,7 +471,7 @@ func (j *jsonFormat) stall(dst []byte, s *gclog.Stall) []byte {
 }
 
 func (j *jsonFormat) summary(dst []byte, s *Summary) []byte {
-	o := j.begin(dst, s.To, s.Missing+s.LostEvents > 0, func(b []byte) []byte { return appendSummary(b, s) }, "gc-summary", uint64(s.Ticks), uint64(j.began))
+	o := j.begin(dst, s.To, s.Missing+s.LostEvents > 0, func(b []byte) []byte { return appendSummary(b, s) }, j.ids.Summary(s))
 	j.event(&o, "metric", "gc-summary")
 	j.time(&o, "start", s.From)
 	j.time(&o, "end", s.To)
@@ -548,7 +511,8 @@ func (j *jsonFormat) summary(dst []byte, s *Summary) []byte {
 	return j.rest(&o)
 }
 
-func gcTypeName(t clr.GCType) string {
+// GCTypeName returns the name of the kind that a collection was started as, in the words of Kind.
+func GCTypeName(t clr.GCType) string {
 	switch t {
 	case clr.TypeBlocking:
 		return gclog.KindBlocking.String()

@@ -17,11 +17,7 @@ import (
 
 func (j *jsonFormat) gc(dst []byte, d *gclog.GCDetails, lost uint64) []byte {
 	at := d.PauseStart()
-	number := uint64(d.Number)
-	if !d.HasNumber {
-		number = uint64(d.StartTicks)
-	}
-	o := j.begin(dst, at, !d.Complete || d.PauseMax() >= j.longPause(), func(b []byte) []byte { return appendMessage(b, d) }, "gc", number)
+	o := j.begin(dst, at, !d.Complete || d.PauseMax() >= j.longPause(), func(b []byte) []byte { return appendMessage(b, d) }, j.ids.GC(d))
 	j.event(&o, "event", "gc")
 	started := d.Flaws&gclog.FlawNoStart == 0
 	if started {
@@ -264,11 +260,15 @@ func (j *jsonFormat) appendValue(dst []byte, u fields.Unit, v uint64) []byte {
 func (j *jsonFormat) reasonGroup(o *object, d *gclog.GCDetails) {
 	if d.HasReason {
 		o.enter("")
-		o.text("reason_group", reasonGroup(d.Reason))
+		o.text("reason_group", ReasonGroup(d.Reason))
 	}
 }
 
-func reasonGroup(r clr.Reason) string {
+// ReasonGroups are the groups of reasons.
+var ReasonGroups = []string{"allocation", "induced", "low_memory", "other"}
+
+// ReasonGroup returns the group of a reason.
+func ReasonGroup(r clr.Reason) string {
 	switch {
 	case r.Induced():
 		return "induced"

@@ -13,10 +13,10 @@ import (
 // those who may write the file can hold one. Anyone who may read the file could hold a flock lock,
 // and prevent the next gclog from writing it.
 
-// lockFile locks a file that is being written, for as long as it is open, and reports whether that
+// LockFile locks a file that is being written, for as long as it is open, and reports whether that
 // succeeded. A file system without locks, or a reader that has locked the file, does not prevent
 // writing.
-func lockFile(f *os.File) bool {
+func LockFile(f *os.File) bool {
 	lock := unix.Flock_t{Type: unix.F_WRLCK, Whence: io.SeekStart}
 	return unix.FcntlFlock(f.Fd(), unix.F_OFD_SETLK, &lock) == nil
 }

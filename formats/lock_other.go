@@ -8,10 +8,10 @@ import (
 	"syscall"
 )
 
-// lockFile locks a file that is being written, for as long as it is open, and reports whether that
+// LockFile locks a file that is being written, for as long as it is open, and reports whether that
 // succeeded. A file system without locks does not prevent writing. Anyone who may read the file can
 // hold such a lock too: this system has no better one that belongs to the file itself.
-func lockFile(f *os.File) bool {
+func LockFile(f *os.File) bool {
 	return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil
 }
 

@@ -2,8 +2,8 @@ package formats
 
 import "os"
 
-// lockFile does nothing: an open file cannot be renamed or deleted on Windows.
-func lockFile(*os.File) bool { return false }
+// LockFile does nothing: an open file cannot be renamed or deleted on Windows.
+func LockFile(*os.File) bool { return false }
 
 // IsInUse is unknown on Windows.
 func IsInUse(string) bool { return false }

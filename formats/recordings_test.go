@@ -196,13 +196,6 @@ func forEach(t *testing.T, run func(t *testing.T, name string, stream []byte)) {
 
 func forEachInTurn(t *testing.T, run func(t *testing.T, name string, stream []byte)) {
 	one := func(t *testing.T, tr recordings.Trace) { run(t, tr.Name, recordings.Read(t, tr.Path)) }
-	if testing.Short() {
-		for _, tr := range recordings.Repository(t) {
-			t.Run(tr.Name, func(t *testing.T) { one(t, tr) })
-		}
-		t.Run("shared", func(t *testing.T) { t.Skip("-short: only the recordings of the repository") })
-		return
-	}
 	recordings.ForEach(t, one)
 }
 
@@ -251,10 +244,8 @@ func (x *conversion) check(t *testing.T, name string) {
 // TestFromAnywhere: a log that starts and ends anywhere, as that of a session does, follows the
 // rules too. It contains all pauses that were reported.
 func TestFromAnywhere(t *testing.T) {
-	places := 8
-	if testing.Short() {
-		places = 2
-	}
+	recordings.Long(t)
+	const places = 8
 	for _, tr := range recordings.Repository(t) {
 		t.Run(tr.Name, func(t *testing.T) {
 			t.Parallel()

@@ -188,6 +188,9 @@ func (f *Files) put(l *lumberjack.Logger) {
 // Bytes returns the number of bytes written to all files.
 func (r *RotatingFile) Bytes() int64 { return r.total }
 
+// Started returns the number of files started.
+func (r *RotatingFile) Started() int { return r.number }
+
 // Reopen ends the file, as external log rotation requires: if it was renamed, it is closed,
 // otherwise it is archived. The next write creates a new one.
 func (r *RotatingFile) Reopen() {
@@ -207,7 +210,7 @@ func (r *RotatingFile) Follow() {
 	}
 	r.looked = r.now()
 	if r.file != nil && !r.locked {
-		r.locked = lockFile(r.file) // a reader's lock may have been in the way
+		r.locked = LockFile(r.file) // a reader's lock may have been in the way
 	}
 	info, err := os.Lstat(r.path)
 	switch {
@@ -428,7 +431,7 @@ func (r *RotatingFile) tryCreate() (again bool, err error) {
 			return fmt.Errorf("creating %s: %w", r.path, err)
 		}
 		if r.log.Filename = reopenable(f, r.path); keepsOpen {
-			r.file, r.locked = f, lockFile(f)
+			r.file, r.locked = f, LockFile(f)
 		} else {
 			_ = f.Close()
 		}

@@ -68,6 +68,7 @@ var (
 // TestSelections: a selection contains exactly its part of the whole log, line by line, and each
 // kind of line has its only form.
 func TestSelections(t *testing.T) {
+	recordings.Long(t)
 	names := formats.TagSets()
 	decorated := regexp.MustCompile(`^\[([a-z]+)\]\[([a-z,]+)\] (.*)$`)
 	for _, recording := range []string{"net10-datas-bgc", "core31-svr-induced", "net9-wks-attach"} {

@@ -401,6 +401,7 @@ func blocking(number uint32) *gclog.GCDetails {
 // TestTextFits: on a terminal of any width no line is wider, each pause is shown, and nothing but
 // columns is left out.
 func TestTextFits(t *testing.T) {
+	recordings.Long(t)
 	for _, tr := range recordings.Repository(t) {
 		r, _ := readReplay(recordings.Read(t, tr.Path)) // some are truncated: what comes before that is sufficient
 		_, full := written(t, "text", formats.Options{Process: r.process}, func(w *formats.Writer) { r.replayTo(w) })

@@ -16,6 +16,11 @@ type TextColumn struct {
 	append func(dst []byte, d *gclog.GCDetails) []byte // nil: the time
 }
 
+// NewTextColumn returns a further column for a TextTable. appendCell appends the cell of a collection.
+func NewTextColumn(c screen.Column, key string, appendCell func(dst []byte, d *gclog.GCDetails) []byte) TextColumn {
+	return TextColumn{c, key, appendCell}
+}
+
 // Append appends the cell of a collection; the time of the first column is in UTC.
 func (c *TextColumn) Append(dst []byte, p *gclog.Process, d *gclog.GCDetails) []byte {
 	if c.append == nil {
@@ -62,9 +67,9 @@ type TextTable struct {
 	cell    []byte
 }
 
-// NewTextTable returns a table with the columns of the text format.
-func NewTextTable() *TextTable {
-	t := &TextTable{columns: TextColumns()}
+// NewTextTable returns a table with the columns of the text format, and more after them.
+func NewTextTable(more ...TextColumn) *TextTable {
+	t := &TextTable{columns: append(TextColumns(), more...)}
 	list := make([]screen.Column, len(t.columns))
 	for i := range t.columns {
 		list[i] = t.columns[i].Column
@@ -74,12 +79,15 @@ func NewTextTable() *TextTable {
 }
 
 // AppendRow appends the line of a collection, without a newline, followed by what else is notable
-// about it. The time is in the zone of p.Sync.
-func (t *TextTable) AppendRow(dst []byte, p *gclog.Process, d *gclog.GCDetails) []byte {
+// about it if the width has room for that. The time is in the zone of p.Sync.
+func (t *TextTable) AppendRow(dst []byte, p *gclog.Process, d *gclog.GCDetails, width int) []byte {
 	t.Row()
+	from := len(dst)
 	t.cell = p.Time(d.PauseStart()).AppendFormat(t.cell[:0], "15:04:05.000")
 	dst = t.appendCells(t.Cell(dst, t.cell), d)
-	dst, _ = appendNotes(dst, nil, d)
+	if notes, _ := appendNotes(nil, nil, d); len(dst)-from+len(notes) <= width { // all of it is ASCII
+		dst = append(dst, notes...)
+	}
 	return dst
 }
 

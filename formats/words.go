@@ -104,10 +104,10 @@ func appendSummary(b []byte, s *Summary) []byte {
 	return b
 }
 
-// suspensionKind returns what a suspension without a collection was for. On NativeAOT,
+// SuspensionKind returns what a suspension without a collection was for. On NativeAOT,
 // PauseMemoryLimit is shown as unknown: it suspends in the same way to answer
 // GC.GetTotalAllocatedBytes.
-func suspensionKind(p *gclog.Pause, process *gclog.Process) string {
+func SuspensionKind(p *gclog.Pause, process *gclog.Process) string {
 	if p.Kind == gclog.PauseMemoryLimit && process.Flavor == gclog.FlavorNativeAOT {
 		return gclog.PauseUnknown.String()
 	}

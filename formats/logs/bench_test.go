@@ -55,7 +55,7 @@ func benchmarkText(b *testing.B, one []byte, heads int) {
 	b.ReportAllocs()
 	for b.Loop() {
 		src.Reset(text)
-		r, err := logs.NewReader(h, func(*gclog.Process) logs.Observer { return &out })
+		r, err := logs.NewReader(h, func(*gclog.Process) formats.Observer { return &out })
 		if err != nil {
 			b.Fatal(err)
 		}

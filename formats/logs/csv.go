@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/formats/fields"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/parse/clr"
@@ -84,7 +85,7 @@ type csvRow struct {
 
 func (r *csvRow) has(c csvSpecial) bool { return r.there&(1<<c) != 0 }
 
-func newCSV(observe func(*gclog.Process) Observer, at *reading) parser {
+func newCSV(observe func(*gclog.Process) formats.Observer, at *reading) parser {
 	return &csvParser{processes: processes{pool: pool{at: at, observe: observe}}}
 }
 

@@ -10,8 +10,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
 // A damagedLog is a sample followed by a line of another process: that line must be read whatever
@@ -47,7 +49,7 @@ func (x *damagedLog) read(t *testing.T, line []byte, what string) (skipped logs.
 	t.Helper()
 	text := slices.Concat(x.head, line, []byte{'\n'}, x.last, []byte{'\n'})
 	var all []*observed
-	r, err := logs.NewReader(logs.Head{Format: x.format}, func(p *gclog.Process) logs.Observer {
+	r, err := logs.NewReader(logs.Head{Format: x.format}, func(p *gclog.Process) formats.Observer {
 		all = append(all, &observed{process: *p})
 		return all[len(all)-1]
 	})
@@ -83,6 +85,7 @@ func TestCut(t *testing.T) {
 }
 
 func TestBitFlips(t *testing.T) {
+	recordings.Long(t)
 	const trials = 3000
 	for _, x := range damagedLogs(t) {
 		random := rand.New(rand.NewPCG(3, 4))
@@ -149,7 +152,7 @@ func TestTooManyProcesses(t *testing.T) {
 	for i := range 10_002 {
 		text = fmt.Appendf(text, `{"@timestamp":"2026-11-21T00:30:37.3Z","event":{"action":"gc-session-start"},"process":{"pid":%d},"gclog":{"schema":"1.0"}}`+"\n", i)
 	}
-	r, _ := logs.NewReader(logs.Head{Format: "json"}, func(*gclog.Process) logs.Observer { return nil })
+	r, _ := logs.NewReader(logs.Head{Format: "json"}, func(*gclog.Process) formats.Observer { return nil })
 	skipped, err := r.Read(bytes.NewReader(text))
 	if err != nil || !slices.Equal(skipped.Lines, []int64{10_001, 10_002}) {
 		t.Errorf("lines %v were skipped, %v", skipped.Lines, err)
@@ -198,7 +201,7 @@ func fuzz(f *testing.F, format string) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		logs.Recognize(text[:min(len(text), logs.HeadSize)])
-		r, err := logs.NewReader(logs.Head{Format: format}, func(p *gclog.Process) logs.Observer { return newEverything(p) })
+		r, err := logs.NewReader(logs.Head{Format: format}, func(p *gclog.Process) formats.Observer { return newEverything(p) })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -213,16 +216,14 @@ func fuzz(f *testing.F, format string) {
 // TestWildNumbers: numbers that no runtime would report are skipped, or written in every format
 // without harm.
 func TestWildNumbers(t *testing.T) {
+	recordings.Long(t)
 	wild := []string{
 		"0", "1", "3", "255", "256", "65535", "4294967295", "4294967296", "72057594037927936", "72057594037927937",
 		"9223372036854775807", "9223372036854775808", "18446744073709551615", "18446744073709551616", "99999999999999999999999", "-1", "1e9", "0.0001", "null", "",
 	}
 	digits := regexp.MustCompile(`\b\d+\b`)
 	random := rand.New(rand.NewPCG(7, 8))
-	logsOfEach := 100
-	if testing.Short() {
-		logsOfEach = 10
-	}
+	const logsOfEach = 100
 	for _, x := range damagedLogs(t) {
 		for range logsOfEach {
 			text := slices.Clone(x.head)
@@ -232,7 +233,7 @@ func TestWildNumbers(t *testing.T) {
 				p := places[random.IntN(len(places))]
 				text = slices.Concat(text, line[:p[0]], []byte(wild[random.IntN(len(wild))]), line[p[1]:], []byte{'\n'})
 			}
-			r, _ := logs.NewReader(logs.Head{Format: x.format}, func(p *gclog.Process) logs.Observer { return newEverything(p) })
+			r, _ := logs.NewReader(logs.Head{Format: x.format}, func(p *gclog.Process) formats.Observer { return newEverything(p) })
 			if _, err := r.Read(bytes.NewReader(text)); failed(err) {
 				t.Fatal(err)
 			}

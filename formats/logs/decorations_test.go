@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/gclog"
 )
@@ -80,7 +81,7 @@ func TestManyProcesses(t *testing.T) {
 	} {
 		var out sink
 		count := 0
-		r, _ := logs.NewReader(logs.Head{Format: "unified"}, func(*gclog.Process) logs.Observer {
+		r, _ := logs.NewReader(logs.Head{Format: "unified"}, func(*gclog.Process) formats.Observer {
 			count++
 			return &out
 		})

@@ -146,7 +146,7 @@ func sameCondemned(t *testing.T, want, got *gclog.GCDetails) {
 func TestDetailsInJSON(t *testing.T) {
 	x := recordWith(t, recording(t, "net8-datas-induced"), allLines(), nil)[0]
 	var out pages
-	r, _ := logs.NewReader(logs.Head{Format: "unified"}, func(p *gclog.Process) logs.Observer {
+	r, _ := logs.NewReader(logs.Head{Format: "unified"}, func(p *gclog.Process) formats.Observer {
 		f, _ := formats.Find("json")
 		return everything{formats.NewWriter(f, &out, formats.Options{Process: *p})}
 	})
@@ -248,7 +248,7 @@ func TestSettings(t *testing.T) {
 		{settings + plain},
 	} {
 		var process *gclog.Process
-		r, _ := logs.NewReader(logs.Head{Format: "unified"}, func(p *gclog.Process) logs.Observer {
+		r, _ := logs.NewReader(logs.Head{Format: "unified"}, func(p *gclog.Process) formats.Observer {
 			process = p
 			if !p.HasLimits || p.Limits != want {
 				t.Errorf("%+v, want %+v", p.Limits, want)

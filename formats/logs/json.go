@@ -22,7 +22,7 @@ type jsonParser struct {
 	key       []byte
 }
 
-func newJSON(observe func(*gclog.Process) Observer, at *reading) parser {
+func newJSON(observe func(*gclog.Process) formats.Observer, at *reading) parser {
 	return &jsonParser{processes: processes{pool: pool{at: at, observe: observe}}}
 }
 

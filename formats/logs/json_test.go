@@ -17,6 +17,7 @@ import (
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/parse/clr"
 )
 
@@ -30,6 +31,7 @@ var docID = regexp.MustCompile(`"gclog_doc_id":"[0-9a-f]{32}",("event":\{[^}]*"a
 
 // TestJSONAgain: a log that is read and written again is the same.
 func TestJSONAgain(t *testing.T) {
+	recordings.Long(t)
 	forEach(t, func(t *testing.T, stream []byte) {
 		text, _ := record(t, stream, "json", facts)
 		if text == nil {
@@ -125,7 +127,7 @@ func TestFactsOfRecords(t *testing.T) {
 			}
 			var all []*read
 			h, _ := logs.Recognize(text[:min(len(text), logs.HeadSize)])
-			r, err := logs.NewReader(h, func(p *gclog.Process) logs.Observer {
+			r, err := logs.NewReader(h, func(p *gclog.Process) formats.Observer {
 				x := &read{facts: p}
 				all = append(all, x)
 				return x

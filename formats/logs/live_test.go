@@ -57,7 +57,7 @@ func TestLive(t *testing.T) {
 	}
 	for live, want := range map[bool]int{true: gcs, false: 0} {
 		var c counter
-		r, err := logs.NewReader(logs.Head{Format: "json"}, func(*gclog.Process) logs.Observer { return &c })
+		r, err := logs.NewReader(logs.Head{Format: "json"}, func(*gclog.Process) formats.Observer { return &c })
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -27,7 +27,7 @@ type order struct {
 // A pool is what the orders of a log share.
 type pool struct {
 	at      *reading
-	observe func(*gclog.Process) Observer
+	observe func(*gclog.Process) formats.Observer
 	held    int       // number of records held by all orders
 	free    []*record // memory for reuse
 
@@ -224,7 +224,7 @@ func (o *order) emitNext() {
 	}
 }
 
-func (o *pool) emit(out Observer, c call) {
+func (o *pool) emit(out formats.Observer, c call) {
 	r := c.r
 	b := r.gc.Background
 	r.gc.StartTicks = r.of.ticks(r.gc.Start)
@@ -246,12 +246,12 @@ func (o *pool) emit(out Observer, c call) {
 	}
 }
 
-func (o *pool) emitPhase(out Observer, p gclog.Phase) {
+func (o *pool) emitPhase(out formats.Observer, p gclog.Phase) {
 	o.phase = p
 	out.Phase(&o.phase)
 }
 
-func (r *record) emit(out Observer) {
+func (r *record) emit(out formats.Observer) {
 	switch r.kind {
 	case recordGC:
 		r.gc.Index = r.of.records

@@ -44,7 +44,7 @@ type director struct {
 func newDirector() *director {
 	d := &director{}
 	d.at = &reading{}
-	d.observe = func(*gclog.Process) Observer { return &d.script }
+	d.observe = func(*gclog.Process) formats.Observer { return &d.script }
 	d.p = d.find([]byte("one"))
 	return d
 }
@@ -133,7 +133,7 @@ func TestOrderWindow(t *testing.T) {
 func TestOrderOfMany(t *testing.T) {
 	d := newDirector()
 	observed := d.p
-	d.observe = func(p *gclog.Process) Observer {
+	d.observe = func(p *gclog.Process) formats.Observer {
 		if p != &observed.facts {
 			return nil
 		}

@@ -12,17 +12,6 @@ import (
 	"github.com/gclog/gclog/gclog"
 )
 
-// An Observer receives the contents of a log for one process, in the order of the log. Arguments
-// are valid during the call only.
-type Observer interface {
-	gclog.Observer
-	Start(*formats.Start)
-	Stall(*gclog.Stall)
-	Suspension(*gclog.Suspension)
-	HeapGrowth(*formats.HeapGrowth)
-	End(*formats.End) // of a session
-}
-
 // A Head is the information in the start of a file.
 type Head struct {
 	Format string // name of the format: see formats.Find
@@ -142,7 +131,7 @@ type formatReader struct {
 	byEnd bool // lines are in the order in which their contents ended
 	// recognize reports whether a line has this format, and returns its time, zero if it has none.
 	recognize func(line []byte) (time.Time, bool)
-	new       func(observe func(*gclog.Process) Observer, at *reading) parser
+	new       func(observe func(*gclog.Process) formats.Observer, at *reading) parser
 }
 
 // A parser reads the lines of a log.
@@ -175,7 +164,7 @@ type Reader struct {
 // NewReader returns a Reader for logs of the format of h. It calls observe for each process before
 // its first record, with what is known about the process by then; if observe returns nil, the
 // records of the process are skipped. The Process belongs to the Reader.
-func NewReader(h Head, observe func(*gclog.Process) Observer) (*Reader, error) {
+func NewReader(h Head, observe func(*gclog.Process) formats.Observer) (*Reader, error) {
 	if err := h.Err(); err != nil {
 		return nil, err
 	}

@@ -202,7 +202,7 @@ func readAs(t testing.TB, text []byte, format string) (written []byte, all []*ob
 		format = h.Format
 	}
 	var out memory
-	r, err := logs.NewReader(h, func(p *gclog.Process) logs.Observer {
+	r, err := logs.NewReader(h, func(p *gclog.Process) formats.Observer {
 		x := &observed{}
 		x.writeTo(format, &out, p)
 		all = append(all, x)
@@ -224,12 +224,6 @@ func forEach(t *testing.T, run func(t *testing.T, stream []byte)) {
 	one := func(t *testing.T, tr recordings.Trace) {
 		t.Parallel()
 		run(t, recordings.Read(t, tr.Path))
-	}
-	if testing.Short() {
-		for _, tr := range recordings.Repository(t) {
-			t.Run(tr.Name, func(t *testing.T) { one(t, tr) })
-		}
-		return
 	}
 	recordings.ForEach(t, one)
 }

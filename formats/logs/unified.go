@@ -12,7 +12,7 @@ import (
 // unified reads what -Xlog of JDK 9 and later writes, with any decorations that include a time, and
 // any selection of its lines.
 type unified struct {
-	observe   func(*gclog.Process) Observer
+	observe   func(*gclog.Process) formats.Observer
 	reading   *reading
 	decorator decorator
 	days      calendar
@@ -27,14 +27,14 @@ type unified struct {
 // A life is what is known about one process instance, from its first line to its last.
 type life struct {
 	process      *gclog.Process
-	pid          int64    // in the lines of the process; 0: unknown
-	out          Observer // nil: no observer
-	observed     bool     // observe was called
-	beyond       bool     // this process is beyond the limit
-	headed       bool     // the last line was a header
-	base         moment   // the sync point
-	newest       moment   // time of the latest line
-	emittedUntil int64    // end of what was emitted last
+	pid          int64            // in the lines of the process; 0: unknown
+	out          formats.Observer // nil: no observer
+	observed     bool             // observe was called
+	beyond       bool             // this process is beyond the limit
+	headed       bool             // the last line was a header
+	base         moment           // the sync point
+	newest       moment           // time of the latest line
+	emittedUntil int64            // end of what was emitted last
 
 	blocking   blocking
 	background background
@@ -50,7 +50,7 @@ type life struct {
 const unifiedLacks = "unified logs have sizes in KiB, timestamps in ms and durations in µs; promoted and free bytes by generation, individual heaps and the time to suspend for final background pauses are unknown, " +
 	"and so is what -Xlog left out"
 
-func newUnified(observe func(*gclog.Process) Observer, at *reading) parser {
+func newUnified(observe func(*gclog.Process) formats.Observer, at *reading) parser {
 	return &unified{observe: observe, reading: at}
 }
 

@@ -127,7 +127,7 @@ func readBack(t testing.TB, dotnet bool, files ...[]byte) (list []*unifiedLog, s
 
 func readWith(t testing.TB, o formats.Options, files ...[]byte) (list []*unifiedLog, skipped []logs.Skipped) {
 	t.Helper()
-	r, err := logs.NewReader(logs.Head{Format: "unified"}, func(p *gclog.Process) logs.Observer {
+	r, err := logs.NewReader(logs.Head{Format: "unified"}, func(p *gclog.Process) formats.Observer {
 		x := newUnifiedLog(p, o, nil)
 		list = append(list, x)
 		return x
@@ -174,13 +174,6 @@ func forEachRecording(t *testing.T, run func(t *testing.T, stream []byte)) {
 	one := func(t *testing.T, tr recordings.Trace) {
 		t.Parallel()
 		run(t, recordings.Read(t, tr.Path))
-	}
-	if testing.Short() {
-		for _, tr := range recordings.Repository(t) {
-			t.Run(tr.Name, func(t *testing.T) { one(t, tr) })
-		}
-		t.Run("shared", func(t *testing.T) { t.Skip("-short: only the recordings of the repository") })
-		return
 	}
 	recordings.ForEach(t, one)
 }
@@ -617,6 +610,7 @@ func TestOneMillisecond(t *testing.T) {
 // TestSelections: any selection of lines results in records, one for each collection, if it
 // includes DotNet lines; otherwise the log is rejected, immediately if its pauses have ends.
 func TestSelections(t *testing.T) {
+	recordings.Long(t)
 	x := sampleLog(t, nil)
 	kinds := []string{"gc", "gc,start", "gc,heap", "gc,stats", "gc,cpu", "gc,init"}
 	for set := 1; set < 1<<len(kinds); set++ {
@@ -658,7 +652,7 @@ func TestSelections(t *testing.T) {
 // readError reads a unified log whatever its head contains, and returns the error.
 func readError(t *testing.T, text []byte) error {
 	t.Helper()
-	r, err := logs.NewReader(logs.Head{Format: "unified"}, func(*gclog.Process) logs.Observer { return &sink{} })
+	r, err := logs.NewReader(logs.Head{Format: "unified"}, func(*gclog.Process) formats.Observer { return &sink{} })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -705,7 +699,7 @@ func TestLateDotNetLines(t *testing.T) {
 			}
 		}
 	}
-	r, _ := logs.NewReader(logs.Head{Format: "unified"}, func(*gclog.Process) logs.Observer { return &sink{} })
+	r, _ := logs.NewReader(logs.Head{Format: "unified"}, func(*gclog.Process) formats.Observer { return &sink{} })
 	for i, text := range []string{pauseLines("[1.000s]", 0), plain} { // each file on its own
 		if _, err := r.Read(strings.NewReader(text)); (err != nil) != (i == 1) {
 			t.Errorf("file %d: %v", i, err)
@@ -816,6 +810,7 @@ func checkSentinel(t *testing.T, text []byte) (skipped logs.Skipped) {
 
 // TestCutLines: a line that was cut off anywhere does not affect other lines.
 func TestCutLines(t *testing.T) {
+	recordings.Long(t)
 	lines := strings.SplitAfter(string(sampleLog(t, nil).out.text()), "\n")
 	kinds := map[string]bool{}
 	digits := regexp.MustCompile(`\d+`)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/parse/clr"
 )
@@ -145,7 +146,7 @@ func (u *unified) beginLife(m moment) {
 }
 
 // nobody observes no process.
-func nobody(*gclog.Process) Observer { return nil }
+func nobody(*gclog.Process) formats.Observer { return nil }
 
 // once records a collection whose pause (for a background one the first pause) ended at end. If the
 // collection was already emitted, nothing more is emitted.

@@ -1,38 +1,25 @@
 package screen
 
 import (
-	"fmt"
-	"os"
 	"testing"
 
-	"golang.org/x/sys/unix"
+	"github.com/gclog/gclog/internal/testing/terminal"
 )
 
 // TestTerminal: the size is the current one, text is no wider than is easy to read, and a terminal
 // that does not know its size is as wide as most.
 func TestTerminal(t *testing.T) {
-	main, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	main, tty, err := terminal.Open(80, 24)
 	if err != nil {
 		t.Skipf("no pseudo terminal: %v", err)
 	}
 	defer main.Close()
-	number, err := unix.IoctlGetInt(int(main.Fd()), unix.TIOCGPTN)
-	if err != nil {
-		t.Skipf("no pseudo terminal: %v", err)
-	}
-	if err := unix.IoctlSetPointerInt(int(main.Fd()), unix.TIOCSPTLCK, 0); err != nil {
-		t.Fatal(err)
-	}
-	tty, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
 	defer tty.Close()
 	ask := Of(tty)
 	for _, c := range []struct{ columns, rows, width, height, text uint16 }{
 		{140, 50, 140, 50, 80}, {60, 24, 60, 24, 60}, {0, 0, 80, 0, 80},
 	} {
-		if err := unix.IoctlSetWinsize(int(main.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Col: c.columns, Row: c.rows}); err != nil {
+		if err := terminal.Resize(main, c.columns, c.rows); err != nil {
 			t.Fatal(err)
 		}
 		width, height := ask()
