@@ -2,6 +2,8 @@ package config
 
 import (
 	"errors"
+	"io/fs"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,23 +23,18 @@ func (c *Config) forgetPath(origins map[string]origin) {
 
 const maxOutputs = 100
 
-// Notes returns what users of earlier versions should know about this configuration.
-func (c *Loaded) Notes() (list []string) {
-	if c.HTTP.Listen != "" {
-		at := c.origins["http.listen"]
-		list = append(list, problem{at, "http.listen", "it serves only /healthz and /readyz; instead of /-/reload, /-/rotate and /debug/sessions use gclog ctl reload, rotate and status (control.socket)"}.Error())
-	}
-	return list
-}
-
-// CheckFolders returns an error for every directory of outputs or snapshots through which other users
-// could redirect gclog elsewhere, as far as it is known before there is a process, and for every
-// account that this host does not have. Less serious problems are added to the warnings.
-func (c *Loaded) CheckFolders() error {
+// CheckHost returns an error for each problem that prevents a daemon of this user from using the
+// configuration on this host: directories through which other users could redirect what it writes, as
+// far as they are known before there is a process, accounts that do not exist, and secrets that cannot
+// be read. Less serious problems are added to the warnings.
+func (c *Loaded) CheckHost() error {
 	var problems []error
 	check := func(path string, rotate formats.RotateOptions, dir string) {
 		rotate.NoLinks = true
 		warning, err := rotate.CheckFolder(dir)
+		if at, ok := errors.AsType[*fs.PathError](err); ok {
+			err = &output.PathError{Path: at.Path, Err: at.Err}
+		}
 		if err != nil {
 			problems = append(problems, problem{c.origins[path], path, err.Error()})
 		}
@@ -58,6 +55,28 @@ func (c *Loaded) CheckFolders() error {
 	if c.Heap.Auto.Enabled {
 		check("heap.auto.directory", formats.RotateOptions{}, output.KnownFolder(filepath.Join(c.SnapshotFolder(), "file")))
 	}
+	for i := range c.Rules {
+		for j := range c.Rules[i].Do {
+			a, path := &c.Rules[i].Do[j], item(item("rules", i)+".do", j)
+			if _, err := a.Exec.Account(); err != nil {
+				problems = append(problems, problem{c.origins[path], path, err.Error()})
+			}
+			if _, err := a.Webhook.Secret(); err != nil {
+				path := path + ".webhook.secret_file"
+				problems = append(problems, problem{c.origins[path], path, err.Error()})
+			}
+			if text := a.Exec.missing(); text != "" {
+				path := path + ".exec.command"
+				c.Warnings = append(c.Warnings, problem{c.origins[path], path, text}.Error())
+			}
+		}
+	}
+	if c.Records() {
+		check("recorder.directory", formats.RotateOptions{}, output.KnownFolder(filepath.Join(c.RecordingFolder(), "file")))
+	}
+	if c.Parquet.Path != "" {
+		check("parquet.path", formats.RotateOptions{}, output.KnownFolder(c.Parquet.Path))
+	}
 	return errors.Join(problems...)
 }
 
@@ -72,6 +91,7 @@ func (c *Loaded) check(l *loader) {
 	matches(c.Discovery.Include, "discovery.include")
 	matches(c.Discovery.Exclude, "discovery.exclude")
 	matches(c.Heap.Auto.Only, "heap.auto.only")
+	matches(c.Parquet.Only, "parquet.only")
 	for i, socket := range c.Discovery.Listen {
 		if slices.Contains(c.Discovery.Listen[:i], socket) {
 			path := item("discovery.listen", i)
@@ -85,6 +105,9 @@ func (c *Loaded) check(l *loader) {
 			l.wrong(l.origins[path], path, "the rule has no effect: set a name or a level")
 		}
 	}
+	c.checkRules(l)
+	c.checkServed()
+	c.checkExported()
 	if len(c.Outputs) == 0 {
 		l.wrong(l.origins["outputs"], "outputs", "the list is empty, so nothing would be written; if you leave the key out, there is one output, %s", defaults().Outputs[0].Path)
 	}
@@ -96,6 +119,24 @@ func (c *Loaded) check(l *loader) {
 	for i := range c.Outputs {
 		matches(c.Outputs[i].Only, item("outputs", i)+".only")
 		c.checkOutput(l, i, specs)
+	}
+}
+
+// checkServed warns of keys without an effect because nothing is served over TCP.
+func (c *Loaded) checkServed() {
+	for path, set := range map[string]bool{"metrics.enabled": c.Metrics.Enabled, "http.web_config": c.HTTP.WebConfig != ""} {
+		if set && c.HTTP.Listen == "" {
+			c.Warnings = append(c.Warnings, problem{c.origins[path], path, "it has no effect without http.listen, such as 127.0.0.1:9799"}.Error())
+		}
+	}
+	slices.Sort(c.Warnings)
+}
+
+// checkExported warns of the port that OpenTelemetry has for gRPC.
+func (c *Loaded) checkExported() {
+	const path = "otlp.endpoint"
+	if u, err := url.Parse(c.OTLP.Endpoint); err == nil && u.Port() == "4317" {
+		c.Warnings = append(c.Warnings, problem{c.origins[path], path, "port 4317 is usually for gRPC, which gclog does not send; that for HTTP is usually 4318"}.Error())
 	}
 }
 

@@ -95,7 +95,7 @@ func TestSchema(t *testing.T) {
 			switch {
 			case part == "[]":
 				next = x["items"]
-			case part == "env":
+			case part == "env", part == "tenant":
 				next = x["additionalProperties"]
 			default:
 				next = x["properties"].(map[string]any)[part]

@@ -96,7 +96,7 @@ func (l *loader) assign(at origin, parts []string, value string, v reflect.Value
 		}
 		x := reflect.New(v.Type().Elem()).Elem()
 		if !isLabelKey(key) {
-			l.wrong(at, path, "%s cannot be a label's key: only letters, digits, _ and - are allowed", quote(key))
+			l.wrong(at, path, "%s cannot be a key: only letters, digits, _ and - are allowed", quote(key))
 		} else if l.text(at, value, x, f.kind, join(path, key)) {
 			v.SetMapIndex(reflect.ValueOf(key), x)
 		}
@@ -107,7 +107,7 @@ func (l *loader) assign(at origin, parts []string, value string, v reflect.Value
 	case v.Kind() == reflect.Slice:
 		l.wrong(at, "", "%s is a list: write it like %s", path, variable(item(path, 0)))
 	case v.Kind() == reflect.Map:
-		l.wrong(at, "", "%s has subkeys: write it like %s", path, variable(join(path, anyLabel)))
+		l.wrong(at, "", "%s has subkeys: write it like %s", path, variable(join(path, anyKey(f))))
 	default:
 		l.text(at, value, v, f.kind, path)
 	}

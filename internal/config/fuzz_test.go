@@ -1,9 +1,11 @@
 package config
 
 import (
-	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 // FuzzLoad: whatever a file and the environment contain, it is either rejected, or means the same
@@ -27,23 +29,8 @@ func FuzzLoad(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, shown)
 		}
-		empty := func(c *Config) { // nil and empty lists and maps are equal
-			for _, list := range []*[]Match{&c.Discovery.Include, &c.Discovery.Exclude, &c.Heap.Auto.Only} {
-				*list = append([]Match{}, *list...)
-			}
-			for i := range c.Outputs {
-				c.Outputs[i].Only = append([]Match{}, c.Outputs[i].Only...)
-			}
-			c.Discovery.Listen, c.Session.Providers = append([]string{}, c.Discovery.Listen...), append([]string{}, c.Session.Providers...)
-			c.Services = append([]Service{}, c.Services...)
-			if c.Labels == nil {
-				c.Labels = map[string]string{}
-			}
-		}
-		empty(&l.Config)
-		empty(&again.Config)
-		if !reflect.DeepEqual(l.Config, again.Config) {
-			t.Fatalf("%+v\n%+v\n%s", l.Config, again.Config, shown)
+		if d := cmp.Diff(l.Config, again.Config, cmpopts.EquateEmpty()); d != "" {
+			t.Fatalf("%s\n%s", d, shown)
 		}
 		for _, spec := range l.OutputsFor(&Subject{}) {
 			if spec.Path == "" || spec.Format.Name == "" {

@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+
+	"github.com/gclog/gclog/internal/rules"
 )
 
 // A field is one key of a section, with the struct field that holds its value.
@@ -39,8 +41,13 @@ func names(list []field) (all []string) {
 // newElement returns an element of a list of sections as it is before its keys are read.
 func newElement(t reflect.Type) reflect.Value {
 	e := reflect.New(t).Elem()
-	if o, ok := reflect.TypeAssert[*Output](e.Addr()); ok {
-		*o = defaultOutput()
+	switch x := e.Addr().Interface().(type) {
+	case *Output:
+		*x = defaultOutput()
+	case *Rule:
+		x.Event = rules.OnGC.String()
+	case *Action:
+		*x = defaultAction()
 	}
 	return e
 }
@@ -96,8 +103,13 @@ func MatchKeys() (list []Key) {
 	return list
 }
 
-// anyLabel is a key that represents any key of a map.
-const anyLabel = "env"
+// anyKey returns a key that represents any key of a map.
+func anyKey(x field) string {
+	if x.key == "headers" {
+		return "tenant"
+	}
+	return "env"
+}
 
 // each calls f with every key that has a value, as if lists had one element. For a match, f reports
 // whether to visit its keys too.
@@ -108,7 +120,7 @@ func each(v reflect.Value, path string, f func(path string, x field, v reflect.V
 		case reflect.Slice:
 			at, value = at+"[]", newElement(value.Type().Elem())
 		case reflect.Map:
-			at, value = at+"."+anyLabel, reflect.Zero(value.Type().Elem())
+			at, value = at+"."+anyKey(x), reflect.Zero(value.Type().Elem())
 		}
 		isMatch := value.Type() == reflect.TypeFor[Match]()
 		if value.Kind() == reflect.Struct && !isMatch || f(at, x, value) && isMatch {

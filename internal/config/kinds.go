@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,7 +14,9 @@ import (
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/internal/attach"
+	"github.com/gclog/gclog/internal/metrics"
 	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/internal/rules"
 	"github.com/gclog/gclog/internal/spelling"
 )
 
@@ -38,6 +41,7 @@ var kinds = map[string]kind{
 	"threshold": duration("200ms", time.Nanosecond, false),
 	"age":       duration("14d", time.Second, true),
 	"cooldown":  duration("1h", time.Minute, false),
+	"filetime":  duration("1h", time.Minute, false),
 	"size":      bytes("10M", output.ParseSize, output.MinFileSize),
 	"total":     bytes("5G", output.ParseBytes, 0),
 	"count":     number("5", 0, output.MaxFileCount),
@@ -46,8 +50,9 @@ var kinds = map[string]kind{
 	"keep":      number("3", 1, 100),
 	"growth":    percent("20%", 1, 1000),
 	"flag":      {example: "true", types: []string{"boolean"}, parse: parseFlag, print: printAny},
+	"rows":      number("1000000", 1000, 100_000_000),
 	"level":     words(attach.Levels...),
-	"format":    words(formatNames()...),
+	"format":    formatKind(),
 	"naming":    words(output.Namings...),
 	"causes":    words("java", "dotnet"),
 	"loglevel":  words("debug", "info", "warn", "error"),
@@ -58,12 +63,36 @@ var kinds = map[string]kind{
 	"name":      {example: "orders", types: scalar, parse: parseName, print: printAny},
 	"label":     {example: "prod", types: scalar, parse: parseLabel, print: printAny},
 	"path":      {example: "/var/log/gclog/%s-%p.json", types: text, parse: parsePath, print: printAny},
+	"tablepath": {example: "/var/log/gclog/fleet/date=%d/hour=%H/%hn.parquet", types: text, parse: parseTablePath, print: printAny},
 	"directory": {example: "/var/log/gclog/heap", types: text, parse: parseDirectory, print: printAny},
 	"mode":      {example: "0640", types: text, schema: object{"pattern": `^0?[0-7]{3}$`}, parse: parseMode, print: func(v any) string { return fmt.Sprintf("%04o", v) }},
 	"socket":    {example: "/run/gclog/diag.sock", types: text, schema: object{"maxLength": maxSocket}, parse: parseSocket, print: printAny},
 	"control":   {example: "/run/gclog/ctl.sock", types: text, schema: object{"maxLength": maxSocket}, parse: parseControl, print: printAny},
 	"provider":  {example: "Microsoft-Windows-DotNETRuntime:0x1:4", types: text, parse: parseProvider, print: printAny},
 	"xlog":      {example: "gc*:file=/var/log/gclog/%n-%p.gc.log", types: text, parse: parseLine, print: printAny},
+	"event":     words(rules.Kinds...),
+	"condition": {example: "pause > 500ms && generation == 2", types: text, parse: parseLine, print: printAny},
+	"wait":      duration("10m", time.Millisecond, true),
+	"window":    between("30s", time.Second, 10*time.Minute),
+	"lasting":   between("5m", 10*time.Second, 24*time.Hour),
+	"timeout":   between("30s", time.Second, time.Hour),
+	"severity":  words("info", "warn", "error"),
+	"argument":  {example: "/usr/local/bin/on-long-pause", types: scalar, parse: parseArgument, print: printAny},
+	"url":       {example: "https://hooks.example/gc", types: text, parse: parseURL, print: printAny},
+	"file":      {example: "/etc/gclog/webhook.secret", types: text, parse: parseLine, print: printAny},
+	"memory":    bytes("64M", parseMemory, minMemory),
+	"pem":       {example: "/etc/gclog/web.yml", types: text, parse: parseOptional, print: printAny},
+	"series":    number("200000", 1000, 10_000_000),
+	"metrics":   words(metrics.Names...),
+	"attrs":     words(metrics.AttributeNames...),
+	"endpoint":  {example: "https://collector:4318", types: text, parse: parseEndpoint, print: printAny},
+	"header":    {example: "orders", types: scalar, parse: parseLine, print: printAny},
+	"patience":  duration("10s", time.Millisecond, true),
+	"every":     duration("1m", time.Second, true),
+	"zip":       optionalWords("gzip", "none"),
+	"tempo":     optionalWords("cumulative", "delta", "lowmemory"),
+	"histogram": optionalWords("explicit", "exponential"),
+	"queue":     bytes("16M", parseQueue, 1<<20),
 	"address":   {example: "127.0.0.1:9799", types: text, parse: parseAddress, print: printAny},
 }
 
@@ -92,6 +121,19 @@ func words(list ...string) kind {
 		}
 		return s, nil
 	}}
+}
+
+// formatKind returns the kind of formats.
+func formatKind() kind {
+	k := words(formatNames()...)
+	parse := k.parse
+	k.parse = func(s string) (any, error) {
+		if s == "parquet" {
+			return "", errors.New("parquet: one table contains all processes, so it is none of the outputs: set parquet.path")
+		}
+		return parse(s)
+	}
+	return k
 }
 
 func formatNames() (names []string) {
@@ -158,6 +200,20 @@ func duration(example string, least time.Duration, zero bool) kind {
 			return d, fmt.Errorf("%s: it must be at least %s", quote(s), printDuration(least))
 		}
 		return d, nil
+	}
+	return k
+}
+
+// between returns the kind of durations from least to most.
+func between(example string, least, most time.Duration) kind {
+	k := duration(example, least, false)
+	parse := k.parse
+	k.parse = func(s string) (any, error) {
+		d, err := parse(s)
+		if err == nil && d.(time.Duration) > most {
+			err = fmt.Errorf("%s: it must be at most %s", quote(s), printDuration(most))
+		}
+		return d, err
 	}
 	return k
 }
@@ -299,6 +355,21 @@ func checkFile(path string) error {
 	return nil
 }
 
+// parseTablePath parses the path of Parquet files; "" is none.
+func parseTablePath(s string) (any, error) {
+	if s == "" {
+		return s, nil
+	}
+	bad := output.BadTablePlace(s)
+	switch {
+	case bad != "":
+		return "", fmt.Errorf("%s: unknown placeholder %s: %s", quote(s), bad, output.TablePlaces)
+	case strings.HasSuffix(s, "/"):
+		return "", fmt.Errorf("%s is a directory: give files, such as %sdate=%%d/hour=%%H/%%hn.parquet", quote(s), s)
+	}
+	return parseLine(s)
+}
+
 // parseDirectory parses the path of a directory for all processes; "" is the default.
 func parseDirectory(s string) (any, error) {
 	if s == "" {
@@ -319,6 +390,49 @@ func parseMode(s string) (any, error) {
 		return fs.FileMode(0), fmt.Errorf("%s: the daemon itself must be able to read and write its files", quote(s))
 	}
 	return fs.FileMode(n), nil
+}
+
+// optionalWords is words that may be left out.
+func optionalWords(list ...string) kind {
+	k := words(list...)
+	parse := k.parse
+	k.schema = object{"enum": append([]string{""}, list...)}
+	k.parse = func(s string) (any, error) {
+		if s == "" {
+			return s, nil
+		}
+		return parse(s)
+	}
+	return k
+}
+
+// parseQueue parses how much memory a queue may use.
+func parseQueue(s string) (int64, error) {
+	const least, most = 1 << 20, 1 << 30
+	n, err := output.ParseBytes(s)
+	if err == nil && (n < least || n > most) {
+		err = fmt.Errorf("%s: it must be from 1M to 1G", quote(s))
+	}
+	return n, err
+}
+
+func parseEndpoint(s string) (any, error) {
+	if s == "" {
+		return s, nil
+	}
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
+		return "", fmt.Errorf("%s is not the URL of a collector: write it like http://localhost:4318", quote(s))
+	}
+	return parseLine(s)
+}
+
+// parseOptional parses a line, or "" for none.
+func parseOptional(s string) (any, error) {
+	if s == "" {
+		return s, nil
+	}
+	return parseLine(s)
 }
 
 // maxSocket is the maximum length of the name of a socket, in bytes.
@@ -360,6 +474,33 @@ func parseAddress(s string) (any, error) {
 	host, port, err := net.SplitHostPort(s)
 	if _, wrong := strconv.ParseUint(port, 10, 16); err != nil || wrong != nil || strings.ContainsFunc(host, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }) {
 		return "", fmt.Errorf("%s is not an address: write HOST:PORT, such as 127.0.0.1:9799, or \"\" for none", quote(s))
+	}
+	return s, nil
+}
+
+// minMemory is the least that a flight recorder can do something with, in bytes.
+const minMemory = 1 << 20
+
+func parseMemory(s string) (int64, error) {
+	n, err := output.ParseBytes(s)
+	if err == nil && n < minMemory {
+		err = fmt.Errorf("%s is too small: the minimum is 1M", quote(s))
+	}
+	return n, err
+}
+
+// parseArgument parses an argument of a command, which may be empty.
+func parseArgument(s string) (any, error) {
+	if strings.ContainsRune(s, 0) {
+		return "", fmt.Errorf("%s contains a NUL, which no argument can", quote(s))
+	}
+	return s, nil
+}
+
+func parseURL(s string) (any, error) {
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return "", fmt.Errorf("%s is not a URL: write https://HOST/PATH", quote(s))
 	}
 	return s, nil
 }

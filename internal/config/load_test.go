@@ -51,14 +51,55 @@ outputs:
   - xlog: "gc*:file=/var/log/gclog/%n-%p.gc.log:time,uptime,level,tags:filecount=2,filesize=1M"
 heap:
   auto: {enabled: true, directory: /data/heap, growth: 50%, collections: 3, cooldown: 2h, keep: 7, max_heap: 8G, only: [{service: orders}]}
+rules:
+  - name: long
+    event: pause
+    when: pause > 500ms && kind == 'blocking'
+    for: 10s
+    every: 1m
+    cooldown: 1h
+    only: [{service: orders}]
+    do:
+      - log: warn
+      - record: {before: 1m}
+      - level: {to: full}
+      - exec: {command: [/bin/x, "", "-a"], su: {user: app}, timeout: 1m}
+      - webhook: {url: "https://hooks.example/a", secret_file: /etc/secret}
+      - heap_snapshot: true
+  - {name: end, event: exit, do: [{log: info}]}
+recorder: {memory: 128M, directory: /data/rec, keep: 3}
+parquet: {path: "/data/date=%d/%H/%hn.parquet", interval: 10m, max_rows: 5000, mode: "0644", only: [{service: orders}]}
 retention: {total: 5G, age: 14d}
 summary: 0
 long_pause: 1s
 causes: dotnet
 control: {socket: /run/x.sock}
-http: {listen: "127.0.0.1:9799"}
+http: {listen: "127.0.0.1:9799", web_config: /etc/web.yml}
+metrics: {enabled: true, names: both, attributes: semconv, max_series: 5000}
+otlp:
+  metrics: true
+  logs: true
+  traces: true
+  endpoint: https://c:4318
+  headers: {X-Scope-OrgID: 1}
+  timeout: 3s
+  compression: none
+  certificate: /ca.pem
+  client_certificate: /c.pem
+  client_key: /k.pem
+  interval: 15s
+  temporality: delta
+  histograms: exponential
+  queue: 4M
 log: {level: debug, format: json}
 `
+
+// action returns an action with the defaults and what set sets.
+func action(set func(*Action)) Action {
+	a := defaultAction()
+	set(&a)
+	return a
+}
 
 func TestLoad(t *testing.T) {
 	got := mustLoad(t, whole).Config
@@ -78,8 +119,32 @@ func TestLoad(t *testing.T) {
 		Heap: Heap{Auto: HeapAuto{
 			Enabled: true, Directory: "/data/heap", Growth: 50, Collections: 3, Cooldown: 2 * time.Hour, Keep: 7, MaxHeap: 8 << 30, Only: []Match{{Service: "orders"}},
 		}},
+		Rules: []Rule{
+			{
+				Name: "long", Event: "pause", When: "pause > 500ms && kind == 'blocking'", For: 10 * time.Second, Every: time.Minute, Cooldown: time.Hour, Only: []Match{{Service: "orders"}},
+				Do: []Action{
+					action(func(a *Action) { a.Log = "warn" }),
+					action(func(a *Action) { a.Record.Before = time.Minute }),
+					action(func(a *Action) { a.Level.To = "full" }),
+					action(func(a *Action) {
+						a.Exec = ExecAction{Command: []string{"/bin/x", "", "-a"}, Su: Su{User: "app"}, Timeout: time.Minute}
+					}),
+					action(func(a *Action) { a.Webhook.URL, a.Webhook.SecretFile = "https://hooks.example/a", "/etc/secret" }),
+					action(func(a *Action) { a.HeapSnapshot = true }),
+				},
+			},
+			{Name: "end", Event: "exit", Do: []Action{action(func(a *Action) { a.Log = "info" })}},
+		},
+		Recorder:  Recorder{Memory: 128 << 20, Directory: "/data/rec", Keep: 3},
+		Parquet:   Parquet{Path: "/data/date=%d/%H/%hn.parquet", Interval: 10 * time.Minute, MaxRows: 5000, Mode: 0o644, Only: []Match{{Service: "orders"}}},
 		Retention: Retention{Total: 5 << 30, Age: 336 * time.Hour},
-		LongPause: time.Second, Causes: "dotnet", Control: Control{Socket: "/run/x.sock"}, HTTP: HTTP{Listen: "127.0.0.1:9799"}, Log: Log{Level: "debug", Format: "json"},
+		Metrics:   Metrics{Enabled: true, Names: "both", Attributes: "semconv", MaxSeries: 5000},
+		OTLP: OTLP{
+			Metrics: true, Logs: true, Traces: true, Endpoint: "https://c:4318", Headers: map[string]string{"X-Scope-OrgID": "1"}, Timeout: 3 * time.Second,
+			Compression: "none", Certificate: "/ca.pem", ClientCertificate: "/c.pem", ClientKey: "/k.pem", Interval: 15 * time.Second,
+			Temporality: "delta", Histograms: "exponential", Queue: 4 << 20,
+		},
+		LongPause: time.Second, Causes: "dotnet", Control: Control{Socket: "/run/x.sock"}, HTTP: HTTP{Listen: "127.0.0.1:9799", WebConfig: "/etc/web.yml"}, Log: Log{Level: "debug", Format: "json"},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got\n%+v\nwant\n%+v", got, want)
@@ -108,7 +173,7 @@ func TestWrong(t *testing.T) {
 		"version: one":                                             `gclog.yaml:1:10: version: "one" must be a number, without quotes, such as 1`,
 		"summary: 5m\nsummary: 6m":                                 "gclog.yaml:2:1: summary: duplicate key, first in line 1",
 		"labels:\n  env: a\n  env: b":                              "gclog.yaml:3:3: labels.env: duplicate key, first in line 2",
-		"labels: {a.b: c}":                                         `gclog.yaml:1:10: labels: "a.b" cannot be a label's key: only letters, digits, _ and - are allowed`,
+		"labels: {a.b: c}":                                         `gclog.yaml:1:10: labels: "a.b" cannot be a key: only letters, digits, _ and - are allowed`,
 		"labels: [a]":                                              "gclog.yaml:1:9: labels: expected keys with values",
 		"labels: {a: [b]}":                                         "gclog.yaml:1:13: labels.a: it must be a single value, such as prod",
 		"session: full":                                            "gclog.yaml:1:10: session: expected keys: level, providers",
@@ -136,46 +201,69 @@ func TestWrong(t *testing.T) {
 		`discovery: {listen: ["/a,b"]}`:                            `gclog.yaml:1:22: discovery.listen[0]: "/a,b": DOTNET_DiagnosticPorts cannot have a path with a comma or semicolon`,
 		"discovery: {listen: [/" + strings.Repeat("a", 107) + "]}": "is too long: the path of a socket is limited to 107 bytes",
 		"outputs: []":                                              "gclog.yaml:1:10: outputs: the list is empty, so nothing would be written; if you leave the key out, there is one output, gclog-logs/%s-%p.json",
-		"outputs: [" + strings.Repeat("{path: a-%p.json},", 101) + "]":   "gclog.yaml:1:10: outputs: there are 101, but at most 100 are allowed: gclog could have that many files open for each process",
-		"outputs: [{format: json}]":                                      "gclog.yaml:1:11: outputs[0]: the output has no destination: set path or xlog",
-		"outputs: [{path: x-%p.log, mode: 0640}]":                        `gclog.yaml:1:34: outputs[0].mode: 0640 must be text, such as "0640"`,
-		`outputs: [{path: x-%p.log, mode: "0440"}]`:                      `"0440": the daemon itself must be able to read and write its files`,
-		`outputs: [{path: x-%p.log, mode: "rw"}]`:                        `gclog.yaml:1:34: outputs[0].mode: "rw" is not a mode: write it like "0640"`,
-		"outputs: [{path: x.log}]":                                       "gclog.yaml:1:18: outputs[0].path: a file in the format unified can contain only one process: put %p, the pid, into x.log",
-		"outputs: [{path: x-%q.log}]":                                    "gclog.yaml:1:18: outputs[0].path: x-%q.log: unknown placeholder %q: %p is the pid",
-		"outputs: [{path: \"-\"}]":                                       "gclog.yaml:1:18: outputs[0].path: - is not a file: the daemon writes only to files",
-		"outputs: [{path: /var/log/}]":                                   "gclog.yaml:1:18: outputs[0].path: /var/log/ is a directory: give a file, such as /var/log/%s-%p.json",
-		`outputs: [{path: "a\nb"}]`:                                      `gclog.yaml:1:18: outputs[0].path: "a\nb" contains a control character`,
-		"outputs: [{path: x-%p.json, format: jsn}]":                      `gclog.yaml:1:37: outputs[0].format: "jsn": it must be unified, jdk8, json, csv or text, did you mean json?`,
-		"outputs: [{path: x-%p.json, filesize: 1K}]":                     `gclog.yaml:1:39: outputs[0].filesize: "1K" is too small: the minimum is 16K`,
-		"outputs: [{path: x-%p.json, filesize: -1}]":                     `gclog.yaml:1:39: outputs[0].filesize: "-1" is not a size: give a number with K, M or G, such as 10M`,
-		"outputs: [{path: a-%p.json}, {path: ./a-%p.json, format: csv}]": "gclog.yaml:1:37: outputs[1].path: ./a-%p.json is also the file of outputs[0]: some processes would be logged to it twice",
-		"outputs: [{path: a-%p.json, xlog: gc}]":                         "gclog.yaml:1:35: outputs[0].xlog: path and xlog are mutually exclusive: set one of them",
-		"outputs: [{format: json, xlog: \"gc:file=a-%p.log\"}]":          "gclog.yaml:1:20: outputs[0].format: the file's extension determines the format of xlog (unified by default): leave format out",
-		"outputs: [{xlog: \"gc*\"}]":                                     "gclog.yaml:1:18: outputs[0].xlog: - is not a file: the daemon writes only to files",
-		"outputs: [{xlog: \"gc*:stderr\"}]":                              "/dev/stderr is not a file: the daemon writes only to files",
-		"outputs: [{xlog: \"gc*=x:file=a\"}]":                            "invalid level 'x' in log selection",
-		"outputs: [{xlog: \"gc*:file=a.log\"}]":                          "a file in the format unified can contain only one process: put %p, the pid, into a.log",
-		"outputs: [{xlog: disable}]":                                     "leaves nothing to write",
-		"heap: {auto: {enabled: yes}}":                                   `gclog.yaml:1:24: heap.auto.enabled: "yes": it must be true or false, without quotes`,
-		"heap: {auto: {enabled: \"true\"}}":                              `heap.auto.enabled: "true": it must be true or false, without quotes`,
-		"heap: {auto: {growth: 20}}":                                     `gclog.yaml:1:23: heap.auto.growth: 20 must be text, such as "20%"`,
-		"heap: {auto: {growth: 0%}}":                                     `heap.auto.growth: "0%": it must be a percentage from 1% to 1000%`,
-		"heap: {auto: {growth: twenty}}":                                 `heap.auto.growth: "twenty": it must be a percentage`,
-		"heap: {auto: {collections: 1}}":                                 `heap.auto.collections: "1": it must be a number from 2 to 100`,
-		"heap: {auto: {cooldown: 59s}}":                                  `heap.auto.cooldown: "59s": it must be at least 1m`,
-		"heap: {auto: {keep: 0}}":                                        `heap.auto.keep: "0": it must be a number from 1 to 100`,
-		"heap: {auto: {directory: /data/%s}}":                            `heap.auto.directory: "/data/%s": unknown placeholder %s: %hn is the host, %% a percent sign`,
-		"heap: {auto: {directory: \"a\\nb\"}}":                           `heap.auto.directory: "a\nb" contains a control character`,
-		"heap: {auto: {only: [{}]}}":                                     `heap.auto.only[0]: it has no conditions`,
-		"retention: {age: -1h}":                                          `gclog.yaml:1:18: retention.age: "-1h": it must not be negative`,
-		"retention: {total: -5G}":                                        `gclog.yaml:1:20: retention.total: "-5G" is not a size`,
-		"long_pause: 0s":                                                 `gclog.yaml:1:13: long_pause: "0s": it must be more than 0`,
-		"summary: 1ms":                                                   `gclog.yaml:1:10: summary: "1ms": it must be at least 10s`,
-		"http: {listen: 9799}":                                           `gclog.yaml:1:16: http.listen: 9799 must be text, such as "127.0.0.1:9799"`,
-		"http: {listen: localhost}":                                      `gclog.yaml:1:16: http.listen: "localhost" is not an address: write HOST:PORT, such as 127.0.0.1:9799, or "" for none`,
-		"http: {listen: \"a:70000\"}":                                    `"a:70000" is not an address`,
-		"log: {level: warning}":                                          `gclog.yaml:1:14: log.level: "warning": it must be debug, info, warn or error`,
+		"outputs: [" + strings.Repeat("{path: a-%p.json},", 101) + "]":                                 "gclog.yaml:1:10: outputs: there are 101, but at most 100 are allowed: gclog could have that many files open for each process",
+		"outputs: [{format: json}]":                                                                    "gclog.yaml:1:11: outputs[0]: the output has no destination: set path or xlog",
+		"outputs: [{path: x-%p.log, mode: 0640}]":                                                      `gclog.yaml:1:34: outputs[0].mode: 0640 must be text, such as "0640"`,
+		`outputs: [{path: x-%p.log, mode: "0440"}]`:                                                    `"0440": the daemon itself must be able to read and write its files`,
+		`outputs: [{path: x-%p.log, mode: "rw"}]`:                                                      `gclog.yaml:1:34: outputs[0].mode: "rw" is not a mode: write it like "0640"`,
+		"outputs: [{path: x.log}]":                                                                     "gclog.yaml:1:18: outputs[0].path: a file in the format unified can contain only one process: put %p, the pid, into x.log",
+		"outputs: [{path: x-%q.log}]":                                                                  "gclog.yaml:1:18: outputs[0].path: x-%q.log: unknown placeholder %q: %p is the pid",
+		"outputs: [{path: \"-\"}]":                                                                     "gclog.yaml:1:18: outputs[0].path: - is not a file: the daemon writes only to files",
+		"outputs: [{path: /var/log/}]":                                                                 "gclog.yaml:1:18: outputs[0].path: /var/log/ is a directory: give a file, such as /var/log/%s-%p.json",
+		`outputs: [{path: "a\nb"}]`:                                                                    `gclog.yaml:1:18: outputs[0].path: "a\nb" contains a control character`,
+		"outputs: [{path: x-%p.json, format: jsn}]":                                                    `gclog.yaml:1:37: outputs[0].format: "jsn": it must be unified, jdk8, json, csv or text, did you mean json?`,
+		"outputs: [{path: x-%p.json, filesize: 1K}]":                                                   `gclog.yaml:1:39: outputs[0].filesize: "1K" is too small: the minimum is 16K`,
+		"outputs: [{path: x-%p.json, filesize: -1}]":                                                   `gclog.yaml:1:39: outputs[0].filesize: "-1" is not a size: give a number with K, M or G, such as 10M`,
+		"outputs: [{path: a-%p.json}, {path: ./a-%p.json, format: csv}]":                               "gclog.yaml:1:37: outputs[1].path: ./a-%p.json is also the file of outputs[0]: some processes would be logged to it twice",
+		"outputs: [{path: a-%p.json, xlog: gc}]":                                                       "gclog.yaml:1:35: outputs[0].xlog: path and xlog are mutually exclusive: set one of them",
+		"outputs: [{format: json, xlog: \"gc:file=a-%p.log\"}]":                                        "gclog.yaml:1:20: outputs[0].format: the file's extension determines the format of xlog (unified by default): leave format out",
+		"outputs: [{xlog: \"gc*\"}]":                                                                   "gclog.yaml:1:18: outputs[0].xlog: - is not a file: the daemon writes only to files",
+		"outputs: [{xlog: \"gc*:stderr\"}]":                                                            "/dev/stderr is not a file: the daemon writes only to files",
+		"outputs: [{xlog: \"gc*=x:file=a\"}]":                                                          "invalid level 'x' in log selection",
+		"outputs: [{xlog: \"gc*:file=a.log\"}]":                                                        "a file in the format unified can contain only one process: put %p, the pid, into a.log",
+		"outputs: [{xlog: disable}]":                                                                   "leaves nothing to write",
+		"heap: {auto: {enabled: yes}}":                                                                 `gclog.yaml:1:24: heap.auto.enabled: "yes": it must be true or false, without quotes`,
+		"heap: {auto: {enabled: \"true\"}}":                                                            `heap.auto.enabled: "true": it must be true or false, without quotes`,
+		"heap: {auto: {growth: 20}}":                                                                   `gclog.yaml:1:23: heap.auto.growth: 20 must be text, such as "20%"`,
+		"heap: {auto: {growth: 0%}}":                                                                   `heap.auto.growth: "0%": it must be a percentage from 1% to 1000%`,
+		"heap: {auto: {growth: twenty}}":                                                               `heap.auto.growth: "twenty": it must be a percentage`,
+		"heap: {auto: {collections: 1}}":                                                               `heap.auto.collections: "1": it must be a number from 2 to 100`,
+		"heap: {auto: {cooldown: 59s}}":                                                                `heap.auto.cooldown: "59s": it must be at least 1m`,
+		"heap: {auto: {keep: 0}}":                                                                      `heap.auto.keep: "0": it must be a number from 1 to 100`,
+		"heap: {auto: {directory: /data/%s}}":                                                          `heap.auto.directory: "/data/%s": unknown placeholder %s: %hn is the host, %% a percent sign`,
+		"heap: {auto: {directory: \"a\\nb\"}}":                                                         `heap.auto.directory: "a\nb" contains a control character`,
+		"heap: {auto: {only: [{}]}}":                                                                   `heap.auto.only[0]: it has no conditions`,
+		"rules: [{when: \"pause > 1s\", do: [{log: warn}]}]":                                           "gclog.yaml:1:9: rules[0]: the rule has no name: set name",
+		"rules: [{name: a, when: pause > 1s}]":                                                         "gclog.yaml:1:9: rules[0]: the rule does nothing: set do, such as do: [{log: warn}]",
+		"rules: [{name: a, do: [{log: warn}]}]":                                                        "gclog.yaml:1:9: rules[0]: it would fire at every gc: give it a condition",
+		"rules:\n- name: a\n  when: pauze > 1s\n  do: [{log: warn}]":                                   "gclog.yaml:3:9: rules[0].when: at column 1: there is no field pauze, did you mean pause? (gclog rules fields gc lists those of collections)",
+		"rules:\n- name: a\n  when: heap.after > 1s\n  do: [{log: warn}]":                              `gclog.yaml:3:9: rules[0].when: at column 14: "1s" is not a size`,
+		"rules: [{name: a, event: gcs, do: [{log: warn}]}]":                                            `gclog.yaml:1:26: rules[0].event: "gcs": it must be gc, pause, stall, gap, finding or exit`,
+		"rules: [{name: a, event: exit, do: [{}]}]":                                                    "gclog.yaml:1:37: rules[0].do[0]: the action is empty: set one of log, record, level, exec, webhook, heap_snapshot",
+		"rules: [{name: a, event: exit, do: [{record: {after: 1s}}]}]":                                 "rules[0].do[0].record: set before, such as before: 30s",
+		"rules: [{name: a, event: exit, do: [{log: info, heap_snapshot: true}]}]":                      "rules[0].do[0]: it has log and heap_snapshot: write an element of the list for each",
+		"rules: [{name: a, event: exit, do: [{level: {to: full}}]}]":                                   "rules[0].do[0]: level is not possible for a process that has exited",
+		"rules: [{name: a, event: exit, for: 5m, do: [{log: info}]}]":                                  "rules[0]: for needs a condition that stays true",
+		"rules: [{name: a, event: exit, do: [{log: info}]}, {name: a, event: gap, do: [{log: info}]}]": `rules[1].name: another rule is called "a", too`,
+		"rules: [{name: a, event: exit, only: [{}], do: [{log: info}]}]":                               "rules[0].only[0]: it has no conditions",
+		"rules: [{name: a, event: exit, do: [{record: {before: 11m}}]}]":                               `record.before: "11m": it must be at most 10m`,
+		"rules: [{name: a, event: exit, do: [{webhook: {url: hooks.example}}]}]":                       `webhook.url: "hooks.example" is not a URL: write https://HOST/PATH`,
+		"rules: [{name: a, event: exit, do: [{exec: {command: sh}}]}]":                                 "exec.command: it must be a list: write [/usr/local/bin/on-long-pause]",
+		"recorder: {memory: 1K}":                                                                       `recorder.memory: "1K" is too small: the minimum is 1M`,
+		"parquet: {path: /data/%x.parquet}":                                                            `gclog.yaml:1:17: parquet.path: "/data/%x.parquet": unknown placeholder %x: %d is the date and %H the hour of the records (UTC), %p is`,
+		"parquet: {path: /data/}":                                                                      `parquet.path: "/data/" is a directory: give files, such as /data/date=%d/hour=%H/%hn.parquet`,
+		"parquet: {interval: 1s}":                                                                      `parquet.interval: "1s": it must be at least 1m`,
+		"parquet: {max_rows: 1}":                                                                       `parquet.max_rows: "1": it must be a number from 1000 to 100000000`,
+		"parquet: {path: /a/b, only: [{}]}":                                                            `parquet.only[0]: it has no conditions`,
+		"outputs: [{path: a-%p, format: parquet}]":                                                     "parquet: one table contains all processes, so it is none of the outputs: set parquet.path",
+		"retention: {age: -1h}":                                                                        `gclog.yaml:1:18: retention.age: "-1h": it must not be negative`,
+		"retention: {total: -5G}":                                                                      `gclog.yaml:1:20: retention.total: "-5G" is not a size`,
+		"long_pause: 0s":                                                                               `gclog.yaml:1:13: long_pause: "0s": it must be more than 0`,
+		"summary: 1ms":                                                                                 `gclog.yaml:1:10: summary: "1ms": it must be at least 10s`,
+		"http: {listen: 9799}":                                                                         `gclog.yaml:1:16: http.listen: 9799 must be text, such as "127.0.0.1:9799"`,
+		"http: {listen: localhost}":                                                                    `gclog.yaml:1:16: http.listen: "localhost" is not an address: write HOST:PORT, such as 127.0.0.1:9799, or "" for none`,
+		"http: {listen: \"a:70000\"}":                                                                  `"a:70000" is not an address`,
+		"log: {level: warning}":                                                                        `gclog.yaml:1:14: log.level: "warning": it must be debug, info, warn or error`,
 		// Input that is not a configuration.
 		"a: [1,\n b":                     "gclog.yaml:1:4: invalid YAML: ",
 		"a:\n\tb: 1":                     "gclog.yaml:2:1: invalid YAML: ",
@@ -247,7 +335,7 @@ func TestEnvironment(t *testing.T) {
 		"GCLOG_OUTPUTS=x":               "GCLOG_OUTPUTS: outputs is a list: write it like GCLOG_OUTPUTS__0",
 		"GCLOG_LABELS=x":                "GCLOG_LABELS: labels has subkeys: write it like GCLOG_LABELS__ENV",
 		"GCLOG_LABELS__A__B=x":          "GCLOG_LABELS__A__B: ",
-		"GCLOG_LABELS__A.B=x":           `GCLOG_LABELS__A.B: labels: "a.b" cannot be a label's key`,
+		"GCLOG_LABELS__A.B=x":           `GCLOG_LABELS__A.B: labels: "a.b" cannot be a key`,
 		"GCLOG_OUTPUTS__0__PATH=\xff%p": "GCLOG_OUTPUTS__0__PATH: outputs[0].path: it is not valid UTF-8 text",
 		"GCLOG_SUMMARY=":                `GCLOG_SUMMARY: summary: "" is not a duration`,
 		"GCLOG_OUTPUTS__0__PATH=x.log":  "GCLOG_OUTPUTS__0__PATH: outputs[0].path: a file in the format unified can contain only one process",

@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 
 	"github.com/gclog/gclog/formats"
@@ -74,19 +73,18 @@ func (c *Config) TakesSnapshots(s *Subject) bool {
 	return o.Enabled && (len(o.Only) == 0 || slices.ContainsFunc(o.Only, func(m Match) bool { return m.Fits(s) }))
 }
 
+// InTable reports whether the records of a process are written to Parquet files. Its service must be
+// the one that Identify returned.
+func (c *Config) InTable(s *Subject) bool {
+	o := &c.Parquet
+	return o.Path != "" && (len(o.Only) == 0 || slices.ContainsFunc(o.Only, func(m Match) bool { return m.Fits(s) }))
+}
+
 // SnapshotFolder returns the directory that these snapshots are written to. It may have a place for
 // the name of the host: daemons that share a directory would take each other's snapshots for their
 // own. By default it does if the first output has one.
 func (c *Config) SnapshotFolder() string {
-	if dir := c.Heap.Auto.Directory; dir != "" {
-		return dir
-	}
-	first := c.Paths()[0]
-	dir := filepath.Join(output.KnownFolder(first), "heap")
-	if output.PerHost(first) {
-		dir = filepath.Join(dir, "%hn")
-	}
-	return dir
+	return c.folder(c.Heap.Auto.Directory, "heap")
 }
 
 // SessionConfig returns what a session of a level listens to.

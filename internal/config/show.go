@@ -45,7 +45,7 @@ func (p *printer) section(v reflect.Value, path, first, indent string) {
 		if x.Kind() == reflect.String && x.String() == "" && !f.kind.parses("") {
 			continue // it was not given, and cannot be written
 		}
-		if x.Type() == reflect.TypeFor[Su]() && x.IsZero() {
+		if s, ok := reflect.TypeAssert[interface{ isSet() bool }](x); ok && !s.isSet() || v.Type() == reflect.TypeFor[Action]() && x.IsZero() {
 			continue // it was not given either
 		}
 		p.field(f, x, at, head+f.key+":", indent)

@@ -35,6 +35,10 @@ outputs:
   - path: "5"
     format: json
 heap: {auto: {enabled: true, growth: 7%}}
+rules:
+  - name: a
+    event: exit
+    do: [{log: info}, {exec: {command: [x, ""]}}]
 retention: {age: 36h, total: 10000K}
 summary: 90m
 `, "GCLOG_LABELS__B=c", "GCLOG_LOG__LEVEL=debug", "GCLOG_OUTPUTS__1__FILESIZE=20000")
@@ -86,16 +90,61 @@ heap:
     keep: 3                                       # default
     max_heap: 0                                   # default
     only: []                                      # default
+rules:
+  - name: a                                       # gclog.yaml:15
+    event: exit                                   # gclog.yaml:16
+    for: 0                                        # default
+    every: 0                                      # default
+    cooldown: 0                                   # default
+    only: []                                      # default
+    do:
+      - log: info                                 # gclog.yaml:17
+      - exec:
+          command:
+            - x                                   # gclog.yaml:17
+            - ""                                  # gclog.yaml:17
+          timeout: 30s                            # default
+recorder:
+  memory: 64M                                     # default
+  directory: ""                                   # default
+  keep: 10                                        # default
+parquet:
+  path: ""                                        # default
+  interval: 1h                                    # default
+  max_rows: 1000000                               # default
+  mode: "0640"                                    # default
+  only: []                                        # default
 retention:
-  total: 10000K                                   # gclog.yaml:14
-  age: 36h                                        # gclog.yaml:14
-summary: 1h30m                                    # gclog.yaml:15
+  total: 10000K                                   # gclog.yaml:18
+  age: 36h                                        # gclog.yaml:18
+summary: 1h30m                                    # gclog.yaml:19
 long_pause: 200ms                                 # default
 causes: java                                      # default
 control:
   socket: auto                                    # default
 http:
   listen: ""                                      # default
+  web_config: ""                                  # default
+metrics:
+  enabled: false                                  # default
+  names: otel                                     # default
+  attributes: runtime                             # default
+  max_series: 200000                              # default
+otlp:
+  metrics: false                                  # default
+  logs: false                                     # default
+  traces: false                                   # default
+  endpoint: ""                                    # default
+  headers: {}                                     # default
+  timeout: 0                                      # default
+  compression: ""                                 # default
+  certificate: ""                                 # default
+  client_certificate: ""                          # default
+  client_key: ""                                  # default
+  interval: 0                                     # default
+  temporality: ""                                 # default
+  histograms: ""                                  # default
+  queue: 16M                                      # default
 log:
   level: debug                                    # environment GCLOG_LOG__LEVEL
   format: auto                                    # default

@@ -218,11 +218,13 @@ func (l *loader) labels(n ast.Node, v reflect.Value, f field, path string) {
 		return
 	}
 	l.origins[path] = l.at(start(n))
-	v.Set(reflect.MakeMap(v.Type()))
+	if len(entries) > 0 {
+		v.Set(reflect.MakeMap(v.Type()))
+	}
 	for _, e := range entries {
 		key, at := e.Key.GetToken().Value, l.at(e.Key.GetToken())
 		if !isLabelKey(key) {
-			l.wrong(at, path, "%s cannot be a label's key: only letters, digits, _ and - are allowed", quote(key))
+			l.wrong(at, path, "%s cannot be a key: only letters, digits, _ and - are allowed", quote(key))
 			continue
 		}
 		x := reflect.New(v.Type().Elem()).Elem()
