@@ -1,0 +1,199 @@
+package metrics
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/gclog"
+)
+
+// A Process counts what is recorded about a process. It is the Observer of its records: the
+// goroutine that passes them waits for others only while these copy the numbers, which takes
+// microseconds.
+type Process struct {
+	formats.NopObserver
+	registry *Registry
+
+	mu    sync.Mutex
+	state state
+	sync  int64 // time 0 of the records, in nanoseconds of Unix time
+
+	// shown is a copy of state; whoever reads the registry guards it.
+	shown state
+
+	// The registry guards the rest.
+	known   *gclog.Process // never changed, but replaced
+	created time.Time      // when counting began; zero: it has not
+	labels  *labelSet
+	madeOf  string // the key of all labels that it could have had
+	info    *Set
+	exited  time.Time // zero: it runs
+	owed    Readers   // that have not read the last values of a process that has exited
+	number  uint64    // in the order of registration
+}
+
+// Observe returns the observer of the process's records. It is called again when what is known of
+// the process has changed.
+func (p *Process) Observe(known *gclog.Process) formats.Observer {
+	p.mu.Lock()
+	p.sync = known.Sync.UnixNano()
+	p.mu.Unlock()
+	p.registry.observed(p, known)
+	return p
+}
+
+// Of reports whether the process is one of r.
+func (p *Process) Of(r *Registry) bool { return p.registry == r }
+
+// Exit tells the registry that there will be no more records. The series stay until they have been
+// read once, and for at most five minutes.
+func (p *Process) Exit() { p.registry.exit(p) }
+
+// count has f change the numbers.
+func (p *Process) count(f func(s *state)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	f(&p.state)
+}
+
+// GC implements formats.Observer.
+func (p *Process) GC(d *gclog.GCDetails) {
+	at := d.PauseStart()
+	if d.HasEnd {
+		at = d.End
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.state.gc(d, p.sync+at)
+}
+
+// Pause implements formats.Observer. The pauses of a collection are in its record.
+func (p *Process) Pause(x *gclog.Pause) {
+	if x.GC == nil {
+		p.count(func(s *state) { s.otherPaused = add(s.otherPaused, x.Duration) })
+	}
+}
+
+// Gap implements formats.Observer.
+func (p *Process) Gap(g *gclog.Gap) {
+	p.count(func(s *state) {
+		s.lost = addBytes(s.lost, g.LostEvents)
+		s.dropped = addBytes(s.dropped, g.Records)
+		s.missed += g.Missed()
+	})
+}
+
+// Stall implements formats.Observer.
+func (p *Process) Stall(x *gclog.Stall) {
+	if int(x.Kind) < stalls {
+		p.count(func(s *state) { s.stalls[x.Kind]++ })
+	}
+}
+
+// End implements formats.Observer.
+func (p *Process) End(e *formats.End) {
+	if e.Process != nil {
+		p.registry.learned(p, e.Process)
+	}
+}
+
+// A labelSet is the labels that identify a process, sorted by name; empty ones are left out.
+type labelSet struct {
+	list []Attribute
+	text string // as in Prometheus's text formats, without braces
+}
+
+const (
+	// pidLabel is there only if the other labels are not unique.
+	pidLabel = "process_pid"
+	// maxLabel is the maximum length of a value, in bytes: processes choose their names.
+	maxLabel = 200
+)
+
+func labelsOf(p *gclog.Process) *labelSet {
+	var list []Attribute
+	for _, x := range [...]Attribute{
+		{"k8s_namespace_name", p.Namespace}, {"k8s_pod_name", p.Pod}, {"process_name", p.Name}, {"service_name", p.Service},
+	} {
+		if x.Value != "" {
+			list = append(list, Attribute{x.Name, cut(x.Value)})
+		}
+	}
+	return newLabelSet(list)
+}
+
+func newLabelSet(list []Attribute) *labelSet {
+	l := &labelSet{list: list}
+	for i, x := range list {
+		if i > 0 {
+			l.text += ","
+		}
+		l.text += x.Name + `="` + escapeLabel.Replace(x.Value) + `"`
+	}
+	return l
+}
+
+var escapeLabel = strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`)
+
+// cut limits the length of a value, and replaces what is invalid in it or what a terminal acts on:
+// gclog metrics prints it as it is.
+func cut(s string) string {
+	if len(s) > maxLabel {
+		s = s[:maxLabel]
+	}
+	return strings.Map(func(r rune) rune {
+		if formats.IsControl(r) {
+			return utf8.RuneError
+		}
+		return r // also RuneError for what is invalid
+	}, s)
+}
+
+// with returns the labels with that of the pid.
+func (l *labelSet) with(pid string) *labelSet {
+	list := append(slices.Clone(l.list), Attribute{pidLabel, pid})
+	slices.SortFunc(list, func(a, b Attribute) int { return strings.Compare(a.Name, b.Name) })
+	return newLabelSet(list)
+}
+
+func (l *labelSet) key() string { return l.text }
+
+// infoOf returns the attributes of gclog.process.info.
+func infoOf(p *gclog.Process) *Set {
+	mode := ""
+	switch p.Server {
+	case gclog.Yes:
+		mode = "server"
+	case gclog.No:
+		mode = "workstation"
+	case gclog.Unknown:
+	}
+	concurrent := ""
+	if p.Concurrent != gclog.Unknown {
+		concurrent = strconv.FormatBool(p.Concurrent == gclog.Yes)
+	}
+	set := &Set{}
+	for _, x := range [...]Attribute{
+		{"pid", strconv.FormatInt(p.ID, 10)},
+		{"entity_id", p.Cookie},
+		{"service_version", p.ServiceVersion},
+		{"runtime_version", p.RuntimeVersion},
+		{"runtime_flavor", p.Flavor},
+		{"gc_mode", mode},
+		{"gc_concurrent", concurrent},
+		{"container_id", p.ContainerID[:min(len(p.ContainerID), shortID)]},
+	} {
+		if x.Value != "" {
+			set.Attributes = append(set.Attributes, Attribute{x.Name, cut(x.Value)})
+		}
+	}
+	return set
+}
+
+// shortID is how much of a container's id people use.
+const shortID = 12
