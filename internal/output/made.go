@@ -73,6 +73,10 @@ func pattern(part string) *regexp.Regexp {
 			b.WriteString("%")
 		case piece == "p":
 			b.WriteString("[0-9]+")
+		case piece == "d":
+			b.WriteString("[0-9]{4}-[0-9]{2}-[0-9]{2}")
+		case piece == "H":
+			b.WriteString("[0-9]{2}")
 		case piece == "t":
 			b.WriteString("[0-9]{4}-[0-9]{2}-[0-9]{2}_[0-9]{2}-[0-9]{2}-[0-9]{2}")
 		default:

@@ -6,17 +6,19 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 )
 
 // Places describes, for people, what the path of an output may contain; RecordingPlaces does so for
-// the path of a recording, which starts before anything else is known, and HostPlaces for a directory
-// of all processes.
+// the path of a recording, which starts before anything else is known, TablePlaces for that of a
+// table, whose files may be of a time, and HostPlaces for a directory of all processes.
 const (
 	HostPlaces      = "%hn is the host, %% a percent sign"
 	RecordingPlaces = "%p is the pid, %% a percent sign"
+	TablePlaces     = "%d is the date and %H the hour of the records (UTC), " + Places
 	Places          = "%p is the pid, %t the start of the process, %hn the host, %n the name of the process, %s its service, %c its container, %P its pod, %N the namespace of the pod, %% a percent sign"
 )
 
@@ -24,6 +26,7 @@ var (
 	places          = []string{"%", "p", "t", "hn", "n", "s", "c", "P", "N"}
 	recordingPlaces = places[:2]
 	hostPlaces      = []string{"%", "hn"}
+	tablePlaces     = append([]string{"d", "H"}, places...)
 )
 
 // Expand replaces the places in a path with their values. What a process reports about itself
@@ -88,6 +91,35 @@ func BadPlace(path string) string { return unknownPlace(path, places) }
 
 // BadRecordingPlace is BadPlace for the path of a recording.
 func BadRecordingPlace(path string) string { return unknownPlace(path, recordingPlaces) }
+
+// BadTablePlace is BadPlace for the path of a table.
+func BadTablePlace(path string) string { return unknownPlace(path, tablePlaces) }
+
+// ExpandTime replaces the places of a time in the path of a table, and leaves the others to Expand.
+func ExpandTime(path string, at time.Time) string {
+	expanded, _ := replace(path, func(place string) (string, bool) {
+		switch place {
+		case "d":
+			return at.UTC().Format("2006-01-02"), true
+		case "H":
+			return at.UTC().Format("15"), true
+		}
+		return "%" + place, true
+	})
+	return expanded
+}
+
+// Span returns the length of the time that a file of a table is about, judging by its path; 0: it is
+// about any time.
+func Span(path string) time.Duration {
+	switch {
+	case hasPlace(path, "H"):
+		return time.Hour
+	case hasPlace(path, "d"):
+		return 24 * time.Hour
+	}
+	return 0
+}
 
 // BadHostPlace is BadPlace for a directory of all processes.
 func BadHostPlace(path string) string { return unknownPlace(path, hostPlaces) }

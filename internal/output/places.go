@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gclog/gclog/formats"
@@ -66,7 +67,25 @@ const (
 func (p *place) Write(head formats.Head, group []byte, hold bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.out.Write(head, group, hold)
+	bytes, files := p.bytes(), p.started()
+	err := p.out.Write(head, group, hold)
+	o := p.opener
+	o.Written.Add(p.bytes() - bytes)
+	if files > 0 {
+		o.Rotations.Add(int64(p.started() - files))
+	}
+	if err != nil {
+		o.Errors.Add(1)
+	}
+	return err
+}
+
+// started returns how many files the place has started. p.mu is held.
+func (p *place) started() int {
+	if p.rotated == nil {
+		return 0
+	}
+	return p.rotated.Started()
 }
 
 func (p *place) size() int64 {
@@ -123,6 +142,9 @@ type Opener struct {
 	Stdout io.Writer
 	Stderr io.Writer
 	Warn   func(string) // receives messages for people about problems that end nothing: an output fails, and works again
+
+	// Of all outputs so far: bytes written, writes that failed, files that replaced a full one.
+	Written, Errors, Rotations atomic.Int64
 
 	// mu is never held during disk I/O: a disk that hangs must not keep others from opening and
 	// closing theirs.

@@ -1,0 +1,395 @@
+// Package parquet writes the records of many processes as one table in Parquet files, for engines
+// such as DuckDB, ClickHouse and Spark. A row is a collection, or another fact that counts collections
+// or explains their absence: a suspension without a collection, a stall, a gap, the start or the end
+// of a session.
+//
+// Columns returns the columns. A Recorder is the observer of a process: it encodes each record as a row of
+// few hundred bytes, without what is unknown (rows.go). A Sorter brings any number of rows into the
+// order of the files, in constant memory, and passes them on to the files (sorter.go, files.go,
+// file.go). Convert-like commands feed a Sorter directly; the daemon appends rows to a journal first
+// (journal.go, output.go), because a Parquet file is nothing before its end is written.
+package parquet
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/formats/fields"
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+// Schema is the version of the table: a new minor version adds columns, a new major version changes
+// them.
+const Schema = "1.0"
+
+// A Type is the type of a column's values.
+type Type uint8
+
+// The types. In a row all of them but texts are 64 bits.
+const (
+	Integer   Type = iota
+	Double         // the bits of a float64
+	Flag           // 0 or 1
+	Timestamp      // nanoseconds since 1970; microseconds in files, because Spark reads no nanoseconds
+	Text
+	Texts  // a list
+	Labels // a map
+)
+
+var typeNames = [...]string{"integer", "double", "boolean", "timestamp", "text", "list of text", "map of text"}
+
+func (t Type) String() string { return typeNames[t] }
+
+// A Column is a column of the table.
+type Column struct {
+	Name string // the path in JSON records without "dotnet.", with _ for each dot
+	Type Type
+	Unit string // "" if it has none
+	Doc  string
+	In   string // the records that have it: all, or one of the values of event_action
+
+	signed bool // values may be negative
+	// What gets the value: of a process, if all of its rows have the same.
+	ofProcess     func(*Process) (v uint64, known bool)
+	textOfProcess func(*Process) string
+	labels        func(*Process) map[string]string
+	// Of a fact; field if the record of a collection has it as it is.
+	field func(*gclog.GCDetails) (v uint64, known bool)
+	get   func(*fact) (v uint64, known bool)
+	text  func(*fact) string
+	list  func(*fact, []string) (names []string)
+}
+
+// The actions: what the records are.
+const (
+	actionGC = iota
+	actionStart
+	actionEnd
+	actionGap
+	actionSuspension
+	actionStall
+	actions
+)
+
+// actionNames are the values of event_action, as in JSON records.
+var actionNames = [actions]string{"gc", "gc-session-start", "gc-session-end", "gc-gap", "gc-suspension", "gc-stall"}
+
+// A fact is what a row is about: one of the pointers is set.
+type fact struct {
+	process *Process
+	gc      *gclog.GCDetails
+	lost    uint64 // events lost since the record of the previous collection
+	start   *formats.Start
+	end     *formats.End
+	gap     *gclog.Gap
+	pause   *gclog.Pause
+	stall   *gclog.Stall
+
+	decision decision
+}
+
+// A decision is why the generation of a collection was condemned: it is not computed for each column.
+type decision struct {
+	of         *gclog.GCDetails
+	steps      clr.CondemnedGenerations
+	conditions clr.Condemned
+	known      bool
+}
+
+func (f *fact) condemned() *decision {
+	if d := &f.decision; d.of != f.gc {
+		d.of = f.gc
+		d.steps, d.conditions, d.known = f.gc.Condemned()
+	}
+	return &f.decision
+}
+
+// action returns what the fact is.
+func (f *fact) action() int {
+	switch {
+	case f.gc != nil:
+		return actionGC
+	case f.start != nil:
+		return actionStart
+	case f.end != nil:
+		return actionEnd
+	case f.gap != nil:
+		return actionGap
+	case f.pause != nil:
+		return actionSuspension
+	}
+	return actionStall
+}
+
+// at returns when it happened, in nanoseconds since the sync point: the same as @timestamp in JSON.
+func (f *fact) at() int64 {
+	switch f.action() {
+	case actionGC:
+		return f.gc.PauseStart()
+	case actionStart:
+		return f.start.At
+	case actionEnd:
+		return f.end.At
+	case actionGap:
+		return f.gap.Time
+	case actionSuspension:
+		return f.pause.Start
+	}
+	return f.stall.Now
+}
+
+// time returns a time stamp as nanoseconds since 1970.
+func (f *fact) time(at int64) uint64 { return uint64(f.process.sync + at) }
+
+// Columns returns the columns of the table, in the order of the files.
+func Columns() []Column { return table }
+
+var table = slices.Concat(identity, collections(), others)
+
+// Columns that rows have besides those below: the writer of files fills them in.
+const (
+	columnTime   = 0
+	columnAction = 1
+	columnID     = 2
+)
+
+const all = "all"
+
+var identity = []Column{
+	{Name: "timestamp", Type: Timestamp, Unit: "UTC", In: all, Doc: "when the pause started; for other records, when it happened"},
+	{Name: "event_action", Type: Text, In: all, Doc: "what the record is: gc, gc-suspension (without a collection), gc-stall, gc-gap, gc-session-start, gc-session-end"},
+	{Name: "gclog_doc_id", Type: Text, In: all, Doc: "identifies the fact: equal in each file that has it"},
+	{Name: "host_name", Type: Text, In: all, Doc: "the host", textOfProcess: func(p *Process) string { return p.Host }},
+	{Name: "host_architecture", Type: Text, In: all, Doc: "its architecture", textOfProcess: func(p *Process) string { return p.Architecture }},
+	{Name: "host_os_type", Type: Text, In: all, Doc: "its operating system", textOfProcess: func(p *Process) string { return strings.ToLower(p.OS) }},
+	{Name: "service_name", Type: Text, In: all, Doc: "the service that the process belongs to; without one, the name of the process", textOfProcess: func(p *Process) string { return p.service() }},
+	{Name: "service_version", Type: Text, In: all, Doc: "its version", textOfProcess: func(p *Process) string { return p.ServiceVersion }},
+	{Name: "orchestrator_namespace", Type: Text, In: all, Doc: "the Kubernetes namespace", textOfProcess: func(p *Process) string { return p.Namespace }},
+	{Name: "orchestrator_resource_name", Type: Text, In: all, Doc: "the pod", textOfProcess: func(p *Process) string { return p.Pod }},
+	{Name: "orchestrator_resource_id", Type: Text, In: all, Doc: "its UID", textOfProcess: func(p *Process) string { return p.PodUID }},
+	{Name: "container_id", Type: Text, In: all, Doc: "the container", textOfProcess: func(p *Process) string { return p.ContainerID }},
+	{Name: "container_name", Type: Text, In: all, Doc: "its name", textOfProcess: func(p *Process) string { return p.ContainerName }},
+	{Name: "labels", Type: Labels, In: all, Doc: "labels of the configuration", labels: func(p *Process) map[string]string { return p.Labels }},
+	{Name: "process_pid", Type: Integer, signed: true, In: all, Doc: "the pid, as the host sees it", ofProcess: func(p *Process) (uint64, bool) { return uint64(p.ID), true }},
+	{Name: "process_entity_id", Type: Text, In: all, Doc: "identifies the instance of the runtime; unknown before .NET 5", textOfProcess: func(p *Process) string { return p.Cookie }},
+	{Name: "process_name", Type: Text, In: all, Doc: "the name of the process", textOfProcess: func(p *Process) string { return p.Name }},
+	{Name: "process_executable", Type: Text, In: all, Doc: "its executable", textOfProcess: func(p *Process) string { return p.Executable }},
+	{Name: "process_start", Type: Timestamp, Unit: "UTC", In: all, Doc: "its start", ofProcess: func(p *Process) (uint64, bool) { return uint64(p.Started.UnixNano()), !p.Started.IsZero() }},
+	{Name: "process_start_key", Type: Text, In: all, Doc: "its start in the unit of the kernel: with the pid it identifies the process on its host", textOfProcess: func(p *Process) string {
+		if p.StartKey == 0 {
+			return ""
+		}
+		return strconv.FormatUint(p.StartKey, 10)
+	}},
+	{Name: "runtime_version", Type: Text, In: all, Doc: "the version of .NET", textOfProcess: func(p *Process) string { return p.RuntimeVersion }},
+	{Name: "runtime_flavor", Type: Text, In: all, Doc: "CoreCLR or NativeAOT", textOfProcess: func(p *Process) string { return p.Flavor }},
+	{Name: "gc_settings_heap_count", Type: Integer, In: all, Doc: "the number of heaps that the runtime reported last", ofProcess: positive(func(p *Process) int { return p.HeapCount })},
+	{Name: "gc_settings_processors", Type: Integer, In: all, Doc: "the number of processors that the runtime sees", ofProcess: positive(func(p *Process) int { return p.Processors })},
+	{Name: "gc_settings_library", Type: Text, In: all, Doc: "the file of a standalone GC", textOfProcess: func(p *Process) string { return p.GCLibrary }},
+	{Name: "gc_settings_loh_threshold_bytes", Type: Integer, Unit: "bytes", In: all, Doc: "the size from which objects are large; settings are reported by .NET 9 and later", ofProcess: limit(func(s *clr.GCSettings) uint64 { return s.LOHThreshold })},
+	{Name: "gc_settings_physical_memory_config_bytes", Type: Integer, Unit: "bytes", In: all, Doc: "the configured physical memory", ofProcess: limit(func(s *clr.GCSettings) uint64 { return s.PhysicalMemoryConfig })},
+	{Name: "gc_settings_gen0_min_budget_bytes", Type: Integer, Unit: "bytes", In: all, Doc: "the smallest allocation budget of gen0", ofProcess: limit(func(s *clr.GCSettings) uint64 { return s.Gen0MinBudget })},
+	{Name: "gc_settings_gen0_max_budget_bytes", Type: Integer, Unit: "bytes", In: all, Doc: "the largest allocation budget of gen0", ofProcess: limit(func(s *clr.GCSettings) uint64 { return s.Gen0MaxBudget })},
+	{Name: "gc_settings_high_memory_pct", Type: Double, Unit: "1", In: all, Doc: "the memory load from which the GC collects more aggressively", ofProcess: func(p *Process) (uint64, bool) {
+		return math.Float64bits(float64(p.Limits.HighMemoryPercent) / 100), p.HasLimits
+	}},
+	{Name: "gc_settings_large_pages", Type: Flag, In: all, Doc: "whether the heap uses large pages", ofProcess: limit(func(s *clr.GCSettings) uint64 { return bit(s.Bits&clr.SettingLargePages != 0) })},
+	{Name: "gc_settings_no_affinitize", Type: Flag, In: all, Doc: "whether the threads of server GC are not bound to processors", ofProcess: limit(func(s *clr.GCSettings) uint64 { return bit(s.Bits&clr.SettingNoAffinitize != 0) })},
+}
+
+func positive(get func(*Process) int) func(*Process) (uint64, bool) {
+	return func(p *Process) (uint64, bool) { n := get(p); return uint64(n), n > 0 }
+}
+
+func limit(get func(*clr.GCSettings) uint64) func(*Process) (uint64, bool) {
+	return func(p *Process) (uint64, bool) { return get(&p.Limits), p.HasLimits }
+}
+
+func bit(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func known(k gclog.Known) (uint64, bool) { return bit(k == gclog.Yes), k != gclog.Unknown }
+
+// ofProcess are the fields of a collection that are the same for all of a process.
+var ofProcess = map[string]func(*Process) (uint64, bool){
+	"server":     func(p *Process) (uint64, bool) { return known(p.Server) },
+	"concurrent": func(p *Process) (uint64, bool) { return known(p.Concurrent) },
+	"hard_limit": func(p *Process) (uint64, bool) { return p.Limits.HardLimit, p.HasLimits && p.Limits.HardLimit > 0 },
+}
+
+// special are the fields that the table of fields only describes.
+var special = map[string]Column{
+	"reason_group": {text: func(f *fact) string {
+		if !f.gc.HasReason {
+			return ""
+		}
+		return formats.ReasonGroup(f.gc.Reason)
+	}},
+	"mechanisms[]": {list: func(f *fact, names []string) []string {
+		if !f.gc.HasGlobal {
+			return nil
+		}
+		return f.gc.Global.Mechanisms.Names(names)
+	}},
+	"flaws[]": {list: func(f *fact, names []string) []string { return f.gc.Flaws.Names(names) }},
+	"condemned.reasons[]": {list: func(f *fact, names []string) []string {
+		d := f.condemned()
+		if !d.known {
+			return nil
+		}
+		return d.conditions.Names(names)
+	}},
+	"condemned.initial":         {get: condemned(clr.CondemnedGenerations.Initial)},
+	"condemned.final":           {get: condemned(clr.CondemnedGenerations.Final)},
+	"condemned.budget_exceeded": {get: condemned(clr.CondemnedGenerations.BudgetExceeded)},
+	"condemned.time_tuning":     {get: condemned(clr.CondemnedGenerations.TimeTuning)},
+	"loh_compaction.plan":       {get: slowest(func(c *clr.LOHCompact) uint32 { return c.PlanMicroseconds })},
+	"loh_compaction.relocate":   {get: slowest(func(c *clr.LOHCompact) uint32 { return c.RelocateMicroseconds })},
+	"loh_compaction.compact":    {get: slowest(func(c *clr.LOHCompact) uint32 { return c.CompactMicroseconds })},
+	"loh_compaction.references": {get: func(f *fact) (sum uint64, known bool) {
+		for i := range f.gc.LOHCompactions {
+			sum += f.gc.LOHCompactions[i].TotalRefs
+		}
+		return sum, len(f.gc.LOHCompactions) > 0
+	}},
+	"lost_events.count": {get: func(f *fact) (uint64, bool) { return f.lost, f.lost > 0 }},
+	"lost_events.within": {get: func(f *fact) (uint64, bool) {
+		return f.gc.LostEvents, f.gc.LostEvents != f.lost && f.gc.Flaws&gclog.FlawLostEvents != 0
+	}},
+}
+
+func condemned(part func(clr.CondemnedGenerations) int) func(*fact) (uint64, bool) {
+	return func(f *fact) (uint64, bool) {
+		d := f.condemned()
+		return uint64(part(d.steps)), d.known
+	}
+}
+
+func slowest(part func(*clr.LOHCompact) uint32) func(*fact) (uint64, bool) {
+	return func(f *fact) (longest uint64, known bool) {
+		for i := range f.gc.LOHCompactions {
+			longest = max(longest, uint64(part(&f.gc.LOHCompactions[i]))*1000)
+		}
+		return longest, len(f.gc.LOHCompactions) > 0
+	}
+}
+
+// A unit is how the values of a unit of the table of fields are in a column.
+type unit struct {
+	name string
+	kind Type
+	tail string // the last part of the column's name
+}
+
+var units = map[fields.Unit]unit{
+	fields.Number: {}, fields.Count: {tail: "_count"}, fields.Bytes: {"bytes", Integer, "_bytes"}, fields.PlainBytes: {name: "bytes"},
+	fields.Nanoseconds: {"ns", Integer, "_ns"}, fields.PlainNanoseconds: {name: "ns"}, fields.Time: {name: "UTC", kind: Timestamp},
+	fields.WholePercent: {"1", Double, "_pct"}, fields.Percent: {"1", Double, "_pct"}, fields.ExactPercent: {"1", Double, "_pct"},
+	fields.Ratio: {kind: Double}, fields.Flag: {kind: Flag}, fields.Text: {kind: Text}, fields.Texts: {kind: Texts},
+}
+
+// collections returns the columns of collections: the fields of JSON records that have a single
+// value, and the lists of names that do not depend on the number of heaps or pauses.
+func collections() (list []Column) {
+	gc := actionNames[actionGC]
+	list = append(list, Column{
+		Name: "event_start", Type: Timestamp, Unit: "UTC", In: gc, Doc: "the start of the collection",
+		get: func(f *fact) (uint64, bool) { return f.time(f.gc.Start), f.gc.Flaws&gclog.FlawNoStart == 0 },
+	})
+	list = append(list, Column{
+		Name: "event_end", Type: Timestamp, Unit: "UTC", In: gc, Doc: "its end",
+		get: func(f *fact) (uint64, bool) { return f.time(f.gc.End), f.gc.HasEnd },
+	})
+	list = append(list, Column{
+		Name: "event_duration", Type: Integer, Unit: "ns", In: gc, Doc: "from its start to its end: for a background collection that is not its pause",
+		get: func(f *fact) (uint64, bool) {
+			return uint64(f.gc.Duration()), f.gc.Flaws&gclog.FlawNoStart == 0 && f.gc.HasEnd
+		},
+	})
+	for _, field := range fields.All() {
+		name, isList := strings.CutSuffix(field.JSON, "[]")
+		c, isSpecial := special[field.JSON]
+		of := ofProcess[field.JSON]
+		if name == "" || strings.ContainsAny(name, "[*") || isList && !isSpecial {
+			continue
+		}
+		u := units[field.Unit]
+		c.Name, c.Type, c.Unit, c.Doc, c.In = "gc_"+strings.ReplaceAll(name, ".", "_")+u.tail, u.kind, u.name, field.Doc, gc
+		switch {
+		case of != nil:
+			c.ofProcess, c.In = of, all
+		case isSpecial:
+		case field.Text != nil:
+			c.text = func(f *fact) string { return field.Text(f.gc) }
+		default:
+			if c.get = value(field.Unit, field.Get); c.get == nil {
+				c.field = field.Get
+			}
+		}
+		list = append(list, c)
+	}
+	memory := func(name, doc string, get func(*gclog.Memory) uint64) {
+		list = append(list, Column{Name: name, Unit: "bytes", Doc: doc, In: gc, get: func(f *fact) (uint64, bool) {
+			v := get(&f.gc.Memory)
+			return v, v > 0
+		}})
+	}
+	memory("process_memory_rss_bytes", "the physical memory of the process", func(m *gclog.Memory) uint64 { return m.Resident })
+	memory("process_cgroup_memory_usage_bytes", "the memory of its control group, page cache included", func(m *gclog.Memory) uint64 { return m.Cgroup })
+	memory("process_cgroup_memory_limit_bytes", "the limit of the control group", func(m *gclog.Memory) uint64 { return m.CgroupLimit })
+	return list
+}
+
+// value returns what gets the value of a column from the value of a field; nil if they are equal.
+func value(u fields.Unit, get func(*gclog.GCDetails) (uint64, bool)) func(*fact) (uint64, bool) {
+	switch u {
+	case fields.Time:
+		return func(f *fact) (uint64, bool) { v, known := get(f.gc); return f.time(int64(v)), known }
+	case fields.WholePercent:
+		return func(f *fact) (uint64, bool) {
+			v, known := get(f.gc)
+			return math.Float64bits(float64(v) / 100), known
+		}
+	case fields.Percent: // with four decimals, as in JSON
+		return func(f *fact) (uint64, bool) {
+			v, known := get(f.gc)
+			return math.Float64bits(math.Round(math.Float64frombits(v)*100) / 1e4), known
+		}
+	case fields.ExactPercent:
+		return func(f *fact) (uint64, bool) {
+			v, known := get(f.gc)
+			return math.Float64bits(math.Float64frombits(v) / 100), known
+		}
+	case fields.Nanoseconds, fields.PlainNanoseconds:
+		return func(f *fact) (uint64, bool) { v, known := get(f.gc); return uint64(max(0, int64(v))), known }
+	}
+	return nil
+}
+
+// others are the columns of the other records.
+var others = []Column{
+	{Name: "event_reason", Type: Text, In: "gc-session-end", Doc: "why the session ended: exited, killed, oom-killed, detached and others", text: func(f *fact) string { return f.end.Reason.String() }},
+	{Name: "error_message", Type: Text, In: "gc-session-end", Doc: "details of the reason", text: func(f *fact) string { return f.end.Message }},
+	{Name: "process_exit_code", signed: true, In: "gc-session-end", Doc: "the exit code of the process", get: func(f *fact) (uint64, bool) { return uint64(f.end.ExitCode), f.end.HasCode }},
+	{Name: "process_exit_signal", In: "gc-session-end", Doc: "the signal that killed it", get: func(f *fact) (uint64, bool) { return uint64(f.end.Signal), f.end.Signal != 0 }},
+	{Name: "gc_gap_reason", Type: Text, In: "gc-gap", Doc: "why records are missing: lost-events, missed-gcs, reattached, queue-full, unwritten, internal-error, stopped", text: func(f *fact) string { return f.gap.Reason.String() }},
+	{Name: "gc_gap_from", In: "gc-gap", Doc: "the first collection that is missing, or that events are missing from", get: func(f *fact) (uint64, bool) { return uint64(f.gap.From), f.gap.To != 0 }},
+	{Name: "gc_gap_to", In: "gc-gap", Doc: "the last one", get: func(f *fact) (uint64, bool) { return uint64(f.gap.To), f.gap.To != 0 }},
+	{Name: "gc_gap_lost_events_count", In: "gc-gap", Doc: "events that the runtime dropped", get: func(f *fact) (uint64, bool) { return f.gap.LostEvents, f.gap.LostEvents > 0 }},
+	{Name: "gc_gap_records_count", In: "gc-gap", Doc: "records that gclog could not write", get: func(f *fact) (uint64, bool) { return f.gap.Records, f.gap.Records > 0 }},
+	{Name: "gc_suspension_kind", Type: Text, In: "gc-suspension", Doc: "what the suspension was for: no-gc-region, heap-count, memory-limit, unknown", text: func(f *fact) string { return formats.SuspensionKind(f.pause, &f.process.Process) }},
+	{Name: "gc_suspension_ns", Unit: "ns", In: "gc-suspension", Doc: "how long the program was paused", get: func(f *fact) (uint64, bool) { return uint64(f.pause.Duration), true }},
+	{Name: "gc_suspension_suspend_ns", Unit: "ns", In: "gc-suspension", Doc: "of it, the time to suspend all threads", get: func(f *fact) (uint64, bool) { return uint64(f.pause.Suspend), f.pause.HasSuspend }},
+	{Name: "gc_stall_kind", Type: Text, In: "gc-stall", Doc: "what has been open for a long time: suspension or gc", text: func(f *fact) string { return f.stall.Kind.String() }},
+	{Name: "gc_stall_since", Type: Timestamp, Unit: "UTC", In: "gc-stall", Doc: "when that started", get: func(f *fact) (uint64, bool) { return f.time(f.stall.Since), true }},
+	{Name: "gc_stall_ns", Unit: "ns", In: "gc-stall", Doc: "how long it has been open", get: func(f *fact) (uint64, bool) { return uint64(max(0, f.stall.Now-f.stall.Since)), true }},
+	{Name: "gc_stall_threshold_ns", Unit: "ns", In: "gc-stall", Doc: "the threshold that was exceeded", get: func(f *fact) (uint64, bool) { return uint64(f.stall.Threshold), true }},
+}

@@ -1,0 +1,304 @@
+package parquet
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/gclog"
+)
+
+// A row is what is known of a fact: its time in nanoseconds since 1970, its action, its id, and then
+// each known value with the distance of its column from that of the value before it. It has no values
+// that are those of the process.
+//
+//	time      8 bytes
+//	action    1 byte
+//	id        16 bytes
+//	columns   of each: distance, value
+type row []byte
+
+const rowHead = 8 + 1 + len(formats.DocID{})
+
+func (r row) time() int64 { return int64(binary.LittleEndian.Uint64(r)) }
+func (r row) action() int { return int(r[8]) }
+func (r row) id() []byte  { return r[9:rowHead] }
+
+// A Process is a process with the host that it runs on.
+type Process struct {
+	gclog.Process
+	Host string
+
+	sync int64 // Sync in nanoseconds since 1970
+}
+
+func newProcess(p *gclog.Process, host string) *Process {
+	if host == "" {
+		host = p.Host
+	}
+	return &Process{Process: *p, Host: host, sync: p.Sync.UnixNano()}
+}
+
+// service returns the name of the service that the process belongs to.
+func (p *Process) service() string {
+	if p.Service != "" {
+		return p.Service
+	}
+	return p.Name
+}
+
+// key returns what identifies the process, and its runtime, among all others: as for document ids.
+func (p *Process) key() string {
+	var at int64
+	if p.StartKey == 0 && p.Cookie == "" {
+		at = p.sync
+	}
+	return fmt.Sprintf("%s/%d/%d/%d/%s", p.Host, p.ID, p.StartKey, at, p.Cookie)
+}
+
+// MarshalText and UnmarshalText represent a process in a journal.
+func (p *Process) marshal() ([]byte, error) {
+	return json.Marshal(struct {
+		*gclog.Process
+		Host string
+	}{&p.Process, p.Host})
+}
+
+func unmarshalProcess(b []byte) (*Process, error) {
+	var x struct {
+		*gclog.Process
+		Host string
+	}
+	if err := json.Unmarshal(b, &x); err != nil || x.Process == nil {
+		return nil, fmt.Errorf("a damaged process: %w", err)
+	}
+	return newProcess(x.Process, x.Host), nil
+}
+
+// A step appends the value of a column to a row. It has what that takes of a Column, so that all steps
+// fit into the CPU's cache.
+type step struct {
+	column   int32
+	double   bool
+	unsigned bool
+	field    func(*gclog.GCDetails) (v uint64, known bool)
+	get      func(*fact) (v uint64, known bool)
+	text     func(*fact) string
+	list     func(*fact, []string) (names []string)
+}
+
+// steps are what encodes a fact, by its action.
+var steps = plan()
+
+func plan() (steps [actions][]step) {
+	for action, name := range actionNames {
+		for i := range table {
+			if c := &table[i]; c.In == name {
+				steps[action] = append(steps[action], step{
+					column: int32(i), double: c.Type == Double, unsigned: c.Type == Integer && !c.signed,
+					field: c.field, get: c.get, text: c.text, list: c.list,
+				})
+			}
+		}
+	}
+	return steps
+}
+
+// A Recorder is the observer of a process: it passes its records on as rows, which are valid during
+// the call.
+type Recorder struct {
+	formats.NopObserver
+	f     fact
+	ids   *formats.DocIDs
+	lost  uint64
+	names []string
+	buf   row
+	put   func(row, *fact)
+	learn func() // what is known of the process has changed
+}
+
+func newRecorder(p *Process, put func(row, *fact), learn func()) *Recorder {
+	return &Recorder{f: fact{process: p}, ids: formats.NewDocIDs(&p.Process, p.Host), put: put, learn: learn}
+}
+
+// Start records the start of a session.
+func (r *Recorder) Start(s *formats.Start) { r.record(fact{start: s}, r.ids.Start(s)) }
+
+// End records the end of a session. The end of a log is none.
+func (r *Recorder) End(e *formats.End) {
+	if e.Process != nil {
+		r.f.process.Merge(e.Process)
+		r.learn()
+	}
+	if e.Reason != formats.EndOfLog {
+		r.record(fact{end: e}, r.ids.End(e))
+	}
+}
+
+// GC records a collection.
+func (r *Recorder) GC(d *gclog.GCDetails) {
+	r.record(fact{gc: d, lost: r.lost}, r.ids.GC(d))
+	r.lost = 0
+}
+
+// Pause records a pause without a collection; others are in the record of their collection.
+func (r *Recorder) Pause(p *gclog.Pause) {
+	if p.GC == nil {
+		r.record(fact{pause: p}, r.ids.Pause(p))
+	}
+}
+
+// Gap records that something is missing.
+func (r *Recorder) Gap(g *gclog.Gap) {
+	r.lost += g.LostEvents
+	r.record(fact{gap: g}, r.ids.Gap(g))
+}
+
+// Stall records that something has been open for a long time.
+func (r *Recorder) Stall(s *gclog.Stall) { r.record(fact{stall: s}, r.ids.Stall(s)) }
+
+func (r *Recorder) record(f fact, id formats.DocID) {
+	f.process = r.f.process
+	r.f = f
+	r.buf = r.encode(r.buf[:0], &r.f, id)
+	r.put(r.buf, &r.f)
+}
+
+// encode appends the row of a fact.
+func (r *Recorder) encode(dst row, f *fact, id formats.DocID) row {
+	action := f.action()
+	dst = binary.LittleEndian.AppendUint64(dst, f.time(f.at()))
+	dst = append(append(dst, byte(action)), id[:]...)
+	before := int32(0)
+	list := steps[action]
+	for i := range list {
+		x := &list[i]
+		switch {
+		case x.field != nil, x.get != nil:
+			var v uint64
+			var known bool
+			if x.field != nil {
+				v, known = x.field(f.gc)
+			} else {
+				v, known = x.get(f)
+			}
+			if !known {
+				continue
+			}
+			dst = appendDistance(dst, x.column-before)
+			switch {
+			case x.double:
+				dst = binary.LittleEndian.AppendUint64(dst, v)
+			case v < 0x80:
+				dst = append(dst, byte(v))
+			case x.unsigned:
+				dst = binary.AppendUvarint(dst, min(v, math.MaxInt64))
+			default:
+				dst = binary.AppendUvarint(dst, v)
+			}
+		case x.text != nil:
+			text := x.text(f)
+			if text == "" {
+				continue
+			}
+			dst = appendDistance(dst, x.column-before)
+			dst = appendText(dst, text)
+		default:
+			if r.names = x.list(f, r.names[:0]); len(r.names) == 0 {
+				continue
+			}
+			dst = appendDistance(dst, x.column-before)
+			dst = binary.AppendUvarint(dst, uint64(len(r.names)))
+			for _, name := range r.names {
+				dst = appendText(dst, name)
+			}
+		}
+		before = x.column
+	}
+	return dst
+}
+
+func appendDistance(dst row, n int32) row {
+	if n < 0x80 {
+		return append(dst, byte(n))
+	}
+	return binary.AppendUvarint(dst, uint64(n))
+}
+
+// maxText is the maximum length of a text, in bytes.
+const maxText = 1024
+
+func appendText(dst []byte, s string) []byte {
+	s = cleanText(s)
+	dst = binary.AppendUvarint(dst, uint64(len(s)))
+	return append(dst, s...)
+}
+
+// cleanText returns text that a column may contain: it is valid UTF-8, and not too long.
+func cleanText(s string) string {
+	if len(s) <= maxText && isPlain(s) {
+		return s
+	}
+	return strings.ToValidUTF8(s[:min(len(s), maxText)], "\uFFFD")
+}
+
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
+}
+
+// valid reports whether a row can be decoded.
+func (r row) valid() bool {
+	if len(r) < rowHead || r.action() >= actions {
+		return false
+	}
+	column, rest, ok := 0, r[rowHead:], true
+	uvarint := func() uint64 {
+		v, n := binary.Uvarint(rest)
+		if n <= 0 {
+			ok = false
+			return 0
+		}
+		rest = rest[n:]
+		return v
+	}
+	text := func() {
+		if n := uvarint(); n <= uint64(len(rest)) {
+			rest = rest[n:]
+		} else {
+			ok = false
+		}
+	}
+	for ok && len(rest) > 0 {
+		distance := uvarint()
+		if distance > uint64(len(table)) || column+int(distance) >= len(table) {
+			return false
+		}
+		column += int(distance)
+		switch table[column].Type {
+		case Text:
+			text()
+		case Texts:
+			for n := uvarint(); ok && n > 0; n-- {
+				text()
+			}
+		case Double:
+			if len(rest) < 8 {
+				return false
+			}
+			rest = rest[8:]
+		case Labels:
+			return false
+		default:
+			uvarint()
+		}
+	}
+	return ok
+}
