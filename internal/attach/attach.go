@@ -17,6 +17,7 @@ import (
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/flight"
 	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/session"
 )
@@ -39,16 +40,20 @@ type Options struct {
 	Count   int64           // stop after this many collections; 0: no limit
 	// Until is called once the session is open and returns when it must end. nil, or the zero time:
 	// never.
-	Until         func() time.Time
-	Record        io.Writer       // receives a copy of the raw stream; nil: no copy
-	Reopen        <-chan struct{} // a value makes every output start a new file
-	Early, Resume bool            // see SessionOptions
+	Until  func() time.Time
+	Record io.Writer // receives a copy of the raw stream; nil: no copy
+	Flight *flight.Recorder
+	Reopen <-chan struct{} // a value makes every output start a new file
+	// Switch makes another session with the configuration that it receives take over, without a gap.
+	// That one has no copy in Record.
+	Switch        <-chan session.Config
+	Early, Resume bool // see SessionOptions
 	// Exit returns how the process ended, once it has. It is for processes that gclog, as their
 	// parent, has started.
 	Exit    func() (code int, killed, known bool)
 	Waiting func() // see SessionOptions
-	// Observer receives every record before it is written; nil: none.
-	Observer gclog.Observer
+	// Observe returns what receives every record before it is written: see Log.
+	Observe func(*gclog.Process) formats.Observer
 	// Started is called when the session is open and so are its outputs.
 	Started func(*gclog.Process)
 	// Progress is updated throughout the session; nil: not needed.
@@ -68,57 +73,163 @@ type Result struct {
 // orderly way. An error means that no session was opened; later errors are in the Result.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	s, err := Open(ctx, o.Target, SessionOptions{
-		Config: o.Config, Suspensions: output.Suspensions(o.Outputs), Count: o.Count, Record: o.Record,
+		Config: o.Config, Suspensions: output.Suspensions(o.Outputs), Count: o.Count, Record: o.Record, Flight: o.Flight,
 		Early: o.Early, Resume: o.Resume, Exit: o.Exit, Progress: o.Progress, Warn: o.Opener.Warn, Waiting: o.Waiting,
 	})
 	if err != nil {
 		return nil, err
 	}
-	defer context.AfterFunc(ctx, s.Ask)()
+	r := &runner{o: &o, ctx: ctx, next: make(chan *Session, maxSessions), wrote: make(chan *Session, maxSessions), requests: make(chan func(*Log))}
 	if o.Until != nil {
-		if until := o.Until(); !until.IsZero() {
-			defer time.AfterFunc(time.Until(until), s.Ask).Stop()
-		}
+		r.until = o.Until()
 	}
-	requests := make(chan func(*Log))
-	l := &Log{Outputs: o.Outputs, Opener: o.Opener, Format: o.Format, Requests: requests, Observer: o.Observer}
+	defer r.release()
 	written := make(chan struct{})
-	var result Result
 	go func() {
 		defer close(written)
-		result.End, result.Err = l.Write(s, o.Process, o.Started)
-		result.Process, result.Ended = l.process, s.ended
-		if l.set != nil {
-			result.Wrote = l.set.Files()
-			result.Err = errors.Join(result.Err, l.Err(), l.Close())
-		}
+		r.write()
 	}()
-	for {
+	r.add(s)
+	for done := false; !done; {
 		select {
 		case <-o.Reopen:
-			select {
-			case requests <- (*Log).Reopen:
-			case <-s.Done():
-			case <-ctx.Done():
-			}
-			continue
-		case <-written:
+			r.reopen()
+		case cfg := <-o.Switch:
+			r.change(cfg)
+		case s := <-r.wrote:
+			done = s == r.latest() // otherwise another one has taken over
 		case <-ctx.Done():
-			s.wait()
-			// Nothing can be done about outputs that accept no more data.
-			defer time.AfterFunc(writeTime, s.Skip).Stop()
-			select {
-			case <-written:
-			case <-time.After(writeTime + skipTime):
+			if !r.end() {
+				close(r.next)
 				return &Result{Process: gclog.Process{ID: int64(o.Target.PID)}, Err: errors.New("the outputs no longer accept data: the remaining records are lost")}, nil
 			}
+			done = true
 		}
-		break
 	}
-	if l.set == nil {
-		return nil, result.Err
+	close(r.next)
+	<-written
+	if r.failed {
+		return nil, r.result.Err
 	}
-	return &result, nil
+	return &r.result, nil
+}
+
+// A runner is a call of Run. Its sessions follow one another: each takes over from the one before.
+type runner struct {
+	o        *Options
+	ctx      context.Context
+	until    time.Time
+	sessions []*Session
+	stops    []func() bool
+	requests chan func(*Log)
+
+	next   chan *Session // to be written
+	wrote  chan *Session // was written
+	result Result        // what the writer has found out; final when it has ended
+	failed bool          // the outputs could not be opened
+}
+
+// maxSessions is how many sessions wait to be written: normally the one that takes over.
+const maxSessions = 8
+
+// add passes a session to the writer, and ends it when it is time.
+func (r *runner) add(s *Session) {
+	r.sessions = append(r.sessions, s)
+	r.stops = append(r.stops, context.AfterFunc(r.ctx, s.Ask))
+	if !r.until.IsZero() {
+		r.stops = append(r.stops, time.AfterFunc(time.Until(r.until), s.Ask).Stop)
+	}
+	r.next <- s
+}
+
+func (r *runner) release() {
+	for _, stop := range r.stops {
+		stop()
+	}
+}
+
+func (r *runner) latest() *Session { return r.sessions[len(r.sessions)-1] }
+
+// write writes the sessions.
+func (r *runner) write() {
+	defer close(r.wrote)
+	o := r.o
+	l := &Log{Outputs: o.Outputs, Opener: o.Opener, Format: o.Format, Requests: r.requests, Observe: o.Observe}
+	started := o.Started
+	for s := range r.next {
+		end, err := l.Write(s, o.Process, started)
+		r.result.End, r.result.Err = end, errors.Join(r.result.Err, err)
+		r.result.Process, r.result.Ended = l.process, s.ended
+		r.failed = l.set == nil
+		started = nil
+		r.wrote <- s
+	}
+	if l.set != nil {
+		r.result.Wrote = l.set.Files()
+		r.result.Err = errors.Join(r.result.Err, l.Err(), l.Close())
+	}
+}
+
+func (r *runner) reopen() {
+	select {
+	case r.requests <- (*Log).Reopen:
+	case <-r.latest().Done():
+	case <-r.ctx.Done():
+	}
+}
+
+// change starts a session with another configuration, which takes over. If it cannot be started, the
+// current one stays.
+func (r *runner) change(cfg session.Config) {
+	o, before := r.o, r.latest()
+	count := o.Count
+	if count > 0 {
+		count = max(1, count-o.Progress.GCs.Load())
+	}
+	s, err := r.open(SessionOptions{
+		Config: cfg, Suspensions: output.Suspensions(o.Outputs), Count: count, Flight: o.Flight,
+		Exit: o.Exit, Progress: o.Progress, Warn: o.Opener.Warn, Waiting: o.Waiting,
+	})
+	if err != nil {
+		o.Opener.Warn("the session stays as it is: " + err.Error())
+		return
+	}
+	go before.HandOver(s)
+	r.add(s)
+}
+
+// open opens a session, unless a heap snapshot is being taken: then after that.
+func (r *runner) open(o SessionOptions) (*Session, error) {
+	release, err := r.o.Target.Share(r.ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	return Open(r.ctx, r.o.Target, o)
+}
+
+// end ends the sessions when ctx is done. It reports whether the outputs have accepted everything.
+func (r *runner) end() bool {
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		for s := range r.wrote {
+			if s == r.latest() {
+				return
+			}
+		}
+	}()
+	for _, s := range r.sessions {
+		s.wait()
+		// Nothing can be done about outputs that accept no more data.
+		r.stops = append(r.stops, time.AfterFunc(writeTime, s.Skip).Stop)
+	}
+	select {
+	case <-written:
+		return true
+	case <-time.After(writeTime + skipTime):
+		return false
+	}
 }
 
 // providersText formats providers in dotnet-trace's syntax.

@@ -62,12 +62,13 @@ func TestRecordAllocatesNothing(t *testing.T) {
 	}
 }
 
-// fileLog returns a log with a JSON file.
+// fileLog returns a log with a JSON file and an observer.
 func fileLog(t testing.TB) *Log {
 	path := filepath.Join(t.TempDir(), "gc.json")
 	l := &Log{
-		Outputs: []output.Spec{{Path: path, Format: formats.ForFile(path)}},
-		Opener:  &output.Opener{Warn: func(s string) { t.Error(s) }},
+		Outputs:  []output.Spec{{Path: path, Format: formats.ForFile(path)}},
+		Opener:   &output.Opener{Warn: func(s string) { t.Error(s) }},
+		observer: formats.NopObserver{},
 	}
 	var err error
 	if l.set, err = l.Opener.Open(l.Outputs, l.format()); err != nil {

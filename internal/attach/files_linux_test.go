@@ -87,7 +87,7 @@ func TestMemoryOfRecords(t *testing.T) {
 				var m memories
 				var out bytes.Buffer
 				o := lightOptions(t, onStage(t, fakeruntime.Config{Version: "8.0.1"}, everySecond), &out)
-				o.Count, o.Observer = 2, &m
+				o.Count, o.Observe = 2, observedBy(&m)
 				if !seen {
 					o.Target.PID = 1 << 30
 				}

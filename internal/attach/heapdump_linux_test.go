@@ -81,7 +81,7 @@ func TestHeapDumpMarks(t *testing.T) {
 		var out bytes.Buffer
 		outputs, opener := jsonTo(t, &out)
 		var seen dumpList
-		l := &Log{Outputs: outputs, Opener: opener, Observer: &seen}
+		l := &Log{Outputs: outputs, Opener: opener, Observe: observedBy(&seen)}
 		if _, err := l.Write(s, &gclog.Process{ID: 1}, nil); err != nil {
 			t.Error(err)
 		}

@@ -23,8 +23,11 @@ type Log struct {
 	Format  formats.Options // without the process
 	// Requests are carried out between two records.
 	Requests <-chan func(*Log)
-	// Observer receives every record before it is written; nil: none.
-	Observer gclog.Observer
+	// Observe returns what receives every record before it is written, and the start and the end of
+	// each session; nil: nothing does. It is called at the start of a session, and again when what
+	// is known of the process has changed: before that, the process belongs to the Log. The Observer
+	// must not wait. If it panics, it receives nothing more of the session.
+	Observe func(*gclog.Process) formats.Observer
 	// Summaries has a summary written at the end of each session, of everything since the previous
 	// one.
 	Summaries bool
@@ -41,6 +44,8 @@ type Log struct {
 	skipped gclog.Missing // records of the session that there was no time to write
 	writing *item         // the record that is being written; nil if none is
 	taps    []tap         // receive the records of the session too
+	// observer is what Observe has returned last; nil: there is none.
+	observer formats.Observer
 }
 
 func (l *Log) format() formats.Options {
@@ -49,9 +54,35 @@ func (l *Log) format() formats.Options {
 	return o
 }
 
-// begin writes the start of the session to an output.
-func (l *Log) begin(w *formats.Writer) {
-	w.Start(&formats.Start{Ticks: l.session.syncTicks(), Providers: providersText(l.session.o.Config.Providers)})
+// begin passes on the start of the session.
+func (l *Log) begin(to formats.Observer) {
+	to.Start(&formats.Start{Ticks: l.session.syncTicks(), Providers: providersText(l.session.o.Config.Providers)})
+}
+
+// observe passes something to the observer.
+func (l *Log) observe(f func(formats.Observer)) {
+	if l.observer == nil {
+		return
+	}
+	if defect := Contain(func() { f(l.observer) }); defect != nil {
+		l.observer = nil
+		l.session.o.Warn(defect.Error())
+	}
+}
+
+// renewObserver asks for an observer, because what is known of the process has changed.
+func (l *Log) renewObserver() {
+	l.observer = nil
+	if l.Observe != nil && l.session != nil {
+		l.observer = l.Observe(&l.process)
+	}
+}
+
+// pass passes something to the observer, the outputs and the taps.
+func (l *Log) pass(f func(formats.Observer)) {
+	l.observe(f)
+	l.set.Each(func(w *formats.Writer) { f(w) })
+	l.passToTaps(f)
 }
 
 // Serve writes the sessions it receives, one after the other, and carries out the requests in
@@ -97,7 +128,8 @@ func (l *Log) Write(s *Session, known *gclog.Process, started func(*gclog.Proces
 	var lost gclog.Missing // because of a defect
 	var defects defects
 	if defects.contain(func() {
-		l.set.Each(l.begin)
+		l.renewObserver()
+		l.pass(l.begin)
 		l.deliver(s)
 	}) {
 		lost = l.abandon(s)
@@ -111,8 +143,8 @@ func (l *Log) Write(s *Session, known *gclog.Process, started func(*gclog.Proces
 			l.summarize(true)
 		}
 	})
-	defects.contain(func() { l.set.Each(func(w *formats.Writer) { w.End(&end) }) })
-	l.endTaps(&end)
+	defects.contain(func() { l.pass(func(to formats.Observer) { to.End(&end) }) })
+	l.endTaps()
 	s.o.Progress.Output.Store(l.set.Bytes())
 	s.watch.Close()
 	return end, errors.Join(s.failure(end.Reason), s.tee.close(), errors.Join(defects...))
@@ -126,7 +158,7 @@ func (l *Log) writeLost(reason gclog.GapReason, lost *gclog.Missing, end *format
 func (l *Log) writeGap(g *gclog.Gap) {
 	l.tally.Gap(g)
 	l.last = max(l.last, g.To)
-	l.set.Each(func(w *formats.Writer) { w.Gap(g) })
+	l.pass(func(to formats.Observer) { to.Gap(g) })
 }
 
 // writeStopped writes the gaps for what there was no time for when gclog had to end: the records
@@ -223,12 +255,8 @@ func (l *Log) write(s *Session, it *item) {
 		s.o.Progress.Last.Store(time.Now().UnixNano())
 	}
 	it.observe(&l.tally)
-	if l.Observer != nil {
-		it.observe(l.Observer)
-	}
 	l.reached = max(l.reached, it.ticks())
-	l.set.Each(it.deliver)
-	l.deliverTaps(it)
+	l.pass(it.deliver)
 	s.o.Progress.Output.Store(l.set.Bytes())
 	if l.set.Broken() {
 		s.Ask() // nobody reads the pipe any more
@@ -301,7 +329,7 @@ func (f *follower) missed(number uint32, d *gclog.GCDetails) {
 		}
 		if from < reported {
 			g := gclog.Gap{Reason: gclog.GapReattached, Time: d.Start, Ticks: d.StartTicks, From: from, To: reported - 1}
-			f.l.set.Each(func(w *formats.Writer) { w.Gap(&g) })
+			f.l.pass(func(to formats.Observer) { to.Gap(&g) })
 		}
 		from = reported + 1
 	}
@@ -345,6 +373,7 @@ func (l *Log) Change(outputs []output.Spec, format formats.Options, known *gclog
 		})
 	if l.session != nil {
 		l.publishOutputs(l.session)
+		l.renewObserver()
 	}
 	return err
 }
@@ -375,7 +404,7 @@ func (l *Log) HeapGrowth(g formats.HeapGrowth) {
 	}
 	g.At = l.session.now()
 	g.Ticks = l.session.syncTicks() + g.At
-	l.set.Each(func(w *formats.Writer) { w.HeapGrowth(&g) })
+	l.pass(func(to formats.Observer) { to.HeapGrowth(&g) })
 }
 
 // Shift makes records report a time later by d from now on, because the clock was set.
@@ -384,8 +413,9 @@ func (l *Log) Shift(d time.Duration) {
 		return
 	}
 	l.process.Sync = l.process.Sync.Add(d)
-	l.endTaps(nil) // they start over with the new time
+	l.endTaps() // they start over with the new time
 	l.set.Renew(l.format())
+	l.renewObserver()
 }
 
 // Reopen makes every output start a new file.

@@ -251,15 +251,15 @@ func (it *item) count(m *gclog.Missing) {
 	}
 }
 
-// deliver writes the item to w.
-func (it *item) deliver(w *formats.Writer) {
+// deliver passes the item on, whatever it is.
+func (it *item) deliver(to formats.Observer) {
 	switch it.kind {
 	case itemSuspension:
-		w.Suspension(&it.suspension)
+		to.Suspension(&it.suspension)
 	case itemStall:
-		w.Stall(&it.stall)
+		to.Stall(&it.stall)
 	default:
-		it.observe(w)
+		it.observe(to)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/fakeruntime"
+	"github.com/gclog/gclog/internal/nettrace"
 	"github.com/gclog/gclog/internal/testing/nettracetest"
 	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/parse/clr"
@@ -75,12 +76,12 @@ func TestRecorderOthers(t *testing.T) {
 	v4.Begin(nettracetest.DefaultClock())
 	head := v4.Bytes
 	broken := bytes.Clone(head)
-	broken[headV4-1] = 9
+	broken[nettrace.HeadSize-1] = 9
 	for name, tc := range map[string]struct{ in, want []byte }{
 		"V6":                   {append([]byte("Nettrace\x00\x00\x00\x00\x06\x00\x00\x00"), head...), nil},
 		"something else":       {[]byte("hello"), nil},
 		"a head that is wrong": {append(broken, head...), nil},
-		"a part of a head":     {head[:headV4-1], []byte{}},
+		"a part of a head":     {head[:nettrace.HeadSize-1], []byte{}},
 	} {
 		var out bytes.Buffer
 		r := &recorder{w: &out, facts: func() gclog.Process { t.Errorf("%s: asked", name); return gclog.Process{} }}
@@ -118,14 +119,6 @@ func (f *failsOnce) Write(b []byte) (int, error) {
 		return 0, errBroken
 	}
 	return len(b), nil
-}
-
-// TestRecordedID: no runtime gives the id of our event to its own events: they count from 1, and
-// readers have 31 bits for it.
-func TestRecordedID(t *testing.T) {
-	if recordedID < 1<<20 || recordedID >= 1<<31 {
-		t.Errorf("it is %d", recordedID)
-	}
 }
 
 // TestRecordedFacts: a runtime that does not answer delays a recording by 2 s.

@@ -185,7 +185,7 @@ func TestRunReports(t *testing.T) {
 		r, err := Run(t.Context(), Options{
 			Target: target, Config: configOf(t, "normal"), Process: &gclog.Process{ID: 1, Name: "shop", Started: time.Now().Add(-time.Minute)}, Count: 2,
 			Outputs: specs, Opener: opener,
-			Observer: &seen, Progress: &progress, Record: &record,
+			Observe: observedBy(&seen), Progress: &progress, Record: &record,
 			Started: func(p *gclog.Process) {
 				started++
 				if p.Name != "shop" || p.UptimeAtSync != time.Minute || progress.Outputs.Load() != nil {
@@ -295,7 +295,7 @@ func TestRunReopens(t *testing.T) {
 	r, err := Run(t.Context(), Options{
 		Target: target, Config: configOf(t, "light"), Process: &gclog.Process{ID: 1}, Count: 2, Reopen: reopen, Progress: &progress,
 		Outputs: []output.Spec{{Path: path, Format: formats.ForFile(path)}}, Opener: &output.Opener{Warn: func(s string) { t.Error(s) }},
-		Observer: closing{first: done},
+		Observe: observedBy(closing{first: done}),
 	})
 	if err != nil || !slices.Equal(r.Wrote, []string{path}) {
 		t.Fatalf("%v, %+v", err, r)

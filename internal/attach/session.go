@@ -11,6 +11,7 @@ import (
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/flight"
 	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/session"
 )
@@ -49,9 +50,10 @@ const (
 // SessionOptions configures a Session.
 type SessionOptions struct {
 	Config      session.Config
-	Suspensions bool      // an output requires all suspensions
-	Count       int64     // stop after this many collections; 0: no limit
-	Record      io.Writer // receives a copy of the raw stream, with what is known of the process; nil: no copy
+	Suspensions bool             // an output requires all suspensions
+	Count       int64            // stop after this many collections; 0: no limit
+	Record      io.Writer        // receives a copy of the raw stream, with what is known of the process; nil: no copy
+	Flight      *flight.Recorder // keeps the latest part of the raw stream in memory; nil: nothing does
 	// Early starts the session even while the runtime's startup is pending: the runtime has just
 	// connected to a diagnostic port of ours, and no other port suspends it.
 	Early bool
@@ -62,7 +64,8 @@ type SessionOptions struct {
 	// parent, has started.
 	Exit     func() (code int, killed, known bool)
 	Progress *Progress
-	Warn     func(string) // receives messages for people about problems that end nothing
+	Poller   *session.Poller // waits for the data of many sessions; nil: the session does
+	Warn     func(string)    // receives messages for people about problems that end nothing
 	// Waiting is called when the runtime takes long to end the session; nil: not needed.
 	Waiting func()
 }
@@ -99,6 +102,7 @@ type Session struct {
 	threads    []uint64     // gclog.Process.DiagnosticsThreads
 	queue      *queue
 	tee        *tee
+	ring       *flight.Ring // nil: the stream is not kept
 
 	once    sync.Once
 	asked   atomic.Bool     // the session is to end
@@ -157,9 +161,15 @@ func Open(ctx context.Context, t *session.Target, o SessionOptions) (*Session, e
 	}
 	s.cut, s.cutOff = context.WithCancel(context.Background())
 	stream.IdleTimeout = idle
+	if o.Poller != nil {
+		stream.PollWith(o.Poller)
+	}
 	s.tee = newTee(stream, nil)
 	if o.Record != nil {
 		s.tee = newTee(stream, &recorder{w: o.Record, facts: func() gclog.Process { return recordedFacts(s.cut, t) }})
+	}
+	if o.Flight != nil {
+		s.ring = o.Flight.NewRing()
 	}
 	go s.run()
 	return s, nil
@@ -256,6 +266,7 @@ func (s *Session) run() {
 	defer close(s.done)
 	defer func() { s.ended = time.Now() }()
 	defer s.queue.close()
+	defer s.ring.Close()
 	defer s.leave()
 	defer s.memory.Close()
 	if defect := Contain(s.read); defect != nil {
@@ -285,6 +296,9 @@ func (s *Session) unreduced() *gclog.Gap {
 // read reads the stream to its end and reduces it.
 func (s *Session) read() {
 	p := parse.NewReader(s.tee, gclog.Wanted)
+	if s.ring != nil {
+		p.OnBlock(s.ring.Block)
+	}
 	s.readTrace(p)
 	if s.trace == nil {
 		return
@@ -296,6 +310,7 @@ func (s *Session) read() {
 			s.processes.Take(p)
 			if l := p.Loss(); l != nil {
 				s.o.Progress.Lost.Add(int64(l.Events))
+				s.ring.Lost(l)
 			} else if e := p.Event(); e.Time-s.checked > int64(idle) {
 				s.check(p, e.Time)
 			}
@@ -388,6 +403,13 @@ func (s *Session) patience(settled bool) time.Duration {
 // this host's clock.
 const headLate = time.Second
 
+// firstYear and lastYear are those that the head of a stream may name: names of files and JSON records
+// have four digits, and times may be 292 years later.
+const (
+	firstYear = 1970
+	lastYear  = 9000
+)
+
 // readTrace reads the head of the stream. It reports when the zero of the stream's clock was, some
 // ten milliseconds before it arrives.
 func (s *Session) readTrace(p *parse.Reader) {
@@ -431,10 +453,21 @@ func (s *Session) check(p *parse.Reader, now int64) {
 		})
 		s.open = r.AppendOpen(s.open)
 	}
+	s.ring.Reduced(s.ticks(now), s.oldestOpen())
 	if until := s.until.Load(); until != 0 && !s.passed && s.allEnded(until, now) {
 		s.passed = true
 		s.Ask()
 	}
+}
+
+// oldestOpen returns when the oldest of what is in progress began, in ticks; 0: nothing is.
+func (s *Session) oldestOpen() (ticks int64) {
+	for i := range s.open {
+		if t := s.open[i].Ticks; ticks == 0 || t < ticks {
+			ticks = t
+		}
+	}
+	return ticks
 }
 
 // allEnded reports whether everything that started before until has ended.
@@ -594,7 +627,9 @@ func (s *Session) process(known *gclog.Process) gclog.Process {
 	if !p.HasLimits {
 		s.complete(&p)
 	}
-	p.Sync = s.trace.SyncTime
+	if p.Sync = s.trace.SyncTime; p.Sync.Year() < firstYear || p.Sync.Year() > lastYear {
+		p.Sync = s.began.UTC()
+	}
 	if !p.Started.IsZero() {
 		p.UptimeAtSync = max(0, p.Sync.Sub(p.Started))
 	}

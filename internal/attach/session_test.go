@@ -236,7 +236,7 @@ func TestCutOff(t *testing.T) {
 	}
 }
 
-// A trappedStream panics after it has read something, once it is armed.
+// A trappedStream panics once, after it has read something while it was armed.
 type trappedStream struct {
 	net.Conn
 	armed *atomic.Bool
@@ -244,7 +244,7 @@ type trappedStream struct {
 
 func (c trappedStream) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
-	if c.armed.Load() && n > 0 {
+	if n > 0 && c.armed.CompareAndSwap(true, false) {
 		panic("a trap")
 	}
 	return n, err
@@ -269,7 +269,6 @@ func TestDefectUnderWay(t *testing.T) {
 					time.Sleep(time.Second)
 					armed.Store(true)
 					x.event(clr.IDGCTriggered, le32(0))
-					armed.Store(false)
 					x.untilStopped()
 				})
 				dial := target.Dial
@@ -364,7 +363,7 @@ func TestCountUnderWay(t *testing.T) {
 				var out bytes.Buffer
 				var w watcher
 				o := lightOptions(t, onStage(t, fakeruntime.Config{Version: "8.0.1"}, c.play), &out)
-				o.Count, o.Observer = 1, &w
+				o.Count, o.Observe = 1, observedBy(&w)
 				if r, err := Run(t.Context(), o); err != nil || r.Err != nil {
 					t.Errorf("%v, %v", err, r.Err)
 				}
@@ -523,7 +522,7 @@ func TestRecordsInTime(t *testing.T) {
 			ended[3] = time.Now()
 			x.untilStopped()
 		}), &out)
-		o.Observer = seen
+		o.Observe = observedBy(seen)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
 		if _, err := Run(ctx, o); err != nil {

@@ -169,11 +169,20 @@ const (
 	// CPU, mean that none is running: its threads also wait for each other and for collections in the
 	// foreground.
 	backgroundQuiet = 3
-	// backgroundOften is how many it takes in a process that spends more than backgroundShare of its
-	// time on background collections: the next one may begin before the request arrives.
+	// backgroundOften is how many it takes where background collections are frequent: the next one
+	// may begin before the request arrives.
 	backgroundOften = 50
+	// backgroundShare is the share of the time that frequent ones take, at least.
 	backgroundShare = 0.01
 )
+
+// frequent reports whether background collections have been frequent during an age: they took a share
+// of the time, and what was left between two of them was on average not longer than gclog waits where
+// they are frequent. Between rarer ones, waiting only brings the next one nearer.
+func frequent(took, age time.Duration, most int) bool {
+	const wait = backgroundOften * backgroundPoll
+	return float64(took) > backgroundShare*float64(age) && took+time.Duration(most)*wait >= age
+}
 
 // awaitBackground waits until no background collection is running. It reports whether one still was
 // when the limit was reached. The events of one that was running before the witness are not there,
@@ -187,7 +196,7 @@ func (w *witness) awaitBackground(ctx context.Context, t *session.Target, limit 
 		return false, nil
 	}
 	enough := backgroundQuiet
-	if float64(was) > backgroundShare*float64(time.Since(t.Started)) {
+	if most, age := t.BackgroundGCs(); frequent(time.Duration(was), age, most) {
 		enough = backgroundOften
 	}
 	for began, quiet := time.Now(), 0; quiet < enough; {

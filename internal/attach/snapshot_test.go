@@ -3,6 +3,7 @@ package attach
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/gclog/gclog/gclog"
 )
@@ -30,6 +31,28 @@ func TestRequestedWith(t *testing.T) {
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// TestFrequent: background collections are frequent if they took much time, with little in between.
+func TestFrequent(t *testing.T) {
+	for name, c := range map[string]struct {
+		took, age time.Duration
+		most      int
+		want      bool
+	}{
+		"none":                         {age: time.Minute},
+		"five in a second":             {took: 100 * time.Millisecond, most: 5, age: time.Second, want: true},
+		"short ones":                   {took: 9 * time.Millisecond, most: 5, age: time.Second},
+		"at the start, a minute ago":   {took: 3 * time.Second, most: 9, age: time.Minute},
+		"two a second, for an hour":    {took: 72 * time.Second, most: 7200, age: time.Hour, want: true},
+		"one a second, for an hour":    {took: 72 * time.Second, most: 3600, age: time.Hour},
+		"long ones with short gaps":    {took: 50 * time.Second, most: 55, age: time.Minute, want: true},
+		"one each minute, for an hour": {took: 2 * time.Minute, most: 300, age: time.Hour},
+	} {
+		if got := frequent(c.took, c.age, c.most); got != c.want {
+			t.Errorf("%s: %v", name, got)
 		}
 	}
 }

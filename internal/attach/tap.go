@@ -26,11 +26,11 @@ func (l *Log) Tap(to io.WriteCloser) {
 	l.taps = append(l.taps, tap{w, to})
 }
 
-// deliverTaps passes a record to the taps, and forgets those that take no more.
-func (l *Log) deliverTaps(it *item) {
+// passToTaps passes something to the taps, and forgets those that take no more.
+func (l *Log) passToTaps(f func(formats.Observer)) {
 	rest := l.taps[:0]
 	for _, t := range l.taps {
-		if it.deliver(t.w); t.w.Err() == nil {
+		if f(t.w); t.w.Err() == nil {
 			rest = append(rest, t)
 		} else {
 			_ = t.to.Close()
@@ -39,12 +39,9 @@ func (l *Log) deliverTaps(it *item) {
 	l.taps = rest
 }
 
-// endTaps closes the taps. end is how the session ended; nil: it has not.
-func (l *Log) endTaps(end *formats.End) {
+// endTaps closes the taps.
+func (l *Log) endTaps() {
 	for _, t := range l.taps {
-		if end != nil {
-			t.w.End(end)
-		}
 		_ = t.to.Close()
 	}
 	l.taps = nil
