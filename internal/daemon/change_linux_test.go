@@ -47,6 +47,28 @@ func TestChangeLevel(t *testing.T) {
 	})
 }
 
+// TestChangeExit: a process that exits while one session takes over from another has ended once.
+func TestChangeExit(t *testing.T) {
+	play(t, "session: {level: light}\nrules: [{name: a, event: exit, when: process.exit_code == 3, do: [{log: warn}]}]\n", func(s *stage) {
+		a := s.enter(fakeruntime.Config{Speed: 1})
+		time.Sleep(time.Second)
+		s.change("level: light", "level: full")
+		s.expect(a, "handing-over")
+		s.said.take()
+		a.exit(t, 3)
+		time.Sleep(time.Minute)
+		if n := s.actions(a); n["gc-session-end"] != 2 {
+			t.Fatalf("it tells %v", n)
+		}
+		said := s.said.take()
+		for _, words := range []string{"process ended", "rule a: end of the process"} {
+			if strings.Count(said, words) != 1 {
+				t.Errorf("it does not say %q once, but\n%s", words, said)
+			}
+		}
+	})
+}
+
 // TestChangeAwaitsSnapshot: while a heap snapshot is taken, a process keeps its session, however long
 // that takes. The session with another level follows.
 func TestChangeAwaitsSnapshot(t *testing.T) {

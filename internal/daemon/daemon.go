@@ -24,8 +24,10 @@ import (
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/internal/attach"
+	"github.com/gclog/gclog/internal/command"
 	"github.com/gclog/gclog/internal/config"
 	"github.com/gclog/gclog/internal/control"
+	"github.com/gclog/gclog/internal/flight"
 	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/session"
 	"github.com/rs/zerolog"
@@ -61,23 +63,33 @@ type Daemon struct {
 	log     zerolog.Logger
 	limiter limiter
 	opener  output.Opener
+	table   table
 	sweeper *sweeper
+	poller  *session.Poller // nil: sessions wait for their own data
 	ports   map[string]*port
 	http    *server // nil: there is none
+	public  atomic.Pointer[public]
 	control *server // nil: there is none
 
 	events  chan func()
+	firings chan func()   // actions of rules; whoever puts them does not wait
 	stopped chan struct{} // closed when the loop has ended
 
 	processes   map[key]*process
 	stuck       int   // stuck looks at processes when that was last reported
 	stuckBy     error // the error of the latest of them
 	defects     int   // panics of gclog so far
+	measured    measurements
+	exports     exports
 	limits      limits
 	unreachable []Status
 	queue       queue
-	command     command
+	command     runGclog
 	turns       snapshotTurns
+	rules       *ruleSet
+	memory      *flight.Memory
+	recordings  atomic.Pointer[flight.Files]
+	saving      sync.WaitGroup     // recordings that are being written
 	interrupt   context.CancelFunc // ends the heap snapshot that is being taken; nil: there was none
 	swept       bool               // all processes have been looked for once
 	stopping    bool
@@ -118,7 +130,7 @@ var errReplaced = errors.New("it now runs another program")
 func New(o Options) *Daemon {
 	d := &Daemon{
 		o: o, config: o.Config, log: o.Log, ports: map[string]*port{},
-		events: make(chan func()), stopped: make(chan struct{}), processes: map[key]*process{}, queue: newQueue(), command: runSelf,
+		events: make(chan func()), firings: make(chan func(), maxFirings), stopped: make(chan struct{}), processes: map[key]*process{}, queue: newQueue(), command: command.Self, rules: &ruleSet{}, memory: flight.NewMemory(0),
 	}
 	if d.o.Processes == nil {
 		d.o.Processes = &session.Host{}
@@ -127,6 +139,7 @@ func New(o Options) *Daemon {
 		d.o.ClockOffset = clockOffset
 	}
 	d.offset = d.o.ClockOffset()
+	d.public.Store(&public{web: &web{}})
 	d.limiter.log = &d.log
 	d.limit()
 	d.opener.Files.IsOurs = logs.IsOurs
@@ -141,6 +154,11 @@ func (d *Daemon) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if d.poller, err = session.NewPoller(); err != nil {
+		scanner.Close()
+		return fmt.Errorf("polling sessions: %w", err)
+	}
+	defer func() { _ = d.poller.Close() }()
 	made, stop := hints(os.TempDir())
 	return d.run(ctx, func(sweeping context.Context) {
 		defer scanner.Close()
@@ -151,7 +169,16 @@ func (d *Daemon) Run(ctx context.Context) error {
 
 // run is Run with a function that sweeps until its context is done.
 func (d *Daemon) run(ctx context.Context, sweep func(context.Context)) error {
-	defer close(d.stopped)
+	set, err := d.newRuleSet(&d.config.Config)
+	if err != nil {
+		return err
+	}
+	d.useRules(set, &d.config.Config)
+	stopBy := time.Now().Add(stopTime)
+	defer func() {
+		d.settle(stopBy)
+		close(d.stopped)
+	}()
 	sweeping, stopSweeping := context.WithCancel(context.Background())
 	defer stopSweeping()
 	d.sweeper = newSweeper(d.config.Discovery.Interval)
@@ -161,6 +188,15 @@ func (d *Daemon) run(ctx context.Context, sweep func(context.Context)) error {
 	d.sweeper.failed = func(err error) { d.post(func() { d.sayFailed(err) }) }
 	d.sweeper.swept = func(list []*unreachable) { d.post(func() { d.sweepDone(list) }) }
 	go sweep(sweeping)
+	web, err := loadWeb(d.config.HTTP.WebConfig)
+	if err != nil {
+		return err
+	}
+	export, err := d.exportSettings(d.config)
+	if err != nil {
+		return err
+	}
+	d.publish(web, export, d.config)
 	if err := d.listen(d.config.Discovery.Listen); err != nil {
 		return err
 	}
@@ -177,6 +213,8 @@ func (d *Daemon) run(ctx context.Context, sweep func(context.Context)) error {
 		d.log.Warn().Msg(w)
 	}
 	d.sayStarted()
+	d.startTable()
+	defer func() { d.endTable(stopBy) }()
 	watchdog, ticker := newWatchdog(), time.NewTicker(tick)
 	d.awaitSummaries()
 	var deadline, giveUp, cut, skip <-chan time.Time
@@ -184,9 +222,9 @@ func (d *Daemon) run(ctx context.Context, sweep func(context.Context)) error {
 	for !d.stopping || len(d.processes) > 0 || d.turns.current != nil {
 		select {
 		case f := <-d.events:
-			if defect := attach.Contain(f); defect != nil {
-				d.sayDefect(defect, 0)
-			}
+			d.handle(f)
+		case f := <-d.firings: // contains its own panics
+			f()
 		case <-ticker.C:
 			d.tick()
 		case <-d.summaries.C:
@@ -206,6 +244,7 @@ func (d *Daemon) run(ctx context.Context, sweep func(context.Context)) error {
 			done, giveUp, cut, skip, deadline = nil, time.After(askTime), time.After(cutTime), time.After(skipTime), time.After(stopTime)
 			stopSweeping()
 			d.stop()
+			stopBy = time.Now().Add(stopTime)
 		case <-giveUp:
 			for _, p := range d.processes {
 				p.cancel()
@@ -221,6 +260,37 @@ func (d *Daemon) run(ctx context.Context, sweep func(context.Context)) error {
 	}
 	d.log.Info().Msg("gclog daemon stopped: no sessions left")
 	return nil
+}
+
+// settle ends what is still to be done when there are no sessions any more: the actions of rules,
+// recordings and what is exported. It takes until a time at most.
+func (d *Daemon) settle(by time.Time) {
+	ctx, cancel := context.WithDeadline(context.Background(), by)
+	defer cancel()
+	var all sync.WaitGroup
+	all.Go(func() { d.rules.close(actionsStop) })
+	all.Go(func() { d.awaitSaving(ctx) })
+	all.Go(func() { d.endExport(ctx) })
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		all.Wait()
+	}()
+	for {
+		select {
+		case f := <-d.events: // what is settled reports to the loop
+			d.handle(f)
+		case <-done:
+			return
+		}
+	}
+}
+
+// handle does what was posted to the loop. A panic of it ends nothing else.
+func (d *Daemon) handle(f func()) {
+	if defect := attach.Contain(f); defect != nil {
+		d.sayDefect(defect, 0)
+	}
 }
 
 // sayLate logs what has not ended when there is no time left.
@@ -253,9 +323,6 @@ func (d *Daemon) sayStarted() {
 		e = e.Str("http", d.http.address)
 	}
 	e.Msg("gclog daemon started")
-	for _, n := range d.config.Notes() {
-		d.log.Info().Msg(n)
-	}
 }
 
 // post has the loop call f.
@@ -393,6 +460,9 @@ func (d *Daemon) forget(p *process) {
 	if d.processes[p.key] == p {
 		delete(d.processes, p.key)
 	}
+	p.uncount()
+	p.keep(0)
+	p.raised.end()
 	if p.peer != nil {
 		for _, x := range d.ports {
 			x.Forget(p.peer)
@@ -472,12 +542,14 @@ func untilSummary(now time.Time, every time.Duration) time.Duration {
 func (d *Daemon) tick() {
 	d.admit()
 	d.sayRejected()
+	d.sayLeftOut()
 	d.limiter.tick(time.Now())
 	d.followClock()
 	for _, p := range d.processes {
 		p.guard(p.tick)
 	}
 	d.clean()
+	d.retryTable()
 	stuck, _ := d.o.Processes.Stuck()
 	notify(fmt.Sprintf("STATUS=%d processes, %d logged, %d not reachable, %d inspections stuck", len(d.processes)+len(d.unreachable), d.on(), len(d.unreachable), stuck))
 }
@@ -533,6 +605,7 @@ func (p *process) name() string {
 // rotate makes every output start a new file.
 func (d *Daemon) rotate() {
 	d.opener.Rotate()
+	d.rotateTable()
 	d.log.Info().Msg("all outputs started new files")
 }
 
@@ -572,6 +645,23 @@ func (d *Daemon) reloaded(loaded *config.Loaded, err error) error {
 // apply applies a configuration. Steps that can fail come first, and are undone when another one
 // fails.
 func (d *Daemon) apply(loaded *config.Loaded) error {
+	web, err := loadWeb(loaded.HTTP.WebConfig)
+	if err != nil {
+		return err
+	}
+	export, err := d.exportSettings(loaded)
+	if err != nil {
+		return err
+	}
+	set, err := d.newRuleSet(&loaded.Config)
+	if err != nil { // a file has gone since it was checked
+		return err
+	}
+	defer func() {
+		if set != nil {
+			set.close(0)
+		}
+	}()
 	before := slices.Collect(maps.Keys(d.ports))
 	if err := d.listen(loaded.Discovery.Listen); err != nil {
 		return err
@@ -583,23 +673,34 @@ func (d *Daemon) apply(loaded *config.Loaded) error {
 			return err
 		}
 	}
+	undo := func() {
+		d.closePortsBut(before)
+		if http {
+			_ = d.serve(d.config.HTTP.Listen) // as it was
+		}
+	}
+	if err := d.configureTable(loaded); err != nil {
+		undo()
+		return err
+	}
 	if control.Path(loaded.Control.Socket) != control.Path(d.config.Control.Socket) {
 		if err := d.administer(loaded.Control.Socket); err != nil {
-			d.closePortsBut(before)
-			if http {
-				_ = d.serve(d.config.HTTP.Listen) // as it was
-			}
+			undo()
+			_ = d.configureTable(d.config)
 			return err
 		}
 	}
 	if loaded.Log.Format != d.config.Log.Format {
 		d.log.Warn().Msg("log.format takes effect only at startup: the format of the daemon's own log is unchanged")
 	}
+	d.useRules(set, &loaded.Config)
+	set = nil
 	every := d.config.Summary
 	d.config = loaded
 	if loaded.Summary != every {
 		d.awaitSummaries()
 	}
+	d.publish(web, export, loaded)
 	d.limit()
 	d.closePortsBut(loaded.Discovery.Listen)
 	if level, err := zerolog.ParseLevel(loaded.Log.Level); err == nil {
@@ -614,10 +715,11 @@ func (d *Daemon) apply(loaded *config.Loaded) error {
 
 // Processes is what is known about all processes, for people and programs.
 type Processes struct {
-	Processes   []Status `json:"processes"`
-	Unreachable []Status `json:"unreachable"`
-	StuckLooks  int      `json:"stuck_looks"`     // at processes, that did not end in time
-	Defects     int      `json:"internal_errors"` // panics of gclog so far
+	Processes   []Status     `json:"processes"`
+	Unreachable []Status     `json:"unreachable"`
+	StuckLooks  int          `json:"stuck_looks"`     // at processes, that did not end in time
+	Defects     int          `json:"internal_errors"` // panics of gclog so far
+	Rules       []RuleStatus `json:"rules,omitempty"`
 }
 
 // A Status is what is known about one process.

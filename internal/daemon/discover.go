@@ -18,7 +18,8 @@ import (
 //
 // A process is inspected when it is new or runs another program, then repeatedly, less often the
 // older it is: a runtime needs time to start, and whatever kept it from being reached may be fixed
-// later. A process that is not .NET hardly ever becomes one.
+// later. A process that is not .NET hardly ever becomes one. Most processes of a host have only one
+// thread, so they contain no runtime: they are new when they have another one.
 type sweeper struct {
 	inspect func(pid int) *session.Listed
 
@@ -50,7 +51,7 @@ type inspection struct {
 // A sighted is what the sweeper knows about a process.
 type sighted struct {
 	session.Sighting
-	since       time.Time // when it was first seen running this program
+	since       time.Time // when it was first seen running this program with several threads
 	next        time.Time // when to inspect it again
 	target      bool      // it was passed to found and is not inspected again, unless again asks for it
 	wasFound    bool      // it was passed to found at some time
@@ -181,11 +182,15 @@ func (s *sweeper) sweep(seen []session.Sighting) {
 		case k.Name != x.Name: // it runs another program
 			k.Name, k.since, k.next = x.Name, now, now
 		}
+		if k.OneThread || x.OneThread {
+			k.since, k.next, k.unreachable = now, now, nil
+		}
+		k.OneThread = x.OneThread
 		if offered[key{pid: k.PID, start: k.StartKey}] {
 			k.target, k.next = false, now
 		}
 		k.present = true
-		if !k.busy && !k.target && !now.Before(k.next) {
+		if !k.busy && !k.target && !k.OneThread && !now.Before(k.next) {
 			due = append(due, k)
 		}
 	}

@@ -18,11 +18,11 @@ import (
 
 // A heapObserver passes the sizes of a heap after full collections to the loop.
 type heapObserver struct {
-	gclog.NopObserver
+	formats.NopObserver
 	p *process
 }
 
-// GC implements gclog.Observer. The collection of a snapshot does not count: it has promoted all
+// GC implements formats.Observer. The collection of a snapshot does not count: it has promoted all
 // that is alive to gen2.
 func (o heapObserver) GC(d *gclog.GCDetails) {
 	if d.Generation != gclog.Gen2 || !d.HasSizesAfter || d.HeapDump {
@@ -50,14 +50,6 @@ func leftBy(d *gclog.GCDetails) (bytes uint64) {
 	return bytes
 }
 
-// observer returns what receives the records of the process, or nil.
-func (p *process) observer() gclog.Observer {
-	if !p.snapshots {
-		return nil
-	}
-	return heapObserver{p: p}
-}
-
 // hasSession reports whether the process has a session, and is not being left.
 func (p *process) hasSession() bool {
 	switch p.sup.state {
@@ -70,16 +62,53 @@ func (p *process) hasSession() bool {
 // collected handles a full collection that has left this many bytes of objects, in a heap of that
 // size.
 func (p *process) collected(left, whole uint64) {
-	d, o := p.d, &p.d.config.Heap.Auto
-	if !p.snapshots || !p.hasSession() || d.stopping || !d.turns.collected(time.Now(), &p.heap, left, o) {
+	d := p.d
+	if !p.snapshots || !p.hasSession() || d.stopping || !d.turns.collected(time.Now(), &p.heap, left, &d.config.Heap.Auto) {
 		return
 	}
+	p.takeSnapshot(whole, fmt.Sprintf("full collections leave %s, and left %s before", formats.SizeText(int64(left)), formats.SizeText(int64(p.heap.trend.mark))), new(actionCounts))
+}
+
+// requestSnapshot takes a snapshot because an action of a rule asks for it, unless it must not be
+// taken now.
+func (p *process) requestSnapshot(a *activeAction, rule string) {
+	d := p.d
+	why := ""
+	switch {
+	case !p.hasSession() || d.stopping:
+		a.left.Add(1)
+		return
+	case p.facts.Flavor == gclog.FlavorNativeAOT:
+		why = "NativeAOT programs cannot walk their heap"
+	case p.key.pid == 0:
+		why = "only a diagnostic port leads to the process"
+	case d.turns.current != nil:
+		why = "another heap snapshot is being taken"
+	case time.Now().Before(p.heap.next):
+		why = "heap.auto.cooldown of the last one lasts until " + p.heap.next.Format(time.RFC3339)
+	}
+	if why != "" {
+		a.left.Add(1)
+		d.say(p, false, "no heap snapshot for rule "+rule+": "+why)
+		return
+	}
+	var whole uint64
+	if full := p.progress.Full.Load(); full != nil {
+		whole = full.Heap
+	}
+	p.takeSnapshot(whole, "rule "+rule+" has fired", &a.actionCounts)
+}
+
+// takeSnapshot takes a snapshot of a heap of a size, 0 if that is unknown, says why, and counts what
+// came of it.
+func (p *process) takeSnapshot(whole uint64, why string, counts *actionCounts) {
+	d, o := p.d, &p.d.config.Heap.Auto
 	d.turns.begin(&p.heap)
 	if most := o.MaxHeap; most > 0 && whole > uint64(most) {
-		p.snapshotEnded(snapshotResult{err: fmt.Errorf("the heap of %s is larger than heap.auto.max_heap = %s", formats.SizeText(int64(whole)), formats.SizeText(most))})
+		p.snapshotEnded(snapshotResult{err: fmt.Errorf("the heap of %s is larger than heap.auto.max_heap = %s", formats.SizeText(int64(whole)), formats.SizeText(most))}, counts)
 		return
 	}
-	d.say(p, false, fmt.Sprintf("full collections leave %s, and left %s before: taking a heap snapshot", formats.SizeText(int64(left)), formats.SizeText(int64(p.heap.trend.mark))))
+	d.say(p, false, why+": taking a heap snapshot")
 	target, facts := *p.target, p.facts
 	t := &snapshotTask{
 		target: &target, facts: &facts, dir: d.snapshotFolder(), o: *o, running: d.running(), run: d.command,
@@ -96,7 +125,7 @@ func (p *process) collected(left, whole uint64) {
 			r.err = defect
 			d.post(func() { p.sayDefect(defect) })
 		}
-		d.post(func() { p.snapshotEnded(r) })
+		d.post(func() { p.snapshotEnded(r, counts) })
 	}()
 }
 
@@ -124,10 +153,11 @@ func (d *Daemon) running() (list []runningProcess) {
 }
 
 // snapshotEnded handles what came of a snapshot.
-func (p *process) snapshotEnded(r snapshotResult) {
+func (p *process) snapshotEnded(r snapshotResult, counts *actionCounts) {
 	d, now := p.d, time.Now()
 	cooldown := d.config.Heap.Auto.Cooldown
 	if !r.before.IsZero() {
+		counts.left.Add(1)
 		d.turns.end(false, r.before.Add(cooldown))
 		last := "the last one is from " + r.before.Format(time.RFC3339)
 		if r.begun {
@@ -144,11 +174,13 @@ func (p *process) snapshotEnded(r snapshotResult) {
 	s.Last, s.Took = now, r.took.Seconds()
 	if r.err != nil {
 		s.Refused++
+		counts.failed.Add(1)
 		s.Why = r.err.Error()
 		d.say(p, !d.stopping && p.hasSession(), fmt.Sprintf("no heap snapshot, and none before %s (heap.auto.cooldown): %v", now.Add(cooldown).Format(time.RFC3339), r.err))
 		return
 	}
 	s.Taken++
+	counts.done.Add(1)
 	s.File, s.Why = r.file, ""
 	if r.failed != nil {
 		d.say(p, !d.stopping, fmt.Sprintf("%s cannot be compared with the heap snapshots before it: %v", r.file, r.failed))

@@ -224,11 +224,11 @@ func TestHeapAutoReload(t *testing.T) {
 	playHeap(t, strings.Replace(heapAuto, "true", "false", 1), func(s *stage) {
 		f := s.watchHeap()
 		a := s.enterFresh()
-		if s.process(a).observer() != nil {
+		if s.process(a).observe() != nil {
 			t.Error("it observes what nobody needs")
 		}
 		s.change("enabled: false", "enabled: true")
-		if s.process(a).observer() == nil {
+		if s.process(a).observe() == nil {
 			t.Error("it observes nothing")
 		}
 		s.collect(a, 100, 100, 150, 150)

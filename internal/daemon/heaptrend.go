@@ -41,7 +41,11 @@ func (t *heapTrend) add(bytes uint64, o *config.HeapAuto) (grown bool) {
 	return float64(least) > float64(t.mark)*above && least >= t.mark+leastGrowth
 }
 
-// reset makes what there is now the mark: a snapshot was taken.
+// reset makes what there is now the mark: a snapshot was taken. A rule may ask for one before there
+// is anything.
 func (t *heapTrend) reset() {
-	t.mark, t.taken = max(t.mark, slices.Max(t.last)), true
+	t.taken = true
+	for _, bytes := range t.last {
+		t.mark = max(t.mark, bytes)
+	}
 }

@@ -26,9 +26,6 @@ import (
 const peerVariable = "GCLOG_DAEMON_TEST_PEER"
 
 func TestMain(m *testing.M) {
-	if os.Args[0] == "gclog" {
-		runAsGclog(os.Args[1:])
-	}
 	fakenode.Main()
 	if ports := os.Getenv(peerVariable); ports != "" {
 		peer(ports)

@@ -11,12 +11,16 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/internal/config"
 	"github.com/gclog/gclog/internal/control"
+	"github.com/gclog/gclog/internal/metrics"
+	"github.com/gclog/gclog/internal/otlp"
 )
 
 // The daemon answers HTTP in two places. The control socket is for its administrators: root and the
 // daemon's own user. A TCP address, which every user of the host can reach, reports whether the
-// daemon is alive and ready, and nothing else; there is none unless it is configured.
+// daemon is alive and ready and, if that is configured, metrics; there is none unless it is
+// configured.
 
 const (
 	httpTime = 10 * time.Second
@@ -141,7 +145,8 @@ func (d *Daemon) serve(address string) error {
 // this host instead of one. Then it is closed first, and opened again if that did not help.
 func (d *Daemon) listenHTTP(address string) (net.Listener, error) {
 	listen := func(address string) (net.Listener, error) {
-		return new(net.ListenConfig).Listen(context.Background(), "tcp", address)
+		l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", address)
+		return &webListener{l, func() *web { return d.public.Load().web }}, err
 	}
 	l, err := listen(address)
 	if err == nil || d.http == nil {
@@ -206,16 +211,25 @@ func (d *Daemon) controlHandler() http.Handler {
 	return mux
 }
 
+// public is what is served over TCP, and how it is protected.
+type public struct {
+	web     *web
+	metrics *metrics.Handler // nil: none
+}
+
+// publish serves and sends what a configuration asks for.
+func (d *Daemon) publish(w *web, export *otlp.Settings, c *config.Loaded) {
+	d.measure(c, export.Metrics())
+	d.export(export, c)
+	d.public.Store(&public{w, d.measured.handler})
+}
+
 // publicHandler serves what everybody may know.
 func (d *Daemon) publicHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+control.PathHealth, d.healthy)
 	mux.HandleFunc("GET "+control.PathReady, d.isReady)
-	for path, command := range map[string]string{"/-/reload": "reload", "/-/rotate": "rotate", "/debug/sessions": "status"} {
-		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
-			http.Error(w, "not available here: use gclog ctl "+command+", which only root and the daemon's user may run", http.StatusGone)
-		})
-	}
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) { d.public.Load().serveMetrics(w, r) })
 	return mux
 }
 
@@ -272,7 +286,7 @@ func (d *Daemon) showStatus(w http.ResponseWriter, r *http.Request) {
 
 // status returns what is known about all processes, sorted by pid.
 func (d *Daemon) status() Processes {
-	all := Processes{Processes: []Status{}, Unreachable: []Status{}, Defects: d.defects}
+	all := Processes{Processes: []Status{}, Unreachable: []Status{}, Defects: d.defects, Rules: d.rules.status()}
 	all.StuckLooks, _ = d.o.Processes.Stuck()
 	for _, p := range d.processes {
 		all.Processes = append(all.Processes, p.status())

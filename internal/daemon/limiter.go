@@ -29,7 +29,10 @@ const (
 )
 
 // warn writes a warning about a thing. p is the process that it concerns, or nil.
-func (l *limiter) warn(about, text string, p *process) {
+func (l *limiter) warn(about, text string, p *process) { l.say(zerolog.WarnLevel, about, text, p) }
+
+// say is warn with another level.
+func (l *limiter) say(level zerolog.Level, about, text string, p *process) {
 	if l.things == nil {
 		l.things = map[string]*thing{}
 	}
@@ -46,7 +49,7 @@ func (l *limiter) warn(about, text string, p *process) {
 		t.left++
 		return
 	}
-	e := l.log.Warn()
+	e := l.log.WithLevel(level)
 	if p != nil {
 		e = e.Int("pid", p.target.PID).Str("process", p.name())
 	}

@@ -12,7 +12,10 @@ import (
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/config"
+	"github.com/gclog/gclog/internal/flight"
+	"github.com/gclog/gclog/internal/metrics"
 	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/internal/rules"
 	"github.com/gclog/gclog/session"
 	"github.com/rs/zerolog"
 )
@@ -43,7 +46,15 @@ type process struct {
 	facts   gclog.Process // found, completed by the configuration
 	outputs []output.Spec
 
-	snapshots      bool // heap snapshots are taken when its heap grows
+	rules       []*activeRule // those that apply to it
+	engine      *rules.Engine // that evaluates engineRules; its writer uses it
+	engineRules []*activeRule
+	raised      raised
+	recorder    *flight.Recorder // for rules that record; nil: none does
+
+	inTable        bool             // its records are written to Parquet files
+	snapshots      bool             // heap snapshots are taken when its heap grows
+	counts         *metrics.Process // counts its records; nil: nothing does
 	heap           heapWatch
 	snapshotStatus *SnapshotStatus // nil: none was due yet
 
@@ -55,6 +66,7 @@ type process struct {
 	gaveUp   time.Time
 	stopped  bool // a signal or a debugger had stopped it when an attempt last failed
 	defects  int  // panics of gclog that it has triggered
+	reported bool // its end was logged; two sessions see it when one is taking over from the other
 }
 
 // A key identifies a process among all others of this host, including earlier ones with the same
@@ -204,6 +216,7 @@ func (p *process) explain(err error, e event) {
 	stopped := p.target.Stopped()
 	e.why = p.d.o.Explain(p.target, err).Error()
 	p.post(func() {
+		p.d.measured.failed(err)
 		p.stopped, e.final = stopped, errors.Is(err, errReplaced)
 		p.step(e)
 		if e.final { // it will be found again, as another process
@@ -220,7 +233,12 @@ func (p *process) plan() plan {
 	if other := p.d.sameRuntime(p); other != nil && decided.excluded == "" {
 		p.d.say(p, true, fmt.Sprintf("process %d reports the runtime cookie of process %d (%s): one of them reports a false cookie; both are logged", p.target.PID, other.target.PID, p.facts.Cookie))
 	}
-	p.outputs, p.snapshots = decided.outputs, decided.snapshots && p.key.pid != 0
+	p.outputs, p.snapshots, p.inTable = decided.outputs, decided.snapshots && p.key.pid != 0, decided.inTable
+	p.rules = p.d.rules.numbered(decided.rules)
+	p.keep(window(&p.d.config.Config, decided.rules))
+	if p.raised.level != "" {
+		decided.level = p.raised.level
+	}
 	return decided.plan
 }
 
@@ -240,7 +258,9 @@ func outside(p *session.Process) config.Subject {
 type decision struct {
 	plan
 	outputs   []output.Spec
-	snapshots bool // heap snapshots are taken when its heap grows
+	inTable   bool  // its records are written to Parquet files
+	snapshots bool  // heap snapshots are taken when its heap grows
+	rules     []int // those that apply to it
 }
 
 // decide applies a configuration to a process, and adds to its facts what the configuration says
@@ -258,6 +278,13 @@ func decide(c *config.Loaded, s config.Subject, facts *gclog.Process) (d decisio
 	for i := range d.outputs {
 		d.outputs[i].Rotate.MakeDirs, d.outputs[i].Rotate.NoLinks = true, true
 	}
+	for i := range c.Rules {
+		if c.Rules[i].Applies(&s) {
+			d.rules = append(d.rules, i)
+		}
+	}
+	d.recorded = window(&c.Config, d.rules) > 0
+	d.inTable = c.InTable(&s)
 	d.snapshots = c.TakesSnapshots(&s) && facts.Flavor != gclog.FlavorNativeAOT // which cannot walk its heap
 	d.suspensions, d.providers = output.Suspensions(d.outputs), strings.Join(c.Session.Providers, " ")
 	if len(d.outputs) == 0 {
@@ -274,7 +301,7 @@ func (p *process) open(a action) {
 		return
 	}
 	o := attach.SessionOptions{
-		Config: cfg, Suspensions: output.Suspensions(p.outputs), Progress: &p.progress,
+		Config: cfg, Suspensions: output.Suspensions(p.outputs), Progress: &p.progress, Flight: p.recorder, Poller: p.d.poller,
 		Warn: func(s string) { p.post(func() { p.d.say(p, true, s) }) },
 	}
 	cookie := p.facts.Cookie
@@ -332,7 +359,7 @@ func (p *process) write(s *attach.Session) {
 	if p.sessions == nil {
 		p.sessions = make(chan *attach.Session, sessionsMost)
 		p.requests = make(chan func(*attach.Log), sessionsMost)
-		l := &attach.Log{Outputs: p.outputs, Opener: &p.d.opener, Format: p.d.format(), Requests: p.requests, Observer: p.observer(), Summaries: p.d.config.Summary > 0}
+		l := &attach.Log{Outputs: p.outputs, Opener: &p.d.opener, Format: p.d.format(), Requests: p.requests, Observe: p.observe(), Summaries: p.d.config.Summary > 0}
 		facts := p.facts
 		go p.serve(l, p.sessions, &facts)
 	}
@@ -380,12 +407,19 @@ func (p *process) ended(s *attach.Session, end formats.End, err error) {
 	if defect, ok := errors.AsType[*attach.DefectError](err); ok {
 		p.sayDefect(defect)
 	}
+	p.d.measured.ended(end.Reason.String())
 	switch end.Reason {
 	case formats.EndExited, formats.EndKilled, formats.EndOOMKilled, formats.EndUnseen:
-		p.sayEnded(end)
+		if !p.reported {
+			p.reported = true
+			p.sayEnded(end)
+		}
 		p.step(event{kind: eventGone})
 	}
 	p.step(event{kind: eventEnded, session: n, why: why})
+	if p.sup.state == stateExcluded {
+		p.uncount()
+	}
 }
 
 // sayEnded logs how the process ended in the daemon's own log.
@@ -442,9 +476,9 @@ func (p *process) replan() {
 		return
 	}
 	plan := p.plan()
-	outputs, format, facts, observer := p.outputs, p.d.format(), p.facts, p.observer()
+	outputs, format, facts, observe := p.outputs, p.d.format(), p.facts, p.observe()
 	p.request(func(l *attach.Log) {
-		l.Observer = observer
+		l.Observe = observe
 		if err := l.Change(outputs, format, &facts); err != nil {
 			p.post(func() { p.d.say(p, true, err.Error()) })
 		}

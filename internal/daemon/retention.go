@@ -14,10 +14,11 @@ import (
 	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/internal/config"
 	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/internal/parquet"
 )
 
-// The files of processes that have exited, logs and heap snapshots: nothing rotates them any more, so
-// their age and their total size are limited here.
+// The files of processes that have exited, logs, heap snapshots and recordings, and complete Parquet
+// files: nothing rotates them any more, so their age and their total size are limited here.
 
 // cleanEvery is how often to look for files to delete.
 const cleanEvery = time.Minute
@@ -30,9 +31,10 @@ func (d *Daemon) clean() {
 		return
 	}
 	d.cleaning, d.cleaned = true, time.Now()
-	paths, snapshots, running := d.config.Paths(), d.snapshotFolder(), d.running()
+	paths, snapshots, recordings, running := d.config.Paths(), d.snapshotFolder(), d.recordings.Load().Dir, d.running()
+	tables := d.config.Parquet.Path
 	go func() {
-		list := append(leftFiles(paths, d.opener.Paths()), leftSnapshots(snapshots, running)...)
+		list := slices.Concat(leftFiles(paths, d.opener.Paths()), leftSnapshots(snapshots, running), leftRecordings(recordings, running), leftTables(tables))
 		deleted := clean(list, r, time.Now())
 		d.post(func() {
 			d.cleaning = false
@@ -49,6 +51,7 @@ type leftFile struct {
 	size    int64
 	written time.Time
 	info    fs.FileInfo // to recognize the file
+	within  string      // folders below this one are deleted with their last file; "": none are
 }
 
 // remove deletes the file that was inspected. Nobody can redirect it to another file in the
@@ -67,7 +70,27 @@ func (f *leftFile) remove() error {
 	case !os.SameFile(at, f.info):
 		return errors.New("it has been replaced")
 	}
-	return dir.Remove(name)
+	if err := dir.Remove(name); err != nil {
+		return err
+	}
+	f.removeFolders()
+	return nil
+}
+
+// removeFolders deletes the folders of the file that are empty now.
+func (f *leftFile) removeFolders() {
+	if f.within == "" {
+		return
+	}
+	root, err := os.OpenRoot(f.within)
+	if err != nil {
+		return
+	}
+	defer root.Close()
+	rest, err := filepath.Rel(f.within, filepath.Dir(f.path))
+	for ; err == nil && rest != "."; rest = filepath.Dir(rest) {
+		err = root.Remove(rest) // fails unless it is empty
+	}
 }
 
 // leftFiles returns the files that outputs with these paths have written, except for those that
@@ -88,7 +111,7 @@ func leftFiles(paths, open []string) (list []leftFile) {
 			}
 			seen[name] = true
 			if info, ok := isOurs(name, output.PerProcess(path)); ok {
-				list = append(list, leftFile{name, info.Size(), info.ModTime(), info})
+				list = append(list, leftFile{path: name, size: info.Size(), written: info.ModTime(), info: info})
 			}
 		}
 	}
@@ -107,17 +130,45 @@ func isOurs(name string, hasPID bool) (info fs.FileInfo, ok bool) {
 
 // inspect returns the start of a regular file that is not a link.
 func inspect(name string) (info fs.FileInfo, begin []byte, ok bool) {
+	err := look(name, func(f *os.File, i fs.FileInfo) (err error) {
+		info = i
+		begin, err = io.ReadAll(io.LimitReader(f, logs.BeginSize))
+		return err
+	})
+	return info, begin, err == nil
+}
+
+// look calls f with a regular file that is not a link.
+func look(name string, do func(*os.File, fs.FileInfo) error) error {
 	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // opening a pipe must not block
 	if err != nil {
-		return nil, nil, false
+		return err
 	}
 	defer f.Close()
-	info, err = f.Stat()
+	info, err := f.Stat()
 	if at, lerr := os.Lstat(name); err != nil || lerr != nil || !info.Mode().IsRegular() || !os.SameFile(at, info) {
-		return nil, nil, false
+		return errors.New("it is no regular file")
 	}
-	begin, err = io.ReadAll(io.LimitReader(f, logs.BeginSize))
-	return info, begin, err == nil
+	return do(f, info)
+}
+
+// leftTables returns the complete Parquet files of a path.
+func leftTables(path string) (list []leftFile) {
+	if path == "" {
+		return nil
+	}
+	for _, name := range output.Made(path) {
+		if formats.ArchivedFrom(name) == name {
+			continue // the daemon's have a time in their names
+		}
+		_ = look(name, func(f *os.File, info fs.FileInfo) error {
+			if parquet.IsOurs(f, info.Size()) {
+				list = append(list, leftFile{path: name, size: info.Size(), written: info.ModTime(), info: info, within: output.KnownFolder(path)})
+			}
+			return nil
+		})
+	}
+	return list
 }
 
 // clean deletes files that are too old, then the oldest until the rest is within the total size.

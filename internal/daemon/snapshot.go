@@ -30,9 +30,12 @@ type snapshotTask struct {
 	o       config.HeapAuto
 	running []runningProcess // the process is one of them
 	environ []string         // of the commands
-	run     command
+	run     runGclog
 	say     func(string) // in the daemon's own log
 }
+
+// runGclog runs a command of gclog in a process of its own: command.Self.
+type runGclog func(ctx context.Context, args, environ []string, say func(string)) (out []byte, err error)
 
 // A snapshotResult is what came of a snapshotTask.
 type snapshotResult struct {

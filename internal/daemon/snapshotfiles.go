@@ -131,7 +131,7 @@ func inspectSnapshot(path string) (f leftFile, ok bool) {
 	if !ok || !heap.IsDump(head(begin)) {
 		return f, false
 	}
-	return leftFile{path, info.Size(), info.ModTime(), info}, true
+	return leftFile{path: path, size: info.Size(), written: info.ModTime(), info: info}, true
 }
 
 // head is the start of a file.

@@ -81,7 +81,7 @@ func play(t *testing.T, more string, f func(*stage)) {
 	s.warm()
 	synctest.Test(t, func(t *testing.T) {
 		s.t, s.ended = t, make(chan struct{})
-		s.events, s.stopped = make(chan func()), make(chan struct{}) // created in synctest's time
+		s.events, s.firings, s.stopped = make(chan func()), make(chan func(), maxFirings), make(chan struct{}) // created in synctest's time
 		reload, rotate, status := make(chan struct{}), make(chan struct{}), make(chan struct{})
 		s.reload, s.rotate, s.status = reload, rotate, status
 		s.o.Reload, s.o.Rotate, s.o.Status = reload, rotate, status

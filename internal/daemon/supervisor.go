@@ -44,9 +44,10 @@ type supervisor struct {
 type plan struct {
 	excluded string // why it is not to be logged; "" if it is
 	level    string // of the session
-	// Other properties of the session: whether all suspensions are reported, and which additional
-	// events it listens to.
+	// Other properties of the session: whether all suspensions are reported, whether a flight recorder
+	// keeps what it sends, and which additional events it listens to.
 	suspensions bool
+	recorded    bool
 	providers   string
 }
 

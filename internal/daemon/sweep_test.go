@@ -134,6 +134,47 @@ func TestSweepExec(t *testing.T) {
 	})
 }
 
+// TestSweepOneThread: a process with one thread is not inspected, and is new when it has another one,
+// however old it is. If it was .NET and runs such a program now, it is not reported any longer.
+func TestSweepOneThread(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost()
+		var unreachables int
+		h.swept = func(list []*unreachable) { unreachables = len(list) }
+		see := func(name string, oneThread bool) {
+			h.sweep([]session.Sighting{{PID: stranger + 7, StartKey: 7, Name: name, OneThread: oneThread}})
+		}
+		for range 3600 {
+			see("dotnet", true)
+			time.Sleep(time.Second)
+		}
+		if n := h.inspected[7]; n != 0 {
+			t.Errorf("it was inspected %d times while it had one thread", n)
+		}
+		see("dotnet", false) // its runtime has no socket yet
+		h.dotnet[7] = true
+		time.Sleep(time.Millisecond)
+		see("dotnet", false)
+		h.expect(t, "found 7")
+
+		inspect := h.inspect
+		h.inspect = func(pid int) *session.Listed {
+			l := inspect(pid)
+			l.Err = &session.TargetError{Cause: session.CauseNoSocket}
+			return l
+		}
+		h.again(key{pid: stranger + 7, start: 7})
+		see("dotnet", false)
+		if unreachables != 1 {
+			t.Errorf("%d processes cannot be reached, want 1", unreachables)
+		}
+		see("sleep", true)
+		if unreachables != 0 {
+			t.Error("the program before it is still reported")
+		}
+	})
+}
+
 // TestSweepGone: the exit of a process that was found is reported, even if another one has its pid;
 // that of others is not.
 func TestSweepGone(t *testing.T) {

@@ -253,7 +253,7 @@ var fileCauses = []Cause{
 	},
 	{
 		"gcdump", "It is a heap snapshot (.gcdump), which contains no events.",
-		"Open it with PerfView, Visual Studio or dotnet-gcdump report. For a GC log, record with gclog record.",
+		"Analyze it with gclog heap (gclog heap stat, gclog heap suspects), PerfView or Visual Studio. For a GC log, record with gclog record.",
 	},
 	{
 		"dump", "It is a memory dump of a process, which contains no events.",

@@ -20,7 +20,7 @@ func (r *Report) log(name string, h logs.Head) {
 	if from := formats.ArchivedFrom(name); from != name {
 		r.add(Note, "rotated", "it is one file of the rotated log %s", from)
 	} else if len(archived) > 0 {
-		r.add(Note, "rotated", "also read %d older files in the same directory, such as %s", len(archived), filepath.Base(archived[0]))
+		r.add(Note, "rotated", "also read older files in the same directory: %d, such as %s", len(archived), filepath.Base(archived[0]))
 		names = append(names, slices.DeleteFunc(archived, func(name string) bool { return !r.continues(name, h.Format) })...)
 	}
 	in, err := history.Open(names, history.Options{})
@@ -90,7 +90,7 @@ func (r *Report) logTotals(h logs.Head, list []*tally, sum *tally) {
 		r.add(Warning, "gaps", "the log records gaps: %s", strings.Join(reasons, ", "))
 	}
 	if sum.unended > 0 {
-		r.add(Note, "no-session-end", "%d sessions have no end", sum.unended)
+		r.add(Note, "no-session-end", "sessions without an end: %d", sum.unended)
 	}
 	switch {
 	case sum.missing > 0 && h.Sessions:

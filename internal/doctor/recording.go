@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/formats"
-	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/history"
 	"github.com/gclog/gclog/internal/unpack"
@@ -69,7 +68,7 @@ func (t *tally) Suspension(*gclog.Suspension)   {}
 
 // tallies reads files. What is wrong with them is recorded in the files themselves.
 func tallies(in *history.Source) (list []*tally, sum *tally) {
-	_ = in.ReadAll(func(p *gclog.Process) logs.Observer {
+	_ = in.ReadAll(func(p *gclog.Process) formats.Observer {
 		list = append(list, newTally(p))
 		return list[len(list)-1]
 	})

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/formats"
-	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/gclog"
 )
 
@@ -17,7 +16,7 @@ func (s *Source) findEnd() (time.Time, error) {
 			latest = t
 		}
 	}
-	err := s.readAhead(s.Files, func(p *gclog.Process) logs.Observer {
+	err := s.readAhead(s.Files, func(p *gclog.Process) formats.Observer {
 		if !s.IsLog() || !s.wanted(p) {
 			return nil
 		}

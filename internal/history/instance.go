@@ -2,7 +2,6 @@ package history
 
 import (
 	"github.com/gclog/gclog/formats"
-	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/parse/clr"
@@ -63,7 +62,7 @@ func (r *reader) empty() {
 }
 
 // process returns the observer of what the files contain of a process.
-func (r *reader) process(p *gclog.Process) logs.Observer {
+func (r *reader) process(p *gclog.Process) formats.Observer {
 	o := &instance{r: r, process: p}
 	if r.IsLog() {
 		return o // everything depends on when it starts

@@ -6,14 +6,13 @@ import (
 	"slices"
 
 	"github.com/gclog/gclog/formats"
-	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/parse/clr"
 )
 
 // readRecordings reads recordings one after the other.
-func (s *Source) readRecordings(files []*File, observe func(*gclog.Process) logs.Observer) (all error) {
+func (s *Source) readRecordings(files []*File, observe func(*gclog.Process) formats.Observer) (all error) {
 	r := recordingReader{Source: s, observe: observe, newest: map[int64]int64{}, seen: map[int64]bool{}}
 	for _, f := range files {
 		if f.Err = r.readRecording(f); f.Err != nil {
@@ -29,7 +28,7 @@ func (s *Source) readRecordings(files []*File, observe func(*gclog.Process) logs
 // A recordingReader is the state of reading several recordings.
 type recordingReader struct {
 	*Source
-	observe func(*gclog.Process) logs.Observer
+	observe func(*gclog.Process) formats.Observer
 	newest  map[int64]int64 // time of the latest event, by pid of the recording
 	seen    map[int64]bool  // pids of the processes that were observed
 }
@@ -37,7 +36,7 @@ type recordingReader struct {
 // A recorded is a process in a recording, with its observer.
 type recorded struct {
 	*gclog.Process
-	observer logs.Observer
+	observer formats.Observer
 	first    bool         // it is the first runtime instance in the process
 	open     []gclog.Open // at the end of the recording
 }

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/formats"
-	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/testing/nettracetest"
@@ -78,7 +77,7 @@ func TestSeveralRecordings(t *testing.T) {
 	defer in.Close()
 	var p protocol
 	var origins []time.Time
-	if err := in.ReadAll(func(x *gclog.Process) logs.Observer {
+	if err := in.ReadAll(func(x *gclog.Process) formats.Observer {
 		origins = append(origins, x.Sync)
 		return &p
 	}); err != nil {

@@ -216,8 +216,8 @@ func (s *Source) NothingText() string {
 // or nil. A recording is one session, of all runtime instances in a process. An observer with a
 // method PausedFrom(since int64) is informed at its end that the program was suspended and that
 // nothing shows that it resumed.
-func (s *Source) ReadAll(observe func(*gclog.Process) logs.Observer) error {
-	return s.read(s.Files, func(p *gclog.Process) logs.Observer {
+func (s *Source) ReadAll(observe func(*gclog.Process) formats.Observer) error {
+	return s.read(s.Files, func(p *gclog.Process) formats.Observer {
 		if !s.wanted(p) {
 			return nil
 		}
@@ -229,7 +229,7 @@ func (s *Source) ReadAll(observe func(*gclog.Process) logs.Observer) error {
 // error.
 func (s *Source) Stop(why error) { s.stopped, s.why = true, why }
 
-func (s *Source) read(files []*File, observe func(*gclog.Process) logs.Observer) error {
+func (s *Source) read(files []*File, observe func(*gclog.Process) formats.Observer) error {
 	if s.IsLog() {
 		return s.readLogs(files, observe)
 	}
@@ -238,7 +238,7 @@ func (s *Source) read(files []*File, observe func(*gclog.Process) logs.Observer)
 
 // readAhead reads files in advance, without messages, and rewinds them. What is wrong with them is
 // reported when they are read in earnest.
-func (s *Source) readAhead(files []*File, observe func(*gclog.Process) logs.Observer) error {
+func (s *Source) readAhead(files []*File, observe func(*gclog.Process) formats.Observer) error {
 	s.quiet = true
 	_ = s.read(files, observe)
 	s.quiet = false
@@ -259,7 +259,7 @@ func (s *Source) readAhead(files []*File, observe func(*gclog.Process) logs.Obse
 // checkSingle returns an error unless there is exactly one process to read.
 func (s *Source) checkSingle() error {
 	var all []*gclog.Process
-	add := func(p *gclog.Process) logs.Observer {
+	add := func(p *gclog.Process) formats.Observer {
 		all = addProcess(all, p)
 		return nil
 	}

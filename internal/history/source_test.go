@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/gclog/gclog/formats"
-	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/internal/unpack"
@@ -98,7 +97,7 @@ type listing struct {
 	most    int // stop after this many collections; 0: do not stop
 }
 
-func (l *listing) observe(p *gclog.Process) logs.Observer {
+func (l *listing) observe(p *gclog.Process) formats.Observer {
 	if !slices.Contains(l.pids, p.ID) {
 		l.pids = append(l.pids, p.ID)
 	}

@@ -1,0 +1,37 @@
+package daemon
+
+import (
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/gclog"
+)
+
+// observe returns what receives the records of the process next to its outputs, as the
+// configuration is now; nil: nothing does.
+func (p *process) observe() func(*gclog.Process) formats.Observer {
+	var all []func(*gclog.Process) formats.Observer
+	if p.snapshots {
+		all = append(all, func(*gclog.Process) formats.Observer { return heapObserver{p: p} })
+	}
+	if e := p.ruleEngine(); e != nil {
+		all = append(all, e.Observe)
+	}
+	if counts := p.counted(); counts != nil {
+		all = append(all, counts.Observe)
+	}
+	if e := p.d.exports.exporter; e != nil && e.SendsRecords() {
+		all = append(all, e.Observe)
+	}
+	if p.inTable {
+		all = append(all, p.d.observeTable)
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return func(known *gclog.Process) formats.Observer {
+		var list []formats.Observer
+		for _, observe := range all {
+			list = append(list, observe(known))
+		}
+		return formats.Tee(list...)
+	}
+}

@@ -1,0 +1,331 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gclog/gclog/internal/actions"
+	"github.com/gclog/gclog/internal/config"
+	"github.com/gclog/gclog/internal/flight"
+	"github.com/gclog/gclog/internal/rules"
+	"github.com/rs/zerolog"
+)
+
+// Rules are evaluated by the writers of the logs, which must not wait. What their actions do is done
+// by a worker for each action, or by the loop, if it is about the daemon's own state.
+
+// A ruleSet contains the rules of a configuration, in its order.
+type ruleSet struct {
+	config  []config.Rule
+	secrets []string // of the webhooks
+	list    []*activeRule
+}
+
+// An activeRule is a rule with the workers of its actions.
+type activeRule struct {
+	*rules.Rule
+	actions []*activeAction
+	fired   atomic.Int64
+	left    atomic.Int64 // actions that the loop had no room for
+	said    int64        // how many of what was left out have been logged
+}
+
+// An activeAction is one action of a rule.
+type activeAction struct {
+	config.Action
+	worker *actions.Worker // of an action that takes time; nil: the loop does it
+	actionCounts
+}
+
+// actionCounts are how often an action without a worker was done, has failed, and was left out.
+type actionCounts struct{ done, failed, left atomic.Int64 }
+
+const (
+	// maxFirings is how many actions wait for the loop.
+	maxFirings = 1000
+	// actionsEnd is how long the actions of a rule that was removed have to end; actionsStop is how
+	// long all have when the daemon ends, except for recordings that are being written.
+	actionsEnd  = time.Minute
+	actionsStop = 500 * time.Millisecond
+)
+
+// newRuleSet returns the rules of a configuration. Their workers are running.
+func (d *Daemon) newRuleSet(c *config.Config) (*ruleSet, error) {
+	s := &ruleSet{config: c.Rules}
+	for i := range c.Rules {
+		for j := range c.Rules[i].Do {
+			secret, err := c.Rules[i].Do[j].Webhook.Secret()
+			if err != nil {
+				return nil, err
+			}
+			s.secrets = append(s.secrets, secret)
+		}
+	}
+	secrets := s.secrets
+	for i := range c.Rules {
+		r := &c.Rules[i]
+		compiled, err := r.Compile()
+		if err != nil { // the configuration was checked
+			return nil, err
+		}
+		active := &activeRule{Rule: compiled}
+		for j := range r.Do {
+			active.actions = append(active.actions, &activeAction{Action: r.Do[j], worker: d.worker(compiled, &r.Do[j], secrets[0])})
+			secrets = secrets[1:]
+		}
+		s.list = append(s.list, active)
+	}
+	return s, nil
+}
+
+// worker returns the worker of an action, nil if the loop does it.
+func (d *Daemon) worker(r *rules.Rule, a *config.Action, secret string) *actions.Worker {
+	var action actions.Action
+	what := ""
+	switch {
+	case a.Webhook.URL != "":
+		what, action = "webhook", actions.NewWebhook(a.Webhook.URL, secret, a.Webhook.Timeout, "gclog/"+d.o.Version)
+	case len(a.Exec.Command) > 0:
+		account, err := a.Exec.Account()
+		if err != nil { // the account has been removed since the configuration was checked
+			d.log.Error().Err(err).Str("rule", r.Name).Msg("the command of the rule is not run")
+			return nil
+		}
+		what, action = "exec", &actions.Exec{Args: a.Exec.Command, As: account, Timeout: a.Exec.Timeout, Say: func(c *actions.Call, line string) {
+			d.report(zerolog.InfoLevel, r.Name, "output", c.PID, "exec: "+line)
+		}}
+	default:
+		return nil
+	}
+	return actions.Start(action, func(c *actions.Call, err error) {
+		d.report(zerolog.WarnLevel, r.Name, what, c.PID, what+": "+err.Error())
+	})
+}
+
+// report logs what came of an action; the limit for a rule is one for each what, so that the output
+// of a command hides nothing else. It must not be called by the loop.
+func (d *Daemon) report(level zerolog.Level, rule, what string, pid int64, text string) {
+	text = fmt.Sprintf("rule %s, process %d: %s", rule, pid, text)
+	say := func() { d.limiter.say(level, "rule "+rule+" "+what, text, nil) }
+	select {
+	case d.events <- say:
+	case <-d.stopped:
+		d.log.WithLevel(level).Msg(text)
+	}
+}
+
+// close ends the workers, each within a time.
+func (s *ruleSet) close(within time.Duration) {
+	ctx, cancel := context.WithTimeout(context.Background(), within)
+	defer cancel()
+	var all sync.WaitGroup
+	for _, r := range s.list {
+		for i := range r.actions {
+			if w := r.actions[i].worker; w != nil {
+				all.Go(func() { w.Close(ctx) })
+			}
+		}
+	}
+	all.Wait()
+}
+
+// useRules replaces the rules by others. If they are the same, nothing changes: their cooldowns
+// continue.
+func (d *Daemon) useRules(next *ruleSet, c *config.Config) {
+	old := d.rules
+	if reflect.DeepEqual(old.config, next.config) && slices.Equal(old.secrets, next.secrets) {
+		old, next = next, old
+	}
+	d.rules = next
+	d.useRecordings(c)
+	go old.close(actionsEnd)
+}
+
+// numbered returns the rules with these numbers.
+func (s *ruleSet) numbered(numbers []int) (list []*activeRule) {
+	for _, i := range numbers {
+		list = append(list, s.list[i])
+	}
+	return list
+}
+
+// ruleEngine returns what evaluates the rules of the process, nil if there are none. It is the same
+// one as long as the rules are, because it knows when they have fired.
+func (p *process) ruleEngine() *rules.Engine {
+	if len(p.rules) == 0 {
+		p.engine, p.engineRules = nil, nil
+		return nil
+	}
+	if p.engine != nil && slices.Equal(p.rules, p.engineRules) {
+		return p.engine
+	}
+	byRule := map[*rules.Rule]*activeRule{}
+	var list []*rules.Rule
+	for _, r := range p.rules {
+		byRule[r.Rule] = r
+		list = append(list, r.Rule)
+	}
+	recorder := p.recorder
+	p.engine = rules.NewEngine(list, p.d.format(), func(f *rules.Firing) { p.fire(byRule[f.Rule], f, recorder) })
+	p.engine.Live, p.engineRules = true, p.rules
+	return p.engine
+}
+
+// fire has the actions of a rule done. The writer of the log calls it.
+func (p *process) fire(r *activeRule, f *rules.Firing, recorder *flight.Recorder) {
+	r.fired.Add(1)
+	var call *actions.Call
+	for i := range r.actions {
+		a := r.actions[i]
+		if a.worker != nil {
+			if call == nil {
+				call = actions.NewCall(f, p.d.o.Host)
+			}
+			a.worker.Offer(call)
+			continue
+		}
+		if a.Record.Before > 0 {
+			p.record(recorder, r, a, f)
+			continue
+		}
+		if do := p.inLoop(r, a, f); do != nil {
+			select {
+			case p.d.firings <- func() { p.guard(do) }:
+			default:
+				r.left.Add(1)
+				a.left.Add(1)
+			}
+		}
+	}
+}
+
+// inLoop returns what the loop does for an action.
+func (p *process) inLoop(r *activeRule, a *activeAction, f *rules.Firing) func() {
+	name := r.Name
+	switch {
+	case a.Log != "":
+		text := "rule " + name + ": " + f.Text()
+		level, err := zerolog.ParseLevel(a.Log)
+		if err != nil { // the configuration was checked
+			level = zerolog.WarnLevel
+		}
+		return func() {
+			p.d.limiter.say(level, fmt.Sprintf("rule %s %d", name, p.key.pid), text, p)
+			a.done.Add(1)
+		}
+	case a.Level.To != "":
+		return func() { p.raise(a, name) }
+	case a.HeapSnapshot:
+		return func() { p.requestSnapshot(a, name) }
+	}
+	return nil
+}
+
+// raise changes the level of the session for some time. If that is in progress already, it takes
+// longer.
+func (p *process) raise(a *activeAction, rule string) {
+	if !p.hasSession() {
+		a.left.Add(1)
+		return
+	}
+	a.done.Add(1)
+	level, lasting := a.Level.To, a.Level.For
+	until := time.Now().Add(lasting)
+	if p.raised.until.After(until) {
+		return
+	}
+	p.raised.level, p.raised.until = level, until
+	if p.raised.over == nil {
+		p.raised.over = time.AfterFunc(lasting, func() { p.post(p.lower) })
+	} else {
+		p.raised.over.Reset(lasting) // a rule may fire all the time
+	}
+	if p.sup.want.level == level {
+		return
+	}
+	p.d.say(p, false, fmt.Sprintf("rule %s: the level of the session is %s until %s", rule, level, until.Format(time.RFC3339)))
+	p.replan()
+}
+
+// lower ends what raise has begun, if it is over.
+func (p *process) lower() {
+	if p.raised.level == "" || time.Now().Before(p.raised.until) {
+		return
+	}
+	p.raised.end()
+	if p.hasSession() {
+		p.d.say(p, false, "the level of the session is as configured again")
+		p.replan()
+	}
+}
+
+// raised is a level that a rule has asked for.
+type raised struct {
+	level string // "": none has
+	until time.Time
+	over  *time.Timer // calls lower; nil: there is no level
+}
+
+func (r *raised) end() {
+	if r.over != nil {
+		r.over.Stop()
+	}
+	*r = raised{}
+}
+
+// sayLeftOut logs which actions were left out since the last call.
+func (d *Daemon) sayLeftOut() {
+	for _, r := range d.rules.list {
+		left := r.left.Load()
+		for i := range r.actions {
+			if w := r.actions[i].worker; w != nil {
+				left += w.Counts().Dropped
+			}
+		}
+		if left > r.said {
+			d.limiter.warn("rule "+r.Name, fmt.Sprintf("rule %s fires too often: %d of its actions were left out, because those before them take too long; set cooldown", r.Name, left-r.said), nil)
+			r.said = left
+		}
+	}
+}
+
+// A RuleStatus is what is known about a rule.
+type RuleStatus struct {
+	Name    string         `json:"name"`
+	Event   string         `json:"event"`
+	When    string         `json:"when,omitempty"`
+	Fired   int64          `json:"fired"` // since the rules were loaded, for all processes
+	LeftOut int64          `json:"left_out"`
+	Actions []ActionStatus `json:"actions"`
+}
+
+// An ActionStatus is what is known about an action of a rule.
+type ActionStatus struct {
+	Action  string `json:"action"`
+	Done    int64  `json:"done,omitempty"`
+	Failed  int64  `json:"failed,omitempty"`
+	LeftOut int64  `json:"left_out,omitempty"`
+}
+
+// status returns what is known about the rules.
+func (s *ruleSet) status() (list []RuleStatus) {
+	for i, r := range s.list {
+		x := RuleStatus{Name: r.Name, Event: r.On.String(), When: s.config[i].When, Fired: r.fired.Load(), LeftOut: r.left.Load()}
+		for j := range r.actions {
+			a := r.actions[j]
+			status := ActionStatus{Action: a.Names()[0], Done: a.done.Load(), Failed: a.failed.Load(), LeftOut: a.left.Load()}
+			if a.worker != nil {
+				counts := a.worker.Counts()
+				status.Done, status.Failed, status.LeftOut = counts.Done, counts.Failed, counts.Dropped
+			}
+			x.Actions = append(x.Actions, status)
+		}
+		list = append(list, x)
+	}
+	return list
+}
