@@ -27,8 +27,9 @@ type expected struct {
 		Number   string `json:"number"`
 		Sentence string `json:"sentence"`
 	} `json:"explained"`
-	Types int `json:"types,omitempty"`
-	Sides int `json:"sides,omitempty"` // of a comparison
+	Types int  `json:"types,omitempty"`
+	Limit bool `json:"limit,omitempty"` // the chart of the heap has the hard limit
+	Sides int  `json:"sides,omitempty"` // of a comparison
 }
 
 type expectedRow struct {
@@ -159,7 +160,8 @@ func TestBrowserHostile(t *testing.T) {
 		Name: hostile, Facts: []Fact{{"file", hostile}}, Tree: root, Types: []Type{{Name: hostile}, {Name: "string", Objects: 7, Bytes: 40, Retained: 40}},
 		Before: hostile, Growth: []Growth{{Name: hostile}}, Suspects: []Suspect{{Text: hostile, Held: hostile, Path: []string{hostile}, Advice: hostile}},
 	}}
-	browse(t, New(in), &expected{Types: 2})
+	in.Process.Limits.HardLimit, in.Process.HasLimits = 1<<30, true
+	browse(t, New(in), &expected{Types: 2, Limit: true})
 }
 
 // TestBrowserComparison opens the page of two histories.

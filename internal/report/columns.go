@@ -74,6 +74,7 @@ func allColumns() []column {
 }
 
 func unorderedColumns() []column {
+	exceeded := shown("condemned.budget_exceeded")
 	list := []column{
 		of("number", "gc", groupMain),
 		instant("start", "time", groupMain, "the start of the collection", func(d *gclog.GCDetails) (int64, bool) { return started(d), true }),
@@ -93,7 +94,7 @@ func unorderedColumns() []column {
 		named("class", "class", groupMain, "the class of the collection in statistics", func(d *gclog.GCDetails) string { return analysis.ClassOf(d).String() }),
 		of("reason", "reason", groupMain),
 		named("condemned.budget_exceeded", "exceeded", groupMain, "the oldest generation whose budget was exceeded", func(d *gclog.GCDetails) string {
-			name, _, _ := strings.Cut(shown("condemned.budget_exceeded")(d), " ") // by how much is in other columns
+			name, _, _ := strings.Cut(exceeded(d), " ") // by how much is in other columns
 			return strings.Trim(name, "-")
 		}),
 		of("suspend", "suspend", groupMain),

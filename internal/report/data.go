@@ -109,9 +109,9 @@ type Bar struct {
 
 // New computes what a report says.
 func New(in *Input) *Data {
-	d := &Data{Title: title(in), Source: clean(in.Source), Version: in.Version, Snapshots: in.Snapshots, page: pageData{Snapshots: len(in.Snapshots)}}
+	d := &Data{Title: title(in), Source: view.OneLine(in.Source), Version: in.Version, Snapshots: in.Snapshots, page: pageData{Snapshots: len(in.Snapshots)}}
 	for _, f := range in.Facts {
-		d.Facts = append(d.Facts, Fact{f.Name, clean(f.Text)})
+		d.Facts = append(d.Facts, Fact{f.Name, view.OneLine(f.Text)})
 	}
 	for _, s := range in.Snapshots {
 		s.clean()
@@ -129,10 +129,10 @@ func (d *Data) history(in *Input) {
 	d.Worst, d.MMU, d.Collected = shares(in.Process, s.Worst), shares(in.Process, s.Utilization), s.Classes[analysis.ClassAll].Count
 	for i := range in.Findings {
 		f := &in.Findings[i]
-		d.Findings = append(d.Findings, Finding{f.Rule.ID, f.Severity.String(), f.Rule.Title, clean(f.Text), f.Rule.Explanation, f.Rule.Advice, f.GCs})
+		d.Findings = append(d.Findings, Finding{f.Rule.ID, f.Severity.String(), f.Rule.Title, view.OneLine(f.Text), f.Rule.Explanation, f.Rule.Advice, f.GCs})
 	}
 	for _, n := range in.NotEvaluated {
-		d.NotEvaluated = addLack(d.NotEvaluated, clean(n.Why), n.Rule.ID)
+		d.NotEvaluated = addLack(d.NotEvaluated, view.OneLine(n.Why), n.Rule.ID)
 	}
 	for _, t := range []struct {
 		caption string
@@ -151,9 +151,9 @@ func (d *Data) history(in *Input) {
 // title returns the name of the page.
 func title(in *Input) string {
 	if in.Process != nil {
-		return clean(cmp.Or(in.Process.Service, in.Process.Name, filepath.Base(in.Source)))
+		return view.OneLine(cmp.Or(in.Process.Service, in.Process.Name, filepath.Base(in.Source)))
 	}
-	return clean(filepath.Base(in.Snapshots[0].Name))
+	return view.OneLine(filepath.Base(in.Snapshots[0].Name))
 }
 
 func addLack(list []Lack, why, name string) []Lack {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/view"
 )
 
 // An explanation is what explain says about a collection, as texts.
@@ -22,11 +23,11 @@ type section struct {
 }
 
 func newExplanation(d *gclog.GCDetails, e *analysis.Explanation) *explanation {
-	x := &explanation{Title: clean(e.Title)}
+	x := &explanation{Title: view.OneLine(e.Title)}
 	add := func(title string, list []analysis.Statement) *section {
 		s := section{Title: title}
 		for _, y := range list {
-			s.Texts = append(s.Texts, clean(y.Text))
+			s.Texts = append(s.Texts, view.OneLine(y.Text))
 		}
 		x.Sections = append(x.Sections, s)
 		return &x.Sections[len(x.Sections)-1]
@@ -60,7 +61,7 @@ func newExplanation(d *gclog.GCDetails, e *analysis.Explanation) *explanation {
 	if len(e.Unknown) > 0 {
 		s := add("Unknown", nil)
 		for _, u := range e.Unknown {
-			s.Texts = append(s.Texts, clean(strings.Join(u.What, ", ")+": "+u.Why))
+			s.Texts = append(s.Texts, view.OneLine(strings.Join(u.What, ", ")+": "+u.Why))
 		}
 	}
 	return x

@@ -42,7 +42,8 @@ const (
 	histogramLeft, histogramTop     = 48.0, 52.0
 	histogramRight, histogramBottom = 28.0, 28.0
 	percentileRows                  = 3
-	characterWidth                  = 6.4 // about
+	characterWidth                  = 6.4  // about
+	percentileSpace                 = 10.0 // between two texts
 )
 
 // newHistogram returns the drawing, or nil without pauses.
@@ -102,7 +103,7 @@ func newHistogram(r *Recorder, s *analysis.Summary) *Histogram {
 			continue
 		}
 		m := Mark{X: min(x(perDecade*math.Log10(p.Value/firstBucketNS)), histogramWidth), Text: p.name + " " + p.Text()}
-		for m.Row < percentileRows-1 && m.X-characterWidth*float64(len(m.Text)) < ends[m.Row] {
+		for m.Row < percentileRows-1 && m.X-characterWidth*float64(len(m.Text))-percentileSpace < ends[m.Row] {
 			m.Row++
 		}
 		ends[m.Row] = m.X

@@ -4,16 +4,34 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
+
+	"github.com/gclog/gclog/internal/view"
 )
 
 // WriteMarkdown writes the numbers and findings for an issue tracker: the dialect of GitHub.
 func (d *Data) WriteMarkdown(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprintf(b, "# GC report: %s\n\n", escaped(d.Title))
-	for _, f := range d.Facts {
+	markdownFacts(b, d.Facts)
+	if d.History {
+		d.markdownHistory(b)
+	}
+	for _, s := range d.Snapshots {
+		s.markdown(b)
+	}
+	fmt.Fprintf(b, "\nWritten by gclog %s from %s.\n", d.Version, escaped(d.Source))
+	return b.Flush()
+}
+
+func markdownFacts(b io.Writer, list []Fact) {
+	for _, f := range list {
 		fmt.Fprintf(b, "- %s: %s\n", f.Name, escaped(f.Text))
 	}
+}
+
+func (d *Data) markdownHistory(b io.Writer) {
 	fmt.Fprint(b, "\n| |")
 	for _, t := range d.Tiles {
 		fmt.Fprintf(b, " %s |", t.Name)
@@ -55,8 +73,48 @@ func (d *Data) WriteMarkdown(w io.Writer) error {
 		fmt.Fprintf(b, "\n## %s\n\n", x.title)
 		markdownTable(b, []string{x.head, "GCs", "share"}, rows)
 	}
-	fmt.Fprintf(b, "\nWritten by gclog %s from %s.\n", d.Version, escaped(d.Source))
-	return b.Flush()
+}
+
+// markdownRows is how many types of a snapshot Markdown lists.
+const markdownRows = 20
+
+// markdown writes what a heap snapshot contains, without what takes a page to read.
+func (s *Snapshot) markdown(b io.Writer) {
+	fmt.Fprint(b, "\n## Heap snapshot\n\n")
+	markdownFacts(b, s.Facts)
+	if s.Incomplete != "" {
+		fmt.Fprintf(b, "- incomplete: %s\n", escaped(s.Incomplete))
+	}
+	if len(s.Suspects) > 0 {
+		fmt.Fprint(b, "\n### Suspects\n\n")
+	}
+	for _, x := range s.Suspects {
+		fmt.Fprintf(b, "- **%s**. %s\n", escaped(x.Text), escaped(strings.Join(append([]string{x.Held}, x.Path...), " ")))
+		fmt.Fprintf(b, "  - %s\n", escaped(x.Advice))
+	}
+	head, rows := []string{"type", "objects", "size", "retained"}, [][]string(nil)
+	if s.Tree == nil {
+		head = head[:3] // without the references it is unknown
+	}
+	for _, t := range s.Types[:min(len(s.Types), markdownRows)] {
+		row := []string{t.Name, strconv.FormatUint(t.Objects, 10), view.Text(float64(t.Bytes), "bytes"), view.Text(float64(t.Retained), "bytes")}
+		rows = append(rows, row[:len(head)])
+	}
+	fmt.Fprint(b, "\n### Types\n\n")
+	markdownTable(b, head, rows)
+	if s.Before == "" {
+		return
+	}
+	rows = nil
+	for _, g := range s.Growth[:min(len(s.Growth), markdownRows)] {
+		sign := ""
+		if g.Bytes > 0 {
+			sign = "+"
+		}
+		rows = append(rows, []string{g.Name, fmt.Sprintf("%+d", g.Objects), sign + view.Text(float64(g.Bytes), "bytes")})
+	}
+	fmt.Fprintf(b, "\n### Difference to %s\n\n", escaped(s.Before))
+	markdownTable(b, []string{"type", "objects more", "bytes more"}, rows)
 }
 
 func markdownTable(w io.Writer, head []string, rows [][]string) {

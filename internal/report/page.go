@@ -114,7 +114,7 @@ func colors() string {
 		look := view.Of(c)
 		fmt.Fprintf(&light, "--class-%s:%s;", classCSS(c), look.RGB)
 		fmt.Fprintf(&dark, "--class-%s:%s;", classCSS(c), look.Dark)
-		fmt.Fprintf(&fills, ".fill-%s{fill:var(--class-%s)}\n", classCSS(c), classCSS(c))
+		fmt.Fprintf(&fills, ".fill-%[1]s{fill:var(--class-%[1]s)} .hatch-%[1]s{fill:url(#hatch-%[1]s)}\n", classCSS(c))
 	}
 	for i, s := range view.Series() {
 		fmt.Fprintf(&light, "--series-%d:%s;", i+1, s.RGB)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -29,6 +30,7 @@ type pageData struct {
 	Snapshots int   `json:"snapshots"`
 	History   bool  `json:"history"`
 	Picture   bool  `json:"picture"` // only the charts of a picture
+	Limit     int64 `json:"limit"`   // the hard limit of the heap in bytes; 0: none is known
 	// Thresholds are the lengths of pauses that stand out, in nanoseconds.
 	Thresholds []int64 `json:"thresholds"`
 }
@@ -56,13 +58,16 @@ func (d *Data) records(in *Input) {
 	r.gcs.sort("start")
 	r.pauses.sort("start")
 	if n := r.gcs.rows(); n < r.gcs.added {
-		d.Thinned = fmt.Sprintf("The table and the charts show %s of %s: of each few consecutive ones those with the longest pause, the largest heap and the highest allocation rate. All other numbers are of all collections.", plural(uint64(n), "collection"), thousands(r.gcs.added))
+		d.Thinned = fmt.Sprintf("The table and the charts show %s of %s collections: of each few consecutive ones those with the longest pause, the largest heap and the highest allocation rate. All other numbers are of all collections.", thousands(n), thousands(r.gcs.added))
 	}
 	sync := in.Process.Sync
 	zone, offset := sync.Zone()
 	p := pageData{
-		Snapshots: len(in.Snapshots), History: true, Sync: sync.UnixMilli(), Offset: offset, Zone: zone, From: in.Summary.Window.From, To: in.Summary.Window.To, Command: clean(in.Command),
+		Snapshots: len(in.Snapshots), History: true, Sync: sync.UnixMilli(), Offset: offset, Zone: zone, From: in.Summary.Window.From, To: in.Summary.Window.To, Command: view.OneLine(in.Command),
 		Gaps: append([]gap{}, r.gaps...), Marks: []mark{}, Explained: []int{},
+	}
+	if in.Process.HasLimits {
+		p.Limit = int64(min(in.Process.Limits.HardLimit, mostSafe))
 	}
 	for _, l := range view.Lengths()[1:] {
 		p.Thresholds = append(p.Thresholds, l.From)
@@ -72,7 +77,7 @@ func (d *Data) records(in *Input) {
 	}
 	for _, s := range in.Snapshots {
 		if !s.Time.IsZero() {
-			p.Marks = append(p.Marks, mark{int64(s.Time.Sub(sync) / time.Nanosecond), "heap snapshot " + s.Name})
+			p.Marks = append(p.Marks, mark{int64(s.Time.Sub(sync) / time.Nanosecond), "heap snapshot " + filepath.Base(s.Name)})
 		}
 	}
 	var columns []byte

@@ -2,6 +2,8 @@ package report
 
 import (
 	"time"
+
+	"github.com/gclog/gclog/internal/view"
 )
 
 // A Snapshot is a heap snapshot in a page.
@@ -82,32 +84,32 @@ func newSnapshotData(s *Snapshot) snapshotData {
 // clean cleans all texts.
 func (s *Snapshot) clean() {
 	for _, text := range []*string{&s.Name, &s.Incomplete, &s.Before} {
-		*text = clean(*text)
+		*text = view.OneLine(*text)
 	}
 	for i := range s.Facts {
-		s.Facts[i].Text = clean(s.Facts[i].Text)
+		s.Facts[i].Text = view.OneLine(s.Facts[i].Text)
 	}
 	s.Roots.clean()
 	for i := range s.Suspects {
 		x := &s.Suspects[i]
-		x.Text, x.Held, x.Advice = clean(x.Text), clean(x.Held), clean(x.Advice)
+		x.Text, x.Held, x.Advice = view.OneLine(x.Text), view.OneLine(x.Held), view.OneLine(x.Advice)
 		for k := range x.Path {
-			x.Path[k] = clean(x.Path[k])
+			x.Path[k] = view.OneLine(x.Path[k])
 		}
 		x.Below.clean()
 	}
 	for i := range s.Types {
-		s.Types[i].Name = clean(s.Types[i].Name)
+		s.Types[i].Name = view.OneLine(s.Types[i].Name)
 	}
 	for i := range s.Growth {
-		s.Growth[i].Name = clean(s.Growth[i].Name)
+		s.Growth[i].Name = view.OneLine(s.Growth[i].Name)
 	}
 	var todo []*Node // nothing is recursive: a program decides the depth
 	if s.Tree != nil {
 		todo = append(todo, s.Tree)
 	}
 	for i := 0; i < len(todo); i++ {
-		todo[i].Name = clean(todo[i].Name)
+		todo[i].Name = view.OneLine(todo[i].Name)
 		todo = append(todo, todo[i].Below...)
 	}
 }
@@ -115,7 +117,7 @@ func (s *Snapshot) clean() {
 func (g *Grid) clean() {
 	for _, row := range g.Rows {
 		for i := range row {
-			row[i] = clean(row[i])
+			row[i] = view.OneLine(row[i])
 		}
 	}
 }

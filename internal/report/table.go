@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/view"
 )
 
 // A table has the columns of collections, or of pauses. Rows are added one by one; if there are too
@@ -77,7 +78,7 @@ func (t *table) add(d *gclog.GCDetails) (id int) {
 		c := &t.columns[i]
 		v := int64(unknown)
 		if c.text != nil {
-			v = t.names[i].number(clean(c.text(d)))
+			v = t.names[i].number(view.OneLine(c.text(d)))
 		} else if x, known := c.value(d); known {
 			v = x
 		}
@@ -110,17 +111,21 @@ func (t *table) makeRoom() {
 	}
 }
 
-// finish thins the table to its limit, or as far as that is possible.
+// finish thins the table to its limit, or as far as that is possible. The rows that were added since
+// the last time are thinned like the others before the groups become larger.
 func (t *table) finish() {
+	if len(t.ids) > t.limit && t.width > 1 {
+		t.thin()
+	}
 	for len(t.ids) > t.limit && t.width < t.added {
+		t.width *= 2
 		t.thin()
 	}
 }
 
-// thin keeps of each group of rows those with a maximum. Groups are twice as large each time, so that
-// the rows that are left are spread evenly, whenever they were added.
+// thin keeps of each group of rows those with a maximum. The groups of all rows have the same width,
+// so that the rows that are left are spread evenly, whenever they were added.
 func (t *table) thin() {
-	t.width *= 2
 	var keep map[int]bool
 	if t.keep != nil {
 		keep = t.keep()

@@ -30,6 +30,13 @@ func (f *feed) add(at int64, r Record) {
 	f.list = append(f.list, r)
 }
 
+// reach reports that time has passed without a record.
+func (f *feed) reach(at int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.latest = max(f.latest, at)
+}
+
 // take returns what has been collected since the last call.
 func (f *feed) take() (list []Record, dropped int, latest int64) {
 	f.mu.Lock()
@@ -69,8 +76,8 @@ func (f *feed) Stall(s *gclog.Stall) {
 // Begin implements gclog.SpanObserver.
 func (f *feed) Begin(int64) {}
 
-// Suspension implements logs.Observer.
+// Suspension implements formats.Observer.
 func (f *feed) Suspension(*gclog.Suspension) {}
 
-// HeapGrowth implements logs.Observer.
+// HeapGrowth implements formats.Observer.
 func (f *feed) HeapGrowth(*formats.HeapGrowth) {}

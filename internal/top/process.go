@@ -15,7 +15,8 @@ type process struct {
 	Listed
 	facts    gclog.Process
 	from     string
-	trouble  string // why there are no records
+	trouble  string // why there can be no records
+	failure  string // why the latest source ended
 	started  bool   // facts and the clock are known
 	over     bool   // the latest source has ended
 	exited   bool
@@ -25,6 +26,7 @@ type process struct {
 	begin    int64 // when its records begin
 	gcs      []*gclog.GCDetails
 	pauses   []gclog.PausePart
+	since    int64            // pauses has all from this time on
 	last     *gclog.GCDetails // the latest collection that has ended
 	stall    *gclog.Stall
 	missing  int // records that are missing because top was too slow
@@ -32,9 +34,9 @@ type process struct {
 	findings *analysis.Findings
 	cursor   int64 // Index of the selected collection; negative: the latest
 
-	committed analysis.Number // after the latest collection
+	committed *analysis.Number // after the latest collection; nil: not computed since then
 
-	minute  *analysis.Summary // of the last minute; nil: not computed since the last change
+	minute  *minute // nil: not computed since the last change
 	found   []analysis.Finding
 	foundAt int64 // the time of found
 	total   *analysis.Statistics
@@ -58,9 +60,9 @@ func newProcess(l Listed) *process {
 // start begins with the records of a source. Those of a source before it are dropped: its clock was
 // another one.
 func (p *process) start(s Started) {
-	p.facts, p.from, p.started, p.over, p.trouble = s.Process, s.From, true, false, ""
-	p.gcs, p.pauses, p.last, p.stall, p.begin, p.now, p.cursor = nil, nil, nil, nil, s.At, s.At, -1
-	p.committed, p.found, p.foundAt = analysis.Number{Why: "no collection"}, nil, s.At-judgeEvery
+	p.facts, p.from, p.started, p.over, p.failure = s.Process, s.From, true, false, ""
+	p.gcs, p.pauses, p.last, p.stall, p.begin, p.since, p.now, p.cursor = nil, nil, nil, nil, s.At, s.At, s.At, -1
+	p.committed, p.found, p.foundAt = nil, nil, s.At-judgeEvery
 	p.findings = analysis.NewLiveFindings(&p.facts, analysis.Thresholds{})
 	p.total = analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always(), Live: true})
 	p.findings.Begin(s.At)
@@ -115,6 +117,7 @@ func (p *process) takePause(x *gclog.Pause) {
 	p.pauses = append(p.pauses, x.PausePart)
 	if len(p.pauses) > keepPauses {
 		p.pauses = slices.Delete(p.pauses, 0, len(p.pauses)-keepPauses*3/4)
+		p.since = p.pauses[0].Start
 	}
 }
 
@@ -128,7 +131,7 @@ func (p *process) takeGC(d *gclog.GCDetails) {
 	if n := d.HeapCount(); n > 0 { // only collections report it
 		p.facts.HeapCount = n
 	}
-	p.committed = p.total.Summary().Heap.Committed
+	p.committed = nil
 	p.gcs = append(p.gcs, d)
 	if len(p.gcs) > keepGCs {
 		p.gcs = slices.Delete(p.gcs, 0, len(p.gcs)-keepGCs)
@@ -141,9 +144,12 @@ func (p *process) end(e Ended) {
 		p.exited = true
 	}
 	if e.Text != "" {
-		p.trouble = e.Text
+		p.failure = e.Text
 	}
 }
+
+// why returns why there are no records, until there are some; "" if that is unknown.
+func (p *process) why() string { return cmp.Or(p.trouble, p.failure) }
 
 func (p *process) exit(now time.Time) {
 	if p.exitedAt.IsZero() {
@@ -152,34 +158,48 @@ func (p *process) exit(now time.Time) {
 	p.exited, p.over, p.stall = true, true, nil
 }
 
-// recent returns the statistics of the last minute.
-func (p *process) recent() *analysis.Summary {
+// A minute is what happened in the last minute.
+type minute struct {
+	share   analysis.Number // of the time that the program was paused
+	longest analysis.Number // pause
+	pauses  int
+	rate    analysis.Number // of allocation, between the collections that are kept
+}
+
+// recent returns what happened in the last minute.
+func (p *process) recent() *minute {
 	if p.minute != nil {
 		return p.minute
 	}
-	w := analysis.Window{From: max(p.begin, p.now-aMinute), To: p.now}
-	s := analysis.NewStatistics(analysis.StatisticsOptions{Window: w})
-	first := slices.IndexFunc(p.gcs, func(d *gclog.GCDetails) bool { return d.PauseStart() >= w.From })
-	if first < 0 {
-		first = len(p.gcs)
-	} else {
-		first = max(0, first-1) // the rate of the first one refers to the one before it
-	}
-	if len(p.gcs) == keepGCs && first == 0 && p.gcs[0].PauseStart() > w.From {
-		w.From = p.gcs[0].PauseStart() // there were more
-	}
-	s.Begin(w.From)
+	w := analysis.Window{From: max(p.since, p.now-aMinute), To: p.now}
+	m := &minute{share: analysis.Number{Why: "no time"}, longest: analysis.Number{Why: "no pause"}, rate: analysis.AllocationRate(p.gcs, w)}
+	var paused, longest int64
 	for i := range p.pauses {
-		if p.pauses[i].Start+p.pauses[i].Duration > w.From {
-			s.Pause(&gclog.Pause{PausePart: p.pauses[i]})
+		x := &p.pauses[i]
+		from, to := w.Clip(x.Start, x.Start+x.Duration)
+		if x.Start+x.Duration <= w.From || x.Start > w.To {
+			continue
 		}
+		m.pauses++
+		paused += to - from
+		longest = max(longest, to-from)
 	}
-	for _, d := range p.gcs[first:] {
-		s.GC(d)
+	if m.pauses > 0 {
+		m.longest = analysis.Number{Value: float64(longest), Unit: "ns"}
 	}
-	s.End(p.now)
-	p.minute = s.Summary()
-	return p.minute
+	if w.To > w.From {
+		m.share = analysis.Number{Value: 100 * float64(paused) / float64(w.To-w.From), Unit: "%"}
+	}
+	p.minute = m
+	return m
+}
+
+// commit returns the committed memory after the latest collection.
+func (p *process) commit() analysis.Number {
+	if p.committed == nil {
+		p.committed = &p.total.Summary().Heap.Committed
+	}
+	return *p.committed
 }
 
 // buckets returns the longest pause, in nanoseconds, in each of n parts of the last minute, and the
@@ -293,20 +313,20 @@ var sorts = []struct {
 }{
 	{"pid", func(a, b *process) int { return a.PID - b.PID }},
 	{"paused", func(a, b *process) int {
-		return byNumber(a, b, func(s *analysis.Summary) analysis.Number { return s.Share })
+		return byNumber(a, b, func(m *minute) analysis.Number { return m.share })
 	}},
 	{"longest pause", func(a, b *process) int {
-		return byNumber(a, b, func(s *analysis.Summary) analysis.Number { return s.Classes[analysis.ClassAll].Pauses.Max })
+		return byNumber(a, b, func(m *minute) analysis.Number { return m.longest })
 	}},
 	{"allocation rate", func(a, b *process) int {
-		return byNumber(a, b, func(s *analysis.Summary) analysis.Number { return s.AllocationRate })
+		return byNumber(a, b, func(m *minute) analysis.Number { return m.rate })
 	}},
 	{"heap", func(a, b *process) int { return -cmp.Compare(a.heap(), b.heap()) }},
 	{"name", func(a, b *process) int { return cmp.Compare(a.Name, b.Name) }},
 }
 
 // byNumber orders processes by a number of the last minute, the highest first.
-func byNumber(a, b *process, of func(*analysis.Summary) analysis.Number) int {
+func byNumber(a, b *process, of func(*minute) analysis.Number) int {
 	value := func(p *process) float64 {
 		if !p.started {
 			return -1

@@ -55,6 +55,15 @@ func Run(ctx context.Context, o RunOptions) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r.ctx = ctx
+	if o.Host != nil {
+		r.lister = &lister{inspect: o.Host.Inspect, known: map[int]*inspected{}}
+		defer r.lister.close()
+		var err error
+		if r.poller, err = session.NewPoller(); err != nil {
+			return fmt.Errorf("top: polling sessions: %w", err)
+		}
+		defer func() { _ = r.poller.Close() }()
+	}
 	p := tea.NewProgram(r, tea.WithInput(o.In), tea.WithOutput(o.Out), tea.WithFPS(10))
 	r.send = func(m any) { p.Send(m) }
 	// Not WithContext, which ends the program while its input is still being read.
@@ -95,6 +104,8 @@ type runner struct {
 	m       *Model
 	ctx     context.Context //nolint:containedctx // of the program: sources and commands end with it
 	send    func(any)
+	lister  *lister
+	poller  *session.Poller // waits for the data of all sessions; nil in a replay
 	sources map[int]*source
 	targets map[int]*session.Target
 	ids     map[identity]int
@@ -140,7 +151,7 @@ func tick(after time.Duration) tea.Cmd {
 func (r *runner) look(after time.Duration) tea.Cmd {
 	return tea.Tick(after, func(time.Time) tea.Msg {
 		began := time.Now()
-		list, err := r.o.Host.List(r.ctx)
+		list, err := r.lister.list(began)
 		return lookMessage{list, err, time.Since(began)}
 	})
 }
@@ -201,7 +212,7 @@ func (r *runner) Update(message tea.Msg) (same tea.Model, next tea.Cmd) {
 		return r, r.askDaemon(askEvery)
 	case Ended:
 		if s := r.sources[x.ID]; s != nil {
-			r.drain(s)
+			r.tick(time.Now()) // a replay ends after its last record
 			s.ended, s.last = time.Now(), x.Exited || r.o.Files != nil
 		}
 		r.m.Update(x)
@@ -257,9 +268,9 @@ func (r *runner) seen(list []session.Listed) {
 		if !known {
 			id = len(r.ids) + 1
 			r.ids[k] = id
-			if l.Err == nil {
-				r.targets[id] = l.Target()
-			}
+		}
+		if l.Err == nil && r.targets[id] == nil { // a runtime that is starting has no socket yet
+			r.targets[id] = l.Target()
 		}
 		x := Listed{ID: id, PID: l.PID, Name: attach.Names(&l.Process)[0]}
 		if l.Err != nil {
@@ -297,21 +308,24 @@ func (r *runner) ensure() {
 			s := r.newSource(id)
 			s.daemon = true
 			s.start(r.ctx, func(ctx context.Context) Ended { return s.records(ctx, r.o.Socket, t.PID) })
+		case byDaemon && i < streamsMost:
+			r.endOne(wanted[min(len(wanted), streamsMost):], true)
 		case byDaemon:
 		case sessions < sessionsMost:
 			sessions++
 			s := r.newSource(id)
-			s.start(r.ctx, func(ctx context.Context) Ended { return s.session(ctx, t, r.o.Explain) })
+			s.start(r.ctx, func(ctx context.Context) Ended { return s.session(ctx, t, r.poller, r.o.Explain) })
 		case i < sessionsMost:
-			r.endOne(wanted[sessionsMost:])
+			r.endOne(wanted[min(len(wanted), sessionsMost):], false)
 		}
 	}
 }
 
-// endOne ends the session of one of the processes that are needed least.
-func (r *runner) endOne(least []int) {
+// endOne ends the source of one of the processes that are needed least: the records of the daemon, or
+// a session.
+func (r *runner) endOne(least []int, daemon bool) {
 	for _, id := range slices.Backward(least) {
-		if s := r.sources[id]; s != nil && s.ended.IsZero() && !s.daemon {
+		if s := r.sources[id]; s != nil && s.ended.IsZero() && s.daemon == daemon {
 			s.cancel()
 			return
 		}

@@ -2,9 +2,11 @@ package top
 
 import (
 	"bytes"
-	"fmt"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -14,31 +16,19 @@ import (
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/history"
+	"github.com/gclog/gclog/internal/testing/terminal"
+	"github.com/gclog/gclog/session"
 	"golang.org/x/sys/unix"
 )
 
 // TestPanic: after a panic the terminal is as it was before, and the error says what happened.
 func TestPanic(t *testing.T) {
-	main, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	main, tty, err := terminal.Open(80, 24)
 	if err != nil {
 		t.Skipf("no pseudo terminal: %v", err)
 	}
 	defer main.Close()
-	number, err := unix.IoctlGetInt(int(main.Fd()), unix.TIOCGPTN)
-	if err != nil {
-		t.Skipf("no pseudo terminal: %v", err)
-	}
-	if err := unix.IoctlSetPointerInt(int(main.Fd()), unix.TIOCSPTLCK, 0); err != nil {
-		t.Fatal(err)
-	}
-	tty, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
 	defer tty.Close()
-	if err := unix.IoctlSetWinsize(int(main.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Col: 80, Row: 24}); err != nil {
-		t.Fatal(err)
-	}
 	before, err := unix.IoctlGetTermios(int(tty.Fd()), unix.TCGETS)
 	if err != nil {
 		t.Fatal(err)
@@ -127,4 +117,65 @@ func (s *screenOf) last(text string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return strings.LastIndex(s.b.String(), text)
+}
+
+// TestNeededMost: if a daemon watches more processes than its records can be read of, those on the
+// screen have them, also after the user has turned to others.
+func TestNeededMost(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "ctl.sock")
+	l, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	daemon := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	})}
+	go func() { _ = daemon.Serve(l) }()
+	defer daemon.Close()
+	ended := make(chan Ended, 200)
+	r := &runner{
+		o: RunOptions{Socket: socket}, m: New(Options{}), ctx: t.Context(), logged: map[int]bool{},
+		sources: map[int]*source{}, targets: map[int]*session.Target{}, ids: map[identity]int{},
+		send: func(m any) {
+			if e, ok := m.(Ended); ok {
+				ended <- e
+			}
+		},
+	}
+	var seen Seen
+	for id := 1; id <= 100; id++ {
+		seen = append(seen, Listed{ID: id, PID: 1000 + id, Name: "x"})
+		r.logged[1000+id] = true
+		r.targets[id] = &session.Target{Process: session.Process{PID: 1000 + id}}
+	}
+	r.m.Update(Size{80, 24})
+	r.m.Update(seen)
+	running := func() (list []int) {
+		for id, s := range r.sources {
+			if s.ended.IsZero() {
+				list = append(list, id)
+			}
+		}
+		slices.Sort(list)
+		return list
+	}
+	r.ensure()
+	if got := running(); len(got) != streamsMost || got[0] != 1 || got[streamsMost-1] != streamsMost {
+		t.Fatalf("first it reads of %v", got)
+	}
+	r.m.Update(Key("end"))
+	from := r.m.Wanted()[0]
+	for r.ensure(); !slices.Contains(running(), 100) || !slices.Contains(running(), from); r.ensure() {
+		select {
+		case e := <-ended:
+			r.Update(e)
+		case <-time.After(10 * time.Second):
+			t.Fatalf("at the end of the list, from %d on, it reads of %v", from, running())
+		}
+	}
+	if got := running(); len(got) > streamsMost {
+		t.Errorf("it reads of %d processes: %v", len(got), got)
+	}
+	r.close()
 }

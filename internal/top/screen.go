@@ -26,6 +26,17 @@ func (m *Model) line(s screen.Style, text string) string {
 	return m.paint(s, strings.TrimRight(screen.Cut(text, m.width), " "))
 }
 
+// parts returns a line of the parts that fit, and of the first one as much as fits.
+func (m *Model) parts(s screen.Style, between string, list []string) string {
+	text := list[0]
+	for _, part := range list[1:] {
+		if next := text + between + part; screen.Width(next) <= m.width {
+			text = next
+		}
+	}
+	return m.line(s, text)
+}
+
 // row is line for a row of a table, with a mark if the cursor is on it.
 func (m *Model) row(s screen.Style, text string, cursor bool) string {
 	if !cursor {
@@ -166,8 +177,8 @@ func (m *Model) listRow(t *screen.Table, p *process, cursor bool) string {
 		if p.exited {
 			what = "exited"
 		}
-		if p.trouble != "" {
-			what, style = "! "+p.trouble, screen.Aside
+		if why := p.why(); why != "" {
+			what, style = "! "+why, screen.Aside
 		}
 		t.Row()
 		var b []byte
@@ -176,18 +187,17 @@ func (m *Model) listRow(t *screen.Table, p *process, cursor bool) string {
 		}
 		return m.row(style, string(b)+"  "+view.OneLine(what), cursor)
 	}
-	s := p.recent()
-	all := &s.Classes[analysis.ClassAll]
+	recent := p.recent()
 	cells[2], cells[3] = runtimeText(&p.facts), gcText(&p.facts)
 	cells[4], cells[6] = "-", "-"
 	if n := p.heap(); n > 0 {
 		cells[4] = view.Text(float64(n), "bytes")
 	}
-	cells[5] = short(p.committed)
+	cells[5] = short(p.commit())
 	if n := p.limit(); n > 0 {
 		cells[6] = view.Text(float64(n), "bytes")
 	}
-	cells[7], cells[8], cells[9] = short(s.AllocationRate), short(s.Share), short(all.Pauses.Max)
+	cells[7], cells[8], cells[9] = short(recent.rate), short(recent.share), short(recent.longest)
 	cells[10] = p.lastText()
 	values, most := p.buckets(m.sparkWidth())
 	cells[11] = view.Sparkline(values, max(most, screen.NoticeablePause))
@@ -198,8 +208,8 @@ func (m *Model) listRow(t *screen.Table, p *process, cursor bool) string {
 		cells[10] = "! " + stallText(p)
 	case p.stale():
 		style = screen.Aside
-	case all.Pauses.Max.Known():
-		style = screen.PauseStyle(int64(all.Pauses.Max.Value), screen.Plain)
+	case recent.longest.Known():
+		style = screen.PauseStyle(int64(recent.longest.Value), screen.Plain)
 	}
 	t.Row()
 	var b []byte
@@ -325,11 +335,11 @@ func (m *Model) head(p *process) []string {
 		who = append(who, map[string]string{"session": "own session", "daemon": "records of the daemon", "replay": "replay"}[p.from])
 	}
 	lines := []string{m.sides(screen.Heading, strings.Join(who, "  "), m.clock())}
-	if !p.started || p.trouble != "" && p.over {
+	if !p.started || p.why() != "" && p.over {
 		what := "opening a session"
 		switch {
-		case p.trouble != "":
-			what = "! " + view.OneLine(p.trouble)
+		case p.why() != "":
+			what = "! " + view.OneLine(p.why())
 		case p.exited:
 			what = "the process has exited"
 		}
@@ -338,28 +348,33 @@ func (m *Model) head(p *process) []string {
 	if !p.started {
 		return lines
 	}
-	s := p.recent()
-	all := &s.Classes[analysis.ClassAll]
+	recent := p.recent()
 	total := p.total.Summary()
-	sizes := "heap " + total.Heap.Last.Text() + "  committed " + total.Heap.Committed.Text()
+	sizes := []string{"heap " + total.Heap.Last.Text(), "committed " + total.Heap.Committed.Text()}
 	if n := p.limit(); n > 0 {
-		sizes += "  limit " + view.Text(float64(n), "bytes")
+		sizes = append(sizes, "limit "+view.Text(float64(n), "bytes"))
 	}
 	if p.last != nil && p.last.Memory.Resident > 0 {
-		sizes += "  RSS " + view.Text(float64(p.last.Memory.Resident), "bytes")
+		sizes = append(sizes, "RSS "+view.Text(float64(p.last.Memory.Resident), "bytes"))
 	}
-	sizes += "  allocation " + s.AllocationRate.Text()
+	sizes = append(sizes, "allocation "+recent.rate.Text())
 	if p.last != nil && p.last.Global.MemoryLoad > 0 {
-		sizes += fmt.Sprintf("  load %d %%", p.last.Global.MemoryLoad)
+		sizes = append(sizes, fmt.Sprintf("load %d %%", p.last.Global.MemoryLoad))
 	}
-	pauses := fmt.Sprintf("last minute: paused %s, %s, longest %s", s.Share.Text(), counted(int(all.Pauses.Count), "pause", "pauses"), all.Pauses.Max.Text())
-	whole := fmt.Sprintf("since the start: paused %s, gen0 %d, gen1 %d, blocking gen2 %d, background %d", total.Share.Text(),
-		total.Classes[analysis.ClassGen0].Count, total.Classes[analysis.ClassGen1].Count, total.Classes[analysis.ClassGen2].Count, total.Classes[analysis.ClassBackground].Count)
+	if d := p.last; d != nil && d.HasFragmentation && d.HasSizesAfter && d.SizeAfter() > 0 {
+		sizes = append(sizes, "fragmentation "+view.Text(100*float64(d.Fragmentation())/float64(d.SizeAfter()), "%"))
+	}
+	pauses := fmt.Sprintf("last minute: paused %s, %s, longest %s", recent.share.Text(), counted(recent.pauses, "pause", "pauses"), recent.longest.Text())
+	whole := []string{
+		fmt.Sprintf("since the start: paused %s, gen0 %d, gen1 %d, blocking gen2 %d, background %d", total.Share.Text(),
+			total.Classes[analysis.ClassGen0].Count, total.Classes[analysis.ClassGen1].Count, total.Classes[analysis.ClassGen2].Count, total.Classes[analysis.ClassBackground].Count),
+		total.Classes[analysis.ClassAll].Pauses.Total.Text() + " of pauses", total.Allocated.Text() + " allocated",
+	}
 	style := screen.Plain
 	if p.stale() {
 		style = screen.Aside
 	}
-	return append(append(lines, m.line(style, sizes), m.line(style, pauses), m.line(style, whole)), m.state(p)...)
+	return append(append(lines, m.parts(style, "  ", sizes), m.line(style, pauses), m.parts(style, ", ", whole)), m.state(p)...)
 }
 
 // state returns a line about a stall, an end or old numbers.
@@ -515,9 +530,30 @@ func (m *Model) findings(p *process) (lines []string) {
 	return lines
 }
 
+// moreColumns returns the columns that a wide screen has room for in addition to those of the text
+// format and a note after them.
+func moreColumns(width int) (list []formats.TextColumn) {
+	const note, gap = len("  took 1234.567 ms"), len("  ")
+	text := formats.TextColumns()
+	width -= note
+	for i := range text {
+		width -= text[i].Width + gap
+	}
+	for _, c := range view.Columns() {
+		if slices.ContainsFunc(text, func(t formats.TextColumn) bool { return t.Key == c.Key }) {
+			continue
+		}
+		if width -= c.Width + gap; width < 0 {
+			break
+		}
+		list = append(list, formats.NewTextColumn(c.Column, c.Key, func(b []byte, d *gclog.GCDetails) []byte { return append(b, c.Text(nil, d)...) }))
+	}
+	return list
+}
+
 // collections returns the table of collections, the latest first, in so many lines.
 func (m *Model) collections(p *process, height int) []string {
-	t := formats.NewTextTable()
+	t := formats.NewTextTable(moreColumns(m.width - 2)...)
 	t.Fit(m.width - 2)
 	lines := []string{m.line(screen.Heading, "  "+string(t.Head(nil)))}
 	rows, chosen := max(1, height-1), p.chosen()
@@ -528,7 +564,7 @@ func (m *Model) collections(p *process, height int) []string {
 	process.Sync = process.Sync.In(m.o.Zone)
 	for i := first; i >= 0 && len(lines) <= rows; i-- {
 		d := p.gcs[i]
-		text := string(t.AppendRow(nil, &process, d))
+		text := string(t.AppendRow(nil, &process, d, m.width-2))
 		lines = append(lines, m.row(screen.PauseStyle(d.PauseMax(), screen.Plain), text, d == chosen))
 	}
 	return lines

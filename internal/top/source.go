@@ -46,7 +46,7 @@ func (s *source) start(ctx context.Context, run func(context.Context) Ended) {
 }
 
 // session observes a process in a session of its own, until the process ends or ctx does.
-func (s *source) session(ctx context.Context, t *session.Target, explain func(*session.Target, error) error) Ended {
+func (s *source) session(ctx context.Context, t *session.Target, poller *session.Poller, explain func(*session.Target, error) error) Ended {
 	config, err := attach.SessionConfig("normal", nil, true)
 	if err != nil {
 		return Ended{Text: err.Error()}
@@ -63,7 +63,7 @@ func (s *source) session(ctx context.Context, t *session.Target, explain func(*s
 	if err != nil && !attach.IsTooOld(err) {
 		return Ended{Text: explain(t, err).Error()}
 	}
-	o, err := attach.Open(ctx, t, attach.SessionOptions{Config: config, Warn: func(text string) { s.send(Said(text)) }})
+	o, err := attach.Open(ctx, t, attach.SessionOptions{Config: config, Poller: poller, Warn: func(text string) { s.send(Said(text)) }})
 	if err != nil {
 		return Ended{Text: explain(t, err).Error()}
 	}
@@ -118,7 +118,7 @@ type daemonFeed struct {
 	end     Ended
 }
 
-func (o *daemonFeed) observe(p *gclog.Process) logs.Observer {
+func (o *daemonFeed) observe(p *gclog.Process) formats.Observer {
 	if o.process != nil || p.ID != int64(o.pid) {
 		return nil
 	}
@@ -126,12 +126,12 @@ func (o *daemonFeed) observe(p *gclog.Process) logs.Observer {
 	return o
 }
 
-// Start implements logs.Observer: what is known of the process is known now.
+// Start implements formats.Observer: what is known of the process is known now.
 func (o *daemonFeed) Start(*formats.Start) {
 	o.s.send(Started{ID: o.s.id, Process: *o.process, From: "daemon", At: time.Since(o.process.Sync).Nanoseconds()})
 }
 
-// End implements logs.Observer.
+// End implements formats.Observer.
 func (o *daemonFeed) End(e *formats.End) { o.end = endOf(e.Reason, nil) }
 
 // A replay passes on the records of files as fast as they happened, or faster.
@@ -207,7 +207,10 @@ func (o *replayOf) Begin(at int64) {
 }
 
 // End implements gclog.SpanObserver.
-func (o *replayOf) End(at int64) { o.wait(at) }
+func (o *replayOf) End(at int64) {
+	o.wait(at)
+	o.reach(at)
+}
 
 // Pause implements gclog.Observer.
 func (o *replayOf) Pause(p *gclog.Pause) {

@@ -3,7 +3,9 @@ package top
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -121,6 +123,21 @@ func TestScreens(t *testing.T) {
 	}
 }
 
+// TestDocs: the screens in the manual are those that there are.
+func TestDocs(t *testing.T) {
+	m := watching(t, Options{})
+	m.processes = slices.DeleteFunc(m.processes, func(p *process) bool { return p.ID == 4 }) // its name is hostile
+	m.Update(Size{90, 7})
+	screens := map[string]string{"top-list": m.View()}
+	m.Update(Size{90, 24})
+	keys(m, "enter")
+	screens["top-process"] = m.View()
+	for name, text := range screens {
+		screens[name] = "```\n" + text + "\n```\n"
+	}
+	generated.Sections(t, filepath.Join("..", "..", "docs", "manual.md"), screens)
+}
+
 func checkFits(t *testing.T, name, text string, size Size) {
 	t.Helper()
 	lines := strings.Split(text, "\n")
@@ -169,26 +186,51 @@ func TestAllSizes(t *testing.T) {
 	}
 }
 
-// TestRecent: the numbers of the last minute are those of the records, and those of the list are the
-// same.
+// TestRecent: the numbers of the last minute are those of a summary of that time.
 func TestRecent(t *testing.T) {
 	m := watching(t, Options{})
 	p := m.find(1)
-	var paused, longest int64
-	for _, x := range p.pauses {
-		paused += x.Duration
-		longest = max(longest, x.Duration)
+	_, list, _ := recorded(t, "net9-wks-attach")
+	for _, after := range []time.Duration{0, 55 * time.Second, 57 * time.Second, 59 * time.Second, 2 * time.Minute} {
+		m.Update(Tick{Now: start.Add(after)})
+		s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Window{From: max(p.begin, p.now-aMinute), To: p.now}})
+		s.Begin(p.begin)
+		for _, r := range list {
+			if r.Pause != nil {
+				s.Pause(r.Pause)
+			} else if r.GC != nil {
+				s.GC(r.GC)
+			}
+		}
+		s.End(p.now)
+		x, got := s.Summary(), p.recent()
+		all := x.Classes[analysis.ClassAll].Pauses
+		if math.Abs(got.share.Value-x.Share.Value) > 1e-9 || got.longest.Value != all.Max.Value || got.longest.Known() != all.Max.Known() || got.pauses != int(all.Count) || math.Abs(got.rate.Value-x.AllocationRate.Value) > 1 || got.rate.Known() != x.AllocationRate.Known() {
+			t.Errorf("after %v: paused %v, %d pauses, longest %v, allocation %v, want %v, %d, %v, %v", after, got.share, got.pauses, got.longest, got.rate, x.Share, all.Count, all.Max, x.AllocationRate)
+		}
 	}
-	s := p.recent()
-	if got := s.Classes[analysis.ClassAll].Pauses; got.Max.Value != float64(longest) || got.Total.Value != float64(paused) {
-		t.Errorf("longest %v, total %v, want %d, %d", got.Max, got.Total, longest, paused)
+}
+
+// TestRecentOfMany: the last minute has all of its pauses, however many collections there were.
+func TestRecentOfMany(t *testing.T) {
+	m := New(Options{})
+	m.Update(Started{ID: 1, Process: gclog.Process{Sync: start}, From: "session"})
+	const n, every = 10 * keepGCs, int64(25 * time.Millisecond)
+	for i := range int64(n) {
+		part := gclog.PausePart{Start: i * every, Duration: 1e6}
+		if i == 10 {
+			part.Duration = 5e6
+		}
+		d := &gclog.GCDetails{Index: i, Pauses: []gclog.PausePart{part}, Start: part.Start, End: part.Start + part.Duration}
+		m.Update(Records{ID: 1, List: []Record{{Pause: &gclog.Pause{PausePart: part}}, {GC: d}}})
 	}
-	if want := 100 * float64(paused) / float64(p.now-p.begin); s.Share.Value < want-1 || s.Share.Value > want+1 {
-		t.Errorf("paused %v %%, want %v", s.Share.Value, want)
+	m.Update(Tick{Now: start.Add(time.Duration(n * every))})
+	got := m.find(1).recent()
+	if got.pauses != n || got.longest.Value != 5e6 {
+		t.Errorf("%d pauses, at most %v, want %d, 5 ms", got.pauses, got.longest, n)
 	}
-	m.Update(Tick{Now: start.Add(2 * time.Minute)})
-	if s := p.recent(); !s.Share.Known() || s.Share.Value != 0 || s.Classes[analysis.ClassAll].Pauses.Count != 0 {
-		t.Errorf("after two minutes without a pause: %v", s.Share)
+	if want := 100 * (n*1e6 + 4e6) / float64(n*every); math.Abs(got.share.Value-want) > 0.01 {
+		t.Errorf("paused %v, want %v %%", got.share, want)
 	}
 }
 
@@ -302,6 +344,22 @@ func TestWanted(t *testing.T) {
 	}
 	if got := m.Wanted(); len(got) != 49 {
 		t.Errorf("%d are wanted", len(got))
+	}
+}
+
+// TestFailure: why there are no records of a process stays on the screen, and it is tried again.
+func TestFailure(t *testing.T) {
+	m := New(Options{})
+	list := Seen{{1, 4711, "orders", ""}}
+	m.Update(list)
+	m.Update(Ended{ID: 1, Text: "process 4711 does not answer"})
+	m.Update(list)
+	if got := m.View(); !strings.Contains(got, "! process 4711 does not answer") || !slices.Equal(m.Wanted(), []int{1}) {
+		t.Errorf("%v are wanted:\n%s", m.Wanted(), got)
+	}
+	m.Update(Started{ID: 1, Process: gclog.Process{Sync: start}, From: "session"})
+	if got := m.View(); strings.Contains(got, "does not answer") {
+		t.Errorf("it answers now:\n%s", got)
 	}
 }
 

@@ -46,7 +46,7 @@ func Columns() []Column {
 	rank := len(list)
 	for _, m := range more {
 		rank++
-		c := Column{Column: screen.Column{Title: m.title, Width: len("999.9 MB"), Right: true, Rank: rank}, Key: m.key}
+		c := Column{Column: screen.Column{Title: m.title, Width: max(len("999.9 MB"), len(m.title)), Right: true, Rank: rank}, Key: m.key}
 		c.describe(byKey[m.key])
 		c.Text = func(_ *gclog.Process, d *gclog.GCDetails) string {
 			if v, known := c.Value(d); known {

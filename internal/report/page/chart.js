@@ -1,6 +1,9 @@
 // Charts over time, drawn by uPlot. All of them show the same range, and their cursors move
 // together. A chart is made when it comes into view, and at once for print.
 
+// axisWidth is the same in all charts, so that a time is in the same place.
+const axisWidth = 84;
+
 const hint = el('div', { class: 'hint', hidden: true });
 
 // A TimeChart shows series over the times xs (seconds, ascending).
@@ -78,7 +81,7 @@ class TimeChart {
     const axis = { stroke: theme.muted, grid: { stroke: theme.grid, width: 1 }, ticks: { stroke: theme.rule, width: 1, size: 4 }, font: '12px ' + getComputedStyle(document.body).fontFamily };
     const options = {
       width, height,
-      padding: [8, 6, 0, 0],
+      padding: [8, 28, 0, 0], // room for half of the last time
       legend: { show: false },
       focus: { alpha: 1 },
       tzDate: (seconds) => localDate(seconds),
@@ -88,8 +91,8 @@ class TimeChart {
       },
       axes: [
         { ...axis, space: 80, size: 30, values: timeTicks },
-        spec.lanes ? { ...axis, size: 90, grid: { show: false }, ticks: { show: false }, splits: () => spec.lanes.map((_, i) => i + 0.5), values: () => spec.lanes }
-          : { ...axis, size: 72, values: (u, splits) => splits.map((v) => v === null ? '' : this.tick(v, splits)) },
+        spec.lanes ? { ...axis, size: axisWidth, grid: { show: false }, ticks: { show: false }, splits: () => spec.lanes.map((_, i) => i + 0.5), values: () => spec.lanes }
+          : { ...axis, size: axisWidth, values: (u, splits) => splits.map((v) => v === null ? '' : this.tick(v, splits)) },
       ],
       series: [{}].concat(spec.series.map((s) => this.seriesOptions(s))),
       cursor: {
@@ -345,6 +348,7 @@ function drawMarks(u) {
   g.save();
   g.strokeStyle = g.fillStyle = theme.ink;
   g.font = 11 * ratio + 'px sans-serif';
+  g.textBaseline = 'alphabetic';
   for (const mark of page.marks) {
     const x = u.valToPos(clock.seconds(mark.at), 'x', true);
     if (x < left || x > left + width) continue;
@@ -353,7 +357,9 @@ function drawMarks(u) {
     g.moveTo(x, top);
     g.lineTo(x, top + height);
     g.stroke();
-    g.fillText('▾ ' + mark.text, x + 3 * ratio, top + 10 * ratio);
+    const text = '▾ ' + mark.text, room = x + 6 * ratio + g.measureText(text).width < left + width;
+    g.textAlign = room ? 'left' : 'right';
+    g.fillText(text, x + (room ? 3 : -3) * ratio, top + 10 * ratio);
   }
   g.restore();
 }

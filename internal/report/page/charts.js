@@ -54,8 +54,8 @@ function makeCharts(gcs, pauses, open, root = document, extents = {}) {
       bytes('heap.after', 'after', 'series-1', { fill: false }), bytes('heap.peak', 'before', 'series-2', { dash: 'dotted' }),
       bytes('heap.committed', 'committed', 'series-3', { dash: 'dashed', spanGaps: true }),
       bytes('process.memory.rss', 'RSS', 'series-4', { dash: 'mixed', spanGaps: true }), bytes('process.cgroup.memory.usage', 'cgroup', 'series-5', { dash: 'dashed', spanGaps: true, hidden: true, optional: true }),
-      bytes('process.cgroup.memory.limit', 'limit', 'series-6', { spanGaps: true, hidden: true, optional: true }),
-    ],
+      bytes('process.cgroup.memory.limit', 'cgroup limit', 'series-6', { spanGaps: true, hidden: true, optional: true }),
+    ].concat(hardLimit(gcs)),
   }), 'The sizes of the heap are in the event GCHeapStats, which this log does not contain: any recording or log of gclog does.');
   chart('generations', overRows({
     unit: 'bytes', stack: true,
@@ -72,7 +72,8 @@ function makeCharts(gcs, pauses, open, root = document, extents = {}) {
     ],
   }), 'Budgets are in the histories of the heaps: recordings and logs in json have them.');
   chart('allocation', overRows({
-    unit: 'bytes/s', series: [bytes('alloc_rate.bytes_per_s', 'allocated per second while the program ran', 'series-1', { spanGaps: true })],
+    unit: 'bytes/s', log: true, // of two collections in quick succession it is very high
+    series: [bytes('alloc_rate.bytes_per_s', 'allocated per second while the program ran', 'series-1', { spanGaps: true })],
   }), 'What was allocated is computed from the histories of two collections: recordings and logs in json have them.');
   chart('balance', overRows({
     unit: '', log: false,
@@ -80,6 +81,15 @@ function makeCharts(gcs, pauses, open, root = document, extents = {}) {
   }), 'Only server GC has several heaps, and their histories are in recordings and logs in json.');
   backgroundChart(gcs, pauses, head, open, chart);
   return starts;
+}
+
+// hardLimit returns the series of the heap's hard limit, if there is one. It is hidden if the heap is
+// so far from it that it would be hard to see.
+function hardLimit(gcs) {
+  if (!page.limit) return [];
+  let most = 0;
+  for (const key of ['heap.peak', 'heap.committed', 'process.memory.rss']) if (gcs.has(key)) for (const v of gcs.values(key)) if (v > most) most = v;
+  return [{ title: 'hard limit', color: 'series-6', dash: 'mixed', values: new Float64Array(gcs.rows).fill(page.limit), hidden: page.limit > 4 * most }];
 }
 
 // drawThresholds draws where pauses are noticeable and long.

@@ -28,12 +28,12 @@ async function startComparison() {
   document.documentElement.dataset.ready = String(Math.round(performance.now()));
 }
 
-// extent returns the least and the greatest of several lists, null without any.
+// extent returns the least above 0 and the greatest of several lists, null without any.
 function extent(lists) {
   let low = Infinity, high = -Infinity;
   for (const list of lists) {
     for (const v of list) {
-      if (v < low) low = v;
+      if (v > 0 && v < low) low = v; // a logarithmic scale has no 0
       if (v > high) high = v;
     }
   }

@@ -25,7 +25,7 @@ class GCTable {
       clearTimeout(this.timer);
       this.timer = setTimeout(() => this.setFilter(this.search.value), 120);
     } });
-    const only = el('input', { type: 'checkbox', onchange: () => { this.inRange = only.checked; this.page = 0; this.update(); } });
+    const only = this.only = el('input', { type: 'checkbox', onchange: () => { this.inRange = only.checked; this.page = 0; this.update(); } });
     this.count = el('span', { 'aria-live': 'polite' });
     this.pager = el('div', { class: 'pages' });
     this.table = el('table', { id: 'gcs' });
@@ -120,7 +120,7 @@ class GCTable {
       return el('td', { class: (c.names ? (c.key === 'condemned.reasons' ? 'wide' : null) : 'num'), title: c.key === 'condemned.reasons' ? text : null }, text || '–');
     })));
     this.table.replaceChildren(el('caption', { class: 'hidden' }, 'Collections'), el('thead', null, head), el('tbody', null, body));
-    this.count.textContent = this.order.length === gcs.rows ? `${gcs.rows.toLocaleString('en')} collections` : `${this.order.length.toLocaleString('en')} of ${gcs.rows.toLocaleString('en')} collections`;
+    this.count.textContent = this.order.length === gcs.rows ? `${gcs.rows.toLocaleString('en')} collection${gcs.rows === 1 ? '' : 's'}` : `${this.order.length.toLocaleString('en')} of ${gcs.rows.toLocaleString('en')} collections`;
     const last = Math.max(0, Math.ceil(this.order.length / pageRows) - 1);
     const go = (to) => () => { this.page = to; this.render(); this.scroll.scrollTop = 0; };
     this.pager.replaceChildren(
@@ -142,6 +142,7 @@ class GCTable {
     this.target = row;
     let at = this.order.indexOf(row);
     if (at < 0) {
+      this.only.checked = this.inRange = false;
       this.setFilter('');
       at = this.order.indexOf(row);
     }
