@@ -2,6 +2,7 @@ package gcload
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -15,6 +16,8 @@ import (
 // A Line is a line of the program's own account. Nothing in it comes from EventPipe. Index is a
 // number, in marks an object.
 type Line struct {
+	Text json.RawMessage `json:"-"` // the line itself
+
 	Event, Kind, Label, Cmd string
 	PID                     int
 	Index                   json.RawMessage
@@ -104,6 +107,7 @@ func (p *Process) read(out io.Reader) {
 		if json.Unmarshal(s.Bytes(), &l) != nil {
 			continue
 		}
+		l.Text = bytes.Clone(s.Bytes())
 		p.mu.Lock()
 		p.lines = append(p.lines, l)
 		p.mu.Unlock()

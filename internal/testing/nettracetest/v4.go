@@ -61,6 +61,7 @@ type V4 struct {
 	size  int     // position of the size of the open EventBlock
 	block int     // position of its content
 	enc   encoder // for its rows
+	times times   // of its rows
 }
 
 // Begin writes the preamble and the Trace object.
@@ -117,11 +118,14 @@ func (w *V4) Open() {
 	w.block = len(w.Bytes)
 	w.Bytes = le32(w.Bytes, 20|1<<16) // the size of the block's header, and a flag: its rows are compressed
 	w.Bytes = le64(w.Bytes, 0, 0)
-	w.enc = encoder{}
+	w.enc, w.times = encoder{}, times{}
 }
 
 // Add writes a row into the open block.
-func (w *V4) Add(r Row) { w.Bytes = w.enc.row(w.Bytes, w.seq.number(r), 4) }
+func (w *V4) Add(r Row) {
+	w.Bytes = w.enc.row(w.Bytes, w.seq.number(r), 4)
+	w.times.add(r.Ticks)
+}
 
 // Lose advances a thread's sequence number by n events that are not written.
 func (w *V4) Lose(thread uint64, n uint32) {
@@ -131,6 +135,7 @@ func (w *V4) Lose(thread uint64, n uint32) {
 // Close ends the open block.
 func (w *V4) Close() {
 	binary.LittleEndian.PutUint32(w.Bytes[w.size:], uint32(len(w.Bytes)-w.block))
+	w.times.put(w.Bytes[w.block:])
 	w.Bytes = append(w.Bytes, 6)
 }
 
@@ -213,16 +218,36 @@ func (n *numbers) number(r Row) Row {
 // block numbers rows and returns the content of a block with them.
 func (n *numbers) block(rows []Row, fixed bool, major int) []byte {
 	b := blockHeader(!fixed)
-	enc := encoder{}
+	enc, t := encoder{}, times{}
 	for _, r := range rows {
 		r = n.number(r)
+		t.add(r.Ticks)
 		if fixed {
 			b = uncompressed(b, r, major)
 		} else {
 			b = enc.row(b, r, major)
 		}
 	}
+	t.put(b)
 	return b
+}
+
+// times are the smallest and the largest time of the rows of a block, which its header contains.
+type times struct {
+	some        bool
+	first, last int64
+}
+
+func (t *times) add(ticks int64) {
+	if !t.some {
+		*t = times{true, ticks, ticks}
+	}
+	t.first, t.last = min(t.first, ticks), max(t.last, ticks)
+}
+
+func (t *times) put(block []byte) {
+	binary.LittleEndian.PutUint64(block[4:], uint64(t.first))
+	binary.LittleEndian.PutUint64(block[12:], uint64(t.last))
 }
 
 func blockHeader(compressed bool) []byte {

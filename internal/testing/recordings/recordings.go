@@ -74,14 +74,10 @@ func ForEach(t *testing.T, run func(t *testing.T, tr Trace)) (all bool) {
 	return all
 }
 
-// Traces lists the recordings in a subfolder of the shared folder, or skips the test. Short tests
-// skip it: they run with the race detector, which makes them ten times as slow and finds nothing in
-// code with a single thread.
+// Traces lists the recordings in a subfolder of the shared folder, or skips the test if it is short.
 func Traces(t testing.TB, folder string) []Trace {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("the recordings of the repository are enough for -short")
-	}
+	Long(t)
 	return list(t, filepath.Join(Dir(t), folder))
 }
 
@@ -97,6 +93,15 @@ func list(t testing.TB, dir string) []Trace {
 		list = append(list, Trace{name, f})
 	}
 	return list
+}
+
+// Long skips a long test of code with a single goroutine if tests are short: they run with the race
+// detector, which makes them ten times as slow and finds nothing there.
+func Long(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("a long test of code with a single goroutine")
+	}
 }
 
 // Read returns the content of a file, unpacked if its name ends in .gz.

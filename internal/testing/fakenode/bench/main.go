@@ -4,8 +4,10 @@ package main
 
 import (
 	"cmp"
+	_ "embed"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +18,7 @@ import (
 
 	"github.com/gclog/gclog/internal/testing/fakenode"
 	"github.com/gclog/gclog/internal/testing/fakenode/check"
+	"github.com/gclog/gclog/internal/testing/terminal"
 	"golang.org/x/sys/unix"
 )
 
@@ -27,16 +30,23 @@ type load struct {
 	alone     bool          // each collection is followed by silence
 	sweep     time.Duration // how often the daemon looks for processes; 0: its default
 	slack     time.Duration // timer slack of the daemon; 0: the system's default
+	scrapes   time.Duration // how often its metrics are scraped; 0: never
+	top       bool          // gclog top watches it, not the daemon
+	tables    bool          // it writes Parquet files, too
+	least     bool          // the same processes are read by a C program too
 }
 
 var loads = []load{
 	{name: "no process"},
 	{name: "no process, not looked for", sweep: unseen},
 	{name: "20 idle ones, not looked for", processes: 20, sweep: unseen},
-	{name: "30 processes, 1 GC/s each", processes: 30, rate: 1},
+	{name: "30 processes, 1 GC/s each", processes: 30, rate: 1, least: true},
 	{name: "the same as the unit runs it", processes: 30, rate: 1, slack: unitSlack},
 	{name: "25 that are silent after each", processes: 25, rate: 0.4, alone: true},
 	{name: "500 processes, 10 GC/s each", processes: 500, rate: 10},
+	{name: "the same, scraped every 5 s", processes: 500, rate: 10, scrapes: 5 * time.Second},
+	{name: "the same, with Parquet files", processes: 500, rate: 10, tables: true},
+	{name: "top: 20 processes, 2 GC/s each", processes: 20, rate: 2, top: true},
 }
 
 const (
@@ -98,7 +108,17 @@ func (l *load) run(gclog string, duration time.Duration) (err error) {
 		}
 	}
 	logs := filepath.Join(dir, "logs")
-	d, err := l.startDaemon(n, gclog, dir, logs)
+	s := &scraper{}
+	if l.scrapes > 0 {
+		if s.address, err = freeAddress(); err != nil {
+			return err
+		}
+	}
+	start := l.startDaemon
+	if l.top {
+		start = l.startTop
+	}
+	d, err := start(n, gclog, dir, logs, s.address)
 	if err != nil {
 		return err
 	}
@@ -111,30 +131,67 @@ func (l *load) run(gclog string, duration time.Duration) (err error) {
 	} else {
 		time.Sleep(warmUp)
 	}
-	before, err := measure(d.pid())
-	if err != nil {
-		return err
+	if l.scrapes > 0 {
+		s.start(l.scrapes)
 	}
 	mine := ownCPU()
 	w := watchFiles(n, logs)
-	time.Sleep(duration)
-	after, err := measure(d.pid())
+	u, err := use(d.pid(), duration)
 	if err != nil {
 		return err
 	}
 	mine = ownCPU() - mine
 	late := w.stop()
-	seconds := after.at.Sub(before.at).Seconds()
-	fmt.Printf("%-30s %9.2f %9.1f %9.1f %9.1f %9s %9s %9.2f\n", l.name,
-		100*(after.cpu-before.cpu).Seconds()/seconds, float64(after.peak)/1e6, float64(after.wakeUps-before.wakeUps)/seconds,
-		w.rate(n, seconds), millis(late, 0.5), millis(late, 0.99), 100*mine.Seconds()/seconds)
+	fmt.Printf("%-30s %s %9.1f %9s %9s %9.2f\n", l.name, u, w.rate(n, u.seconds), millis(late, 0.5), millis(late, 0.99), 100*mine.Seconds()/u.seconds)
+	if l.scrapes > 0 {
+		if err := s.end(); err != nil {
+			return err
+		}
+	}
 	if err := d.stop(); err != nil {
 		return err
 	}
-	if l.processes == 0 {
+	if l.processes == 0 || l.top {
 		return nil
 	}
-	return check.Node(n, logs, check.Options{})
+	if err := check.Node(n, logs, check.Options{}); err != nil || !l.least {
+		return err
+	}
+	return readInC(dir, duration)
+}
+
+//go:embed testdata/least.c
+var least []byte
+
+// readInC measures a C program that reads the same processes and wakes up every 100 ms.
+func readInC(dir string, duration time.Duration) error {
+	const name = "a C program that only reads"
+	source, program := filepath.Join(dir, "least.c"), filepath.Join(dir, "least")
+	if err := os.WriteFile(source, least, 0o600); err != nil {
+		return err
+	}
+	sockets, err := filepath.Glob(filepath.Join(dir, "dotnet-diagnostic-*"))
+	if err != nil {
+		return err
+	}
+	compile := exec.Command("cc", "-O2", "-o", program, source)
+	if out, err := compile.CombinedOutput(); err != nil {
+		fmt.Printf("%-30s not measured: it cannot be compiled: %v %s\n", name, err, out)
+		return nil
+	}
+	cmd := exec.Command(program, append([]string{"100"}, sockets...)...)
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	defer func() { _, _ = cmd.Process.Kill(), cmd.Wait() }()
+	time.Sleep(warmUp)
+	u, err := use(cmd.Process.Pid, duration)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%-30s %s\n", name, u)
+	return nil
 }
 
 // waitAttached waits until every runtime has a session.
@@ -157,14 +214,18 @@ func waitAttached(n *fakenode.Node, d *daemon) error {
 	}
 }
 
-// A daemon is a running gclog daemon.
+// A daemon is a running gclog daemon, or gclog top.
 type daemon struct {
 	cmd  *exec.Cmd
 	done chan error
 }
 
-func (l *load) startDaemon(n *fakenode.Node, gclog, dir, logs string) (*daemon, error) {
+func (l *load) startDaemon(n *fakenode.Node, gclog, dir, logs, metrics string) (*daemon, error) {
 	config := filepath.Join(dir, "gclog.yaml")
+	tables := ""
+	if l.tables {
+		tables = filepath.Join(dir, "fleet", "%hn.parquet")
+	}
 	err := os.WriteFile(config, fmt.Appendf(nil, `version: 1
 discovery:
   interval: %v
@@ -172,9 +233,11 @@ discovery:
 outputs:
   - path: %s/%%n-%%p.json
     filesize: 1G
-http: {listen: ""}
+http: {listen: %q}
+metrics: {enabled: %v}
+parquet: {path: %q, max_rows: 40000}
 log: {level: warn}
-`, cmp.Or(l.sweep, sweep), n.Pattern(), logs), 0o600)
+`, cmp.Or(l.sweep, sweep), n.Pattern(), logs, metrics, metrics != "", tables), 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -186,6 +249,31 @@ log: {level: warn}
 	if err := startWithSlack(d.cmd, l.slack); err != nil {
 		return nil, err
 	}
+	go func() { d.done <- d.cmd.Wait() }()
+	return d, nil
+}
+
+// startTop starts gclog top on a terminal of its own.
+func (l *load) startTop(n *fakenode.Node, gclog, _, _, _ string) (*daemon, error) {
+	main, tty, err := terminal.Open(160, 50)
+	if err != nil {
+		return nil, err
+	}
+	defer tty.Close()
+	args := []string{"top", "--socket", "none"}
+	for _, r := range n.Runtimes() {
+		args = append(args, strconv.Itoa(r.PID()))
+	}
+	d := &daemon{cmd: exec.Command(gclog, args...), done: make(chan error, 1)}
+	d.cmd.Stdin, d.cmd.Stdout, d.cmd.Stderr = tty, tty, tty
+	d.cmd.Env = append(os.Environ(), "TERM=xterm-256color")
+	if err := startWithSlack(d.cmd, l.slack); err != nil {
+		return nil, err
+	}
+	go func() {
+		_, _ = io.Copy(io.Discard, main)
+		_ = main.Close()
+	}()
 	go func() { d.done <- d.cmd.Wait() }()
 	return d, nil
 }

@@ -20,6 +20,32 @@ type measurement struct {
 	wakeUps int64         // of all threads
 }
 
+// A usage is what a process used in some time.
+type usage struct {
+	seconds      float64
+	cpu, wakeUps float64 // per second; CPU in per cent of a core
+	peak         int64   // bytes
+}
+
+// use measures a process for a while.
+func use(pid int, duration time.Duration) (usage, error) {
+	before, err := measure(pid)
+	if err != nil {
+		return usage{}, err
+	}
+	time.Sleep(duration)
+	after, err := measure(pid)
+	seconds := after.at.Sub(before.at).Seconds()
+	return usage{
+		seconds: seconds, cpu: 100 * (after.cpu - before.cpu).Seconds() / seconds,
+		wakeUps: float64(after.wakeUps-before.wakeUps) / seconds, peak: after.peak,
+	}, err
+}
+
+func (u usage) String() string {
+	return fmt.Sprintf("%9.2f %9.1f %9.1f", u.cpu, float64(u.peak)/1e6, u.wakeUps)
+}
+
 func measure(pid int) (m measurement, err error) {
 	dir := filepath.Join("/proc", strconv.Itoa(pid))
 	m.at = time.Now()

@@ -27,6 +27,9 @@ const isGclog = "GCLOG_TEST_PROGRAM"
 func TestMain(m *testing.M) {
 	fakenode.Main()
 	fakefuse.Main()
+	if os.Getenv(isOther) != "" {
+		other()
+	}
 	if file := os.Getenv(isStepped); file != "" {
 		os.Exit(steppedDaemon(file, os.Getenv(isGclog)))
 	}

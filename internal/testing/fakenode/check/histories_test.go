@@ -128,6 +128,10 @@ func history(t *testing.T, seed uint64, length time.Duration) *fakenode.Node {
 	t.Helper()
 	n := newNode(t, seed)
 	h := newHost(t, n, seed%3 == 0)
+	h.outside = newOutside(t, seed, filepath.Join(t.ArtifactDir(), "outside"))
+	if err := h.level("normal"); err != nil {
+		t.Fatal(err)
+	}
 	h.start()
 	c := fakenode.Chaos{
 		Seed: seed, Duration: length, Every: 100 * time.Millisecond, Processes: 8, Rate: 50, Beside: h.mischiefs(),
@@ -138,6 +142,7 @@ func history(t *testing.T, seed uint64, length time.Duration) *fakenode.Node {
 	}
 	h.calm()
 	h.d.terminate(t)
+	h.outside.check()
 	if err := check.Node(n, h.written, h.options); err != nil {
 		t.Errorf("%v\n%s%s", err, h.said.String(), h.d.stderr.String())
 		keepLedgers(t, n)
@@ -160,11 +165,12 @@ type host struct {
 	t       *testing.T
 	config  string
 	clock   string
-	written string // folder with everything that the daemon has written
-	logs    string // folder below it that the daemon writes to
-	include string // pattern for the command lines of the processes that the daemon logs
-	size    string // files are rotated at this size
-	kills   bool   // the daemon may be killed
+	written string   // folder with everything that the daemon has written
+	logs    string   // folder below it that the daemon writes to
+	include string   // pattern for the command lines of the processes that the daemon logs
+	size    string   // files are rotated at this size
+	kills   bool     // the daemon may be killed
+	outside *outside // nil: the daemon only writes logs
 	d       *program
 	said    strings.Builder // output of the previous daemons
 	full    func()          // ends the shortage of space, if the disk is full
@@ -190,12 +196,15 @@ func newHost(t *testing.T, n *fakenode.Node, kills bool) *host {
 
 // level writes the configuration.
 func (h *host) level(level string) error {
+	more := "http: {listen: \"\"}\n"
+	if h.outside != nil {
+		more = h.outside.configuration()
+	}
 	return replace(h.config, fmt.Sprintf(`version: 1
 discovery: {interval: 500ms, include: [{command_line: %q}]}
 session: {level: %s}
 outputs: [{path: "%s/%%s-%%n-%%p.json", filesize: %s, filecount: 1000}]
-http: {listen: ""}
-`, h.include, level, h.logs, h.size))
+%s`, h.include, level, h.logs, h.size, more))
 }
 
 func (h *host) start() {

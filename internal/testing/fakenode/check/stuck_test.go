@@ -21,6 +21,19 @@ import (
 // hanging is how many file systems hang in TestStuckFileSystems.
 const hanging = 64
 
+// isOther makes this program a process of another user, which does nothing.
+const isOther = "GCLOG_OTHER"
+
+func other() {
+	if err := syscall.Setuid(12345); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	for {
+		time.Sleep(time.Hour)
+	}
+}
+
 // recorded runs a recorded process in a temporary directory, and returns its pid.
 func recorded(t *testing.T, tmp, service string, through ...string) int {
 	t.Helper()
@@ -41,8 +54,8 @@ func TestStuckFileSystems(t *testing.T) {
 	defer hung.Stop()
 	for i := range hanging {
 		enter := hung.Enter()
-		cmd := exec.Command(enter[0], append(enter[1:], "setpriv", "--reuid=12345", "--clear-groups", "--", "sleep", "600")...)
-		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + hung.Dir(i)}
+		cmd := exec.Command(enter[0], append(enter[1:], os.Args[0])...) // with several threads
+		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), isOther + "=1", "TMPDIR=" + hung.Dir(i)}
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}

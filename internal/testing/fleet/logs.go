@@ -1,0 +1,58 @@
+package fleet
+
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/output"
+)
+
+// WriteLogs writes the logs of a fleet as the daemon does, a JSON log for each process, to a
+// directory, and passes the same records to what observe returns. It returns how many records of
+// collections the logs contain, and their size in bytes.
+func (f *Fleet) WriteLogs(dir string, observe func(*gclog.Process) formats.Observer) (collections, size int64, err error) {
+	format, err := formats.Find("json")
+	if err != nil {
+		return 0, 0, err
+	}
+	var last *os.File
+	closeLast := func() {
+		if last == nil {
+			return
+		}
+		info, statErr := last.Stat()
+		if statErr == nil {
+			size += info.Size()
+		}
+		for _, e := range []error{statErr, last.Close()} {
+			if err == nil {
+				err = e
+			}
+		}
+	}
+	f.Play(func(p *gclog.Process) formats.Observer {
+		closeLast()
+		path := filepath.Join(dir, output.Expand("%s-%p-%c.json", p, p.Host))
+		var openErr error
+		if last, openErr = os.Create(path); openErr != nil {
+			err = openErr
+			return formats.NopObserver{}
+		}
+		out := formats.NewStream(last, false)
+		log := formats.NewWriter(format, out, formats.Options{Process: *p, Version: "1.0", Session: "fleet"})
+		return formats.Tee(log, formats.Events(&counter{n: &collections}), observe(p))
+	})
+	closeLast()
+	return collections, size, err
+}
+
+// A counter counts collections.
+type counter struct {
+	gclog.NopObserver
+	n *int64
+}
+
+// GC counts a collection.
+func (c *counter) GC(*gclog.GCDetails) { *c.n++ }
