@@ -83,7 +83,7 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 				continue
 			}
 			if len(tail) == 0 || tail[0] == "--" {
-				return nil, usagef("%s needs a value (see gclog %s --help)", a, cmd.Name)
+				return nil, usagef("%s needs a value (see gclog %s --help)", a, strings.Join(args[1:at+1], " "))
 			}
 			flags = append(flags, tail[0])
 			tail = tail[1:]

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -42,8 +43,10 @@ Examples:
    gclog attach 4711 -o gc.log -o gc.csv       two files from one session
    gclog attach 4711 -Xlog:gc*:file=gc-%p.log:time,uptime,level,tags
    gclog attach 4711 --duration 5m --format csv > gc.csv
+   gclog attach 4711 -o gc.json --on 'pause > 1s' --do heap:slow.gcdump
+   gclog attach 4711 --on exit --do 'exec:mail -s "$GCLOG_TEXT" root'
    gclog attach -- dotnet app.dll              the same as gclog run -- dotnet app.dll`,
-		Flags: join(targetFlags(), outputFlags(), rotationFlags(defaultFileCount), sessionFlags(), []cli.Flag{
+		Flags: join(targetFlags(), outputFlags(), rotationFlags(defaultFileCount), sessionFlags(), onFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "duration", Category: endingOptions, Usage: "stop after `TIME`: 90s, 5m, 00:00:05:00"},
 			&cli.Int64Flag{Name: "count", Category: endingOptions, Usage: "stop after `N` collections", DefaultText: "unlimited"},
 			&cli.BoolFlag{Name: "follow", Category: endingOptions, Usage: "when the process ends, wait for the next one with this name or service"},
@@ -76,6 +79,7 @@ type watch struct {
 	progress *attach.Progress
 	closing  *analysis.Statistics // statistics of the session; nil: its closing message is not printed
 	quiet    bool                 // print no closing messages
+	do       *doer                // does what rules ask for; nil: there are none
 }
 
 // logOptions reads the options of a log, for attach and run.
@@ -93,6 +97,9 @@ func (p *program) logOptions(c *cli.Context, byDefault string) (*watch, error) {
 		return nil, err
 	}
 	w.format = format
+	if w.do, err = p.doer(c, format); err != nil {
+		return nil, err
+	}
 	return w, nil
 }
 
@@ -139,14 +146,11 @@ func (p *program) formatOptions(c *cli.Context) (o formats.Options, err error) {
 	return o, err
 }
 
-// onScreen reports whether records go to the terminal: then they show the progress.
-func (w *watch) onScreen() bool {
-	for _, o := range w.outputs {
-		if o.Path == output.Stdout && screen.IsTerminal(w.p.stdout) || o.Path == output.Stderr && w.p.ui.terminal {
-			return true
-		}
-	}
-	return false
+// onScreen reports whether records go to the terminal.
+func (p *program) onScreen(outputs []output.Spec) bool {
+	return slices.ContainsFunc(outputs, func(o output.Spec) bool {
+		return o.Path == output.Stdout && screen.IsTerminal(p.stdout) || o.Path == output.Stderr && p.ui.terminal
+	})
 }
 
 func (p *program) attach(c *cli.Context) error {
@@ -164,6 +168,7 @@ func (p *program) attach(c *cli.Context) error {
 	ctx, reopen, release := p.signals(c.Context)
 	defer release()
 	w.reopen = reopen
+	defer w.do.close()
 	if c.Bool("follow") {
 		return w.follow(ctx, ch)
 	}
@@ -303,13 +308,13 @@ func (w *watch) one(ctx context.Context, t *session.Target) (*attach.Result, err
 		return nil, doctor.Explain(t, err)
 	}
 	w.progress.GCs.Store(0)
-	o := w.options(t)
+	o, endDoing := w.options(t)
+	defer endDoing()
 	o.Process = &facts
 	o.Started = w.sayStarted
 	o.Waiting = w.p.sayEnding(t)
-	if !w.onScreen() {
-		defer w.p.ui.watch(w.line)()
-	}
+	w.p.ui.data = w.p.onScreen(w.outputs)
+	defer w.p.ui.watch(w.line)()
 	result, err := w.session(ctx, o)
 	if err != nil {
 		return nil, doctor.Explain(t, err)
@@ -363,7 +368,8 @@ func (p *program) awaitStartup(ctx context.Context, t *session.Target, duration 
 // oneOfTree watches a process that gclog has started, from its start: see attach.SessionOptions for
 // early and resume. exit returns how it ended, if that is known.
 func (w *watch) oneOfTree(ctx context.Context, t *session.Target, early, resume bool, exit func() (int, bool, bool)) (*attach.Result, error) {
-	o := w.options(t)
+	o, endDoing := w.options(t)
+	defer endDoing()
 	o.Exit, o.Early, o.Resume = exit, early, resume
 	result, err := w.session(ctx, o)
 	if err != nil {
@@ -373,17 +379,32 @@ func (w *watch) oneOfTree(ctx context.Context, t *session.Target, early, resume 
 	return result, nil
 }
 
-func (w *watch) options(t *session.Target) attach.Options {
-	o := attach.Options{
+// options returns the options of a session, and what ends what belongs to it.
+func (w *watch) options(t *session.Target) (o attach.Options, end func()) {
+	o = attach.Options{
 		Target: t, Config: w.config, Outputs: w.outputs, Opener: w.opener, Format: w.format,
 		Count: max(0, w.count-w.total), Until: w.end, Reopen: w.reopen, Progress: w.progress,
 	}
 	if w.p.ui.terminal && !w.quiet {
 		w.closing = analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always(), Live: true})
 		w.closing.Begin(0)
-		o.Observer = w.closing
 	}
-	return o
+	var doing *doing
+	if w.do != nil {
+		doing = w.do.of(w.config)
+		o.Flight, o.Switch = doing.recorder, doing.levels
+	}
+	o.Observe = func(process *gclog.Process) formats.Observer {
+		var list []formats.Observer
+		if w.closing != nil {
+			list = append(list, formats.Events(w.closing))
+		}
+		if doing != nil {
+			list = append(list, doing.engine.Observe(process))
+		}
+		return formats.Tee(list...)
+	}
+	return o, doing.end
 }
 
 // end returns when the log is to end. The duration starts with the first call: when the first

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gclog/gclog/formats/screen"
 	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/condition"
 	"github.com/gclog/gclog/internal/history"
 	"github.com/urfave/cli/v2"
 )
@@ -23,7 +24,8 @@ but even the largest one is within the limit. Each condition gets a line. For a 
 recording the exit code is 2, whatever the conditions say.
 
 A condition is a METRIC, one of > >= < <= == != and a value with its unit (ns, us, ms, s;
-KB, MB, GB, or K, M, G as factors of 1024; %), in quotes. Metrics are pause.p99, pause.max, pause.share, gc.count,
+KB, MB, GB, or K, M, G as factors of 1024; %), in quotes. && || ! and parentheses combine
+comparisons, + - * / calculate. Metrics are pause.p99, pause.max, pause.share, gc.count,
 gen2.blocking.count, heap.after.max, alloc.rate, findings.errors, findings.warnings
 and many more: docs/analysis.md lists them, gclog summary -o json prints them.
 
@@ -32,6 +34,8 @@ Examples:
          --fail-if 'pause.share>5%'
    gclog check gc*.json --fail-if 'heap.after.max>=512M' \
          --fail-if 'findings.errors>0'
+   gclog check app.nettrace \
+         --fail-if 'pause.p99>50ms && gc.count>=100'
    gclog check app.nettrace --fail-if 'gen2.blocking.count>3' --junit gc.xml
    gclog check 4711 --duration 1m --fail-if 'alloc.rate>500MB/s'
    gclog check app.nettrace --since 1m --fail-if 'gc.missed!=0' -o json`,
@@ -52,7 +56,11 @@ func (p *program) check(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	conditions, err := parseConditions(c.StringSlice(failIfFlag))
+	texts := c.StringSlice(failIfFlag)
+	if len(texts) == 0 {
+		return usagef("check needs a condition: --%s 'pause.p99>50ms'", failIfFlag)
+	}
+	conditions, err := parseConditions(texts, metricScope(allMetrics(), "docs/analysis.md lists them, gclog summary -o json prints them"))
 	if err != nil {
 		return err
 	}
@@ -66,10 +74,7 @@ func (p *program) check(c *cli.Context) error {
 	}
 	s := a.statistics.Summary()
 	metrics := a.checkable(h, s)
-	var verdicts []verdict
-	for i := range conditions {
-		verdicts = append(verdicts, conditions[i].judge(metrics))
-	}
+	verdicts := judgeAll(conditions, metrics)
 	if how == "json" {
 		err = errors.Join(p.printJSON(p.checkJSON(h, s.Window, verdicts)), err)
 	} else {
@@ -91,19 +96,12 @@ func (p *program) check(c *cli.Context) error {
 	return &codedError{exitCode(err), errors.Join(failed, err)}
 }
 
-func parseConditions(texts []string) (list []condition, err error) {
-	if len(texts) == 0 {
-		return nil, usagef("check needs a condition: --%s 'pause.p99>50ms'", failIfFlag)
+// judgeAll evaluates conditions.
+func judgeAll(conditions []*condition.Condition, metrics []checkMetric) (list []verdict) {
+	for _, c := range conditions {
+		list = append(list, judge(c, metrics))
 	}
-	metrics := allMetrics()
-	for _, s := range texts {
-		c, err := parseCondition(s, metrics)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, c)
-	}
-	return list, nil
+	return list
 }
 
 // failure returns the error of a check that failed, with a line for each condition that failed.
@@ -112,9 +110,9 @@ func failure(verdicts []verdict) error {
 	for i := range verdicts {
 		switch v := &verdicts[i]; v.result {
 		case verdictFailed:
-			lines = append(lines, fmt.Errorf("failed: %s: %s", v.text, v.explain()))
+			lines = append(lines, fmt.Errorf("failed: %s: %s", v.Text, v.explain()))
 		case verdictError:
-			lines = append(lines, fmt.Errorf("cannot be evaluated: %s: %s", v.text, v.explain()))
+			lines = append(lines, fmt.Errorf("cannot be evaluated: %s: %s", v.Text, v.explain()))
 		}
 	}
 	if len(lines) == 0 {
@@ -128,25 +126,52 @@ var resultStyles = map[string]screen.Style{verdictPassed: screen.Good, verdictFa
 // resultTexts are the results in the lines for people.
 var resultTexts = map[string]string{verdictPassed: "ok", verdictFailed: "failed", verdictError: "error"}
 
-// printVerdictLines prints a line for each condition.
+// printVerdictLines prints a line for each condition, and for each comparison in it if there are
+// several.
 func (p *program) printVerdictLines(verdicts []verdict) error {
 	paint := screen.Painter(screen.Colored(p.stdout))
 	results, names := 0, 0 // widths of their columns
 	for i := range verdicts {
 		v := &verdicts[i]
-		results, names = max(results, len(resultTexts[v.result])), max(names, len(v.metric.Name))
+		results = max(results, len(resultTexts[v.result]))
+		for j := range v.parts {
+			names = max(names, len(v.parts[j].name()))
+		}
 	}
 	var b strings.Builder
 	width, _ := screen.Size(p.stdout)
+	line := func(result string, style screen.Style, rest string, indent int) {
+		result = fmt.Sprintf("%-*s", results, result)
+		lines := screen.Wrap(nil, result+rest, width, indent)
+		fmt.Fprintf(&b, "%s%s\n", paint(style, result), lines[len(result):])
+	}
 	for i := range verdicts {
 		v := &verdicts[i]
-		result := fmt.Sprintf("%-*s", results, resultTexts[v.result])
-		rest := fmt.Sprintf("  %-*s %s", names, v.metric.Name, oneLine(v.line()))
-		lines := screen.Wrap(nil, result+rest, width, results+names+3)
-		fmt.Fprintf(&b, "%s%s\n", paint(resultStyles[v.result], result), lines[len(result):])
+		result, style := resultTexts[v.result], resultStyles[v.result]
+		if !v.single() {
+			line(result, style, "  "+oneLine(v.Text), results+2)
+			result = ""
+		}
+		for j := range v.parts {
+			x := &v.parts[j]
+			line(result, style, fmt.Sprintf("  %-*s %s", names, x.name(), oneLine(x.line())), results+names+3)
+		}
 	}
 	_, err := fmt.Fprint(p.out, b.String())
 	return err
+}
+
+// single reports whether the condition is one comparison with a limit.
+func (v *verdict) single() bool {
+	return len(v.parts) == 1 && v.parts[0].Simple && v.parts[0].result == v.result
+}
+
+// name returns the metric that a comparison is about, or the comparison, if it is about several.
+func (p *part) name() string {
+	if p.Simple {
+		return p.actual[0].Name
+	}
+	return p.Text + ":"
 }
 
 // checkGC contains the result of a check in JSON.
@@ -156,14 +181,22 @@ type checkGC struct {
 }
 
 type conditionJSON struct {
-	Condition string          `json:"condition"`
-	Metric    string          `json:"metric"`
-	Operator  string          `json:"operator"`
-	Limit     analysis.Number `json:"limit"`
-	Actual    analysis.Number `json:"actual"`
-	Result    string          `json:"result"`
-	Reason    string          `json:"reason,omitempty"` // why there is no number
-	Note      string          `json:"note,omitempty"`   // what the number leaves out
+	Condition string `json:"condition"`
+	comparisonOf
+	Result string `json:"result"`
+	Reason string `json:"reason,omitempty"` // why there is no number
+	Note   string `json:"note,omitempty"`   // what the number leaves out
+	// Comparisons are those of a condition that is not just one comparison with a limit.
+	Comparisons []conditionJSON `json:"comparisons,omitempty"`
+}
+
+// comparisonOf is what a comparison with a limit consists of, or the metrics of another one.
+type comparisonOf struct {
+	Metric   string                     `json:"metric,omitempty"`
+	Operator string                     `json:"operator,omitempty"`
+	Limit    *analysis.Number           `json:"limit,omitempty"`
+	Actual   *analysis.Number           `json:"actual,omitempty"`
+	Metrics  map[string]analysis.Number `json:"metrics,omitempty"`
 }
 
 func (p *program) checkJSON(h *history.History, w analysis.Window, verdicts []verdict) *historyJSON {
@@ -174,15 +207,39 @@ func newCheckGC(verdicts []verdict) checkGC {
 	gc := checkGC{Passed: failure(verdicts) == nil, Conditions: []conditionJSON{}}
 	for i := range verdicts {
 		v := &verdicts[i]
-		x := conditionJSON{
-			Condition: v.text, Metric: v.metric.Name, Operator: v.operator, Result: v.result,
-			Limit: v.limit, Actual: v.actual.Number,
+		x := conditionJSON{Condition: v.Text, Result: v.result}
+		if v.single() {
+			x = v.parts[0].json()
+			x.Condition = v.Text
+		} else {
+			for j := range v.parts {
+				x.Comparisons = append(x.Comparisons, v.parts[j].json())
+			}
 		}
-		if !v.actual.Known() {
-			x.Reason = v.explain()
-		}
-		x.Note = v.actual.note
 		gc.Conditions = append(gc.Conditions, x)
 	}
 	return gc
+}
+
+func (p *part) json() conditionJSON {
+	x := conditionJSON{Condition: p.Text, Result: p.result}
+	for i := range p.actual {
+		m := &p.actual[i]
+		if !m.Known() {
+			x.Reason = p.explain()
+		}
+		if m.note != "" {
+			x.Note = m.note
+		}
+	}
+	if p.Simple {
+		m := &p.actual[0]
+		x.comparisonOf = comparisonOf{Metric: m.Name, Operator: p.Operator, Limit: &analysis.Number{Value: p.Limit, Unit: m.Unit}, Actual: &m.Number}
+		return x
+	}
+	x.Metrics = map[string]analysis.Number{}
+	for i := range p.actual {
+		x.Metrics[p.actual[i].Name] = p.actual[i].Number
+	}
+	return x
 }

@@ -67,22 +67,27 @@ func subjectOf(c *cli.Context, args []string) (files []string, ch choice, err er
 	return nil, ch, err
 }
 
-// areFiles reports whether arguments are files: those that exist, or that cannot be anything else.
-// A folder does not count: programs often run next to a folder with their name.
+// areFiles reports whether arguments are files: those that exist, or that cannot be anything else,
+// as several that are not all pids. A folder does not count: programs often run next to a folder
+// with their name.
 func areFiles(args []string) bool {
 	if len(args) != 1 {
-		return len(args) > 1
+		return slices.ContainsFunc(args, func(arg string) bool { return !isNumber(arg) })
 	}
 	arg := args[0]
-	ours := slices.Contains([]string{".nettrace", ".gcdump", ".log", ".json", ".csv", ".gz", ".zst"}, filepath.Ext(arg))
 	switch {
 	case arg == "" || isNumber(arg):
 		return false
-	case arg == "-", arg == ".", arg == "..", ours, strings.ContainsFunc(arg, func(r rune) bool { return r < utf8.RuneSelf && os.IsPathSeparator(uint8(r)) }):
+	case arg == "-", arg == ".", arg == "..", isFileName(arg), strings.ContainsFunc(arg, func(r rune) bool { return r < utf8.RuneSelf && os.IsPathSeparator(uint8(r)) }):
 		return true
 	}
 	info, err := os.Lstat(arg)
 	return err == nil && !info.IsDir() || errors.Is(err, fs.ErrPermission)
+}
+
+// isFileName reports whether a name has an extension of a file that gclog reads: no process is meant.
+func isFileName(name string) bool {
+	return slices.Contains([]string{".nettrace", ".gcdump", ".log", ".json", ".csv", ".gz", ".zst"}, filepath.Ext(name))
 }
 
 // choose reads the choice of a process from the flags and the arguments.
@@ -246,7 +251,7 @@ func (ch choice) near(list []session.Listed) string {
 
 // sayOfProcess prints how to choose a process that has the name of a file.
 func (p *program) sayOfProcess(c *cli.Context, files []string) {
-	if name := files[0]; len(files) == 1 && name == filepath.Base(name) && name != "-" {
+	if name := files[0]; len(files) == 1 && name == filepath.Base(name) && name != "-" && !isFileName(name) {
 		p.ui.sayf("%s is a file here; to choose the process of that name, use gclog %s -n %s", name, c.Command.Name, name)
 	}
 }

@@ -107,7 +107,7 @@ Examples:
 		Commands: []*cli.Command{
 			p.psCommand(), p.doctorCommand(), p.attachCommand(), p.runCommand(), p.convertCommand(), p.recordCommand(),
 			p.summaryCommand(), p.reportCommand(), p.explainCommand(), p.checkCommand(), p.compareCommand(), p.tuneCommand(), p.pausesCommand(), p.statCommand(), p.topCommand(),
-			p.heapCommand(), p.gcCommand(), p.settingsCommand(), p.daemonCommand(), p.ctlCommand(), p.healthCommand(), p.configCommand(), p.demoCommand(), p.versionCommand(), p.completionCommand(),
+			p.heapCommand(), p.gcCommand(), p.settingsCommand(), p.metricsCommand(), p.daemonCommand(), p.rulesCommand(), p.ctlCommand(), p.healthCommand(), p.configCommand(), p.demoCommand(), p.versionCommand(), p.completionCommand(),
 			p.manCommand(), p.xlogHelpCommand(), p.processesCommand(),
 		},
 	}
@@ -124,8 +124,8 @@ Examples:
 // log.
 func usageFailed(c *cli.Context, err error, _ bool) error {
 	name := "gclog"
-	if c.Command != nil && c.Command.Name != "" && c.Command.Name != name {
-		name += " " + c.Command.Name
+	if c.Command != nil && c.Command.HelpName != "" {
+		name = c.Command.HelpName
 	}
 	what := err.Error()
 	if flag, ok := strings.CutPrefix(what, "flag provided but not defined: "); ok {

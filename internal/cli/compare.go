@@ -64,7 +64,7 @@ func (p *program) compare(c *cli.Context) error {
 	if n := c.Args().Len(); n != 2 {
 		return usagef("compare needs two arguments, each a file, a directory, or a pattern in quotes: gclog compare before.json after.json")
 	}
-	conditions, err := parseDifferences(c.StringSlice(failIfFlag))
+	conditions, err := parseConditions(c.StringSlice(failIfFlag), metricScope(differenceMetrics(nil), "gclog compare shows them"))
 	if err != nil {
 		return err
 	}
@@ -72,10 +72,7 @@ func (p *program) compare(c *cli.Context) error {
 	if x == nil {
 		return err
 	}
-	var verdicts []verdict
-	for _, condition := range conditions {
-		verdicts = append(verdicts, condition.judge(x))
-	}
+	verdicts := judgeAll(conditions, differenceMetrics(x))
 	if how == "json" {
 		err = errors.Join(err, p.printJSON(p.comparisonJSON(x, verdicts)))
 	} else {

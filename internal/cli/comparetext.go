@@ -114,7 +114,11 @@ func perMinute(n analysis.Number) string { return strings.Replace(n.Text(), " pe
 // changeText formats a change with its sign.
 func changeText(n analysis.Number) string {
 	if n.Known() && n.Value >= 1000 { // of a rate that was 0, for example
-		return fmt.Sprintf("x%.3g", 1+n.Value/100)
+		times := 1 + n.Value/100
+		if times >= 1000 {
+			return fmt.Sprintf("x%.0f", times)
+		}
+		return fmt.Sprintf("x%.3g", times)
 	}
 	if n.Known() && n.Value > 0 {
 		return "+" + n.Text()

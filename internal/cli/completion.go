@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/gclog/gclog/internal/attach"
+	"github.com/gclog/gclog/internal/rules"
 	"github.com/gclog/gclog/session"
 	"github.com/urfave/cli/v2"
 )
@@ -49,6 +50,8 @@ func wordsFor(c *cli.Command) string {
 		return strings.Join(configurationWords, " ")
 	case "ctl":
 		return strings.Join(ctlWords, " ")
+	case "rules":
+		return strings.Join(rulesWords, " ")
 	case "completion":
 		return "bash zsh fish powershell"
 	}
@@ -62,7 +65,7 @@ func completesProcesses(name string) bool {
 
 // completesInputs reports whether the arguments of a command are files, or a running process.
 func completesInputs(name string) bool {
-	return slices.Contains([]string{"summary", "report", "check", "explain", "pauses", "stat", "top", "doctor", "settings", "heap stat"}, name)
+	return slices.Contains([]string{"summary", "report", "check", "explain", "pauses", "stat", "top", "doctor", "settings", "metrics", "heap stat"}, name)
 }
 
 // eachArgument calls f for the subcommands of a command whose argument can be a process, by the shell
@@ -136,7 +139,21 @@ func processWords(list []session.Listed) (words []word) {
 func valuesOf(flag string) []string {
 	switch flag {
 	case "--" + failIfFlag:
-		return append(names(allMetrics()), names(countedChanges(&findingChanges{}))...)
+		names := names(allMetrics())
+		for _, m := range differenceMetrics(nil) {
+			if !m.compared {
+				names = append(names, m.Name)
+			}
+		}
+		return names
+	case "--" + onFlag:
+		var names []string
+		for _, f := range rules.OnGC.Fields() {
+			names = append(names, f.Name)
+		}
+		return append(names, rules.Kinds[1:]...)
+	case "--" + doFlag:
+		return []string{"log", "exec:", "webhook:", "heap", "heap:"}
 	case "--" + thresholdFlagName:
 		return thresholdNames()
 	case "--" + timeIsFlag:

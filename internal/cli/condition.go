@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -8,47 +9,40 @@ import (
 	"strings"
 
 	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/condition"
 	"github.com/gclog/gclog/internal/history"
 	"github.com/gclog/gclog/internal/spelling"
 )
 
-// A condition is the argument of one --fail-if: the check fails if it is true.
-type condition struct {
-	text     string
-	metric   analysis.Metric // without its value
-	operator string
-	typed    string // the limit as the user wrote it
-	limit    analysis.Number
+// metricScope returns the scope of conditions on metrics, with their indexes. where says where they
+// are listed.
+func metricScope(metrics []checkMetric, where string) *condition.Scope {
+	s := &condition.Scope{About: "metric", Where: where, Meant: meant}
+	for _, m := range metrics {
+		s.Fields = append(s.Fields, condition.Field{Name: m.Name, Unit: m.Unit, Compared: m.compared})
+	}
+	return s
 }
 
-var conditionPattern = regexp.MustCompile(`^\s*([^\s<>=!]+)\s*(>=|<=|==|!=|>|<)\s*([^\s<>=!][^<>=!]*)$`)
-
-// parseCondition reads a condition on one of the metrics.
-func parseCondition(s string, metrics []checkMetric) (c condition, err error) {
-	parts := conditionPattern.FindStringSubmatch(s)
-	if parts == nil {
-		return c, usagef("--fail-if %q is not a condition: write 'METRIC>VALUE' in quotes (otherwise the shell interprets the >), such as 'pause.p99>50ms'; the operators are > >= < <= == !=", s)
+// parseCondition reads the argument of one --fail-if: the check fails if it is true.
+func parseCondition(text string, scope *condition.Scope) (*condition.Condition, error) {
+	c, err := scope.Parse(text)
+	if wrong, ok := errors.AsType[*condition.Error](err); ok {
+		return nil, usagef("--%s %q, column %d: %s", failIfFlag, text, wrong.Column, wrong.Msg)
 	}
-	i, err := findMetric(s, parts[1], metrics, "docs/analysis.md lists them, gclog summary -o json prints them")
-	if err != nil {
-		return c, err
-	}
-	c = condition{text: strings.TrimSpace(s), metric: metrics[i].Metric, operator: parts[2], typed: strings.TrimSpace(parts[3])}
-	c.limit.Unit = c.metric.Unit
-	if c.limit.Value, err = analysis.ParseValue(c.typed, c.metric.Unit); err != nil {
-		return c, usagef("--fail-if %q: %w", s, err)
-	}
-	return c, nil
+	return c, err
 }
 
-// findMetric returns the index of the metric that a condition names. where says where they are
-// listed.
-func findMetric(condition, name string, metrics []checkMetric, where string) (int, error) {
-	i := slices.IndexFunc(metrics, func(m checkMetric) bool { return m.Name == name })
-	if i < 0 {
-		return i, usagef("--fail-if %q: there is no metric %s%s (%s)", condition, name, meant(name, names(metrics)), where)
+// parseConditions reads the arguments of --fail-if.
+func parseConditions(texts []string, scope *condition.Scope) (list []*condition.Condition, err error) {
+	for _, text := range texts {
+		c, err := parseCondition(text, scope)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, c)
 	}
-	return i, nil
+	return list, nil
 }
 
 // meant returns the name that may have been meant by an unknown one. Collections of gen2 are
@@ -70,80 +64,113 @@ const (
 	verdictError  = "error" // the condition cannot be evaluated
 )
 
+var verdictResults = [...]string{condition.Unknown: verdictError, condition.False: verdictPassed, condition.True: verdictFailed}
+
 // A verdict is the result of a condition.
 type verdict struct {
-	condition
+	*condition.Condition
 	result string
-	actual checkMetric // its value may be unknown
+	parts  []part
 }
 
-// judge evaluates a condition. If there was nothing to measure, no limit is exceeded; an unknown
-// value cannot be evaluated, unless it is known to be small enough.
-func (c *condition) judge(metrics []checkMetric) verdict {
-	i := slices.IndexFunc(metrics, func(m checkMetric) bool { return m.Name == c.metric.Name })
-	v := verdict{condition: *c, result: verdictPassed, actual: metrics[i]}
-	switch {
-	case v.actual.Empty, v.within():
-	case !v.actual.Known():
-		v.result = verdictError
-	case compare(v.actual.Value, c.operator, c.limit.Value):
-		v.result = verdictFailed
-	}
+// A part is a comparison of a condition with its result.
+type part struct {
+	*condition.Comparison
+	result string
+	actual []checkMetric // what it compares
+}
+
+// judge evaluates a condition on metrics, which have the indexes of the scope it was parsed in.
+func judge(c *condition.Condition, metrics []checkMetric) verdict {
+	v := verdict{Condition: c}
+	v.result = verdictResults[c.Judge(func(x *condition.Comparison) condition.Truth {
+		p := part{Comparison: x}
+		for _, f := range x.Fields {
+			p.actual = append(p.actual, metrics[f])
+		}
+		t := p.judge(metrics)
+		p.result = verdictResults[t]
+		v.parts = append(v.parts, p)
+		return t
+	})]
 	return v
 }
 
-// within reports whether an unknown value cannot exceed the limit.
-func (v *verdict) within() bool {
-	most := v.actual.AtMost
-	exceeds := v.operator == ">" || v.operator == ">="
-	return !v.actual.Known() && most > 0 && exceeds && !compare(most, v.operator, v.limit.Value)
-}
-
-func compare(a float64, operator string, b float64) bool {
-	switch operator {
-	case ">":
-		return a > b
-	case ">=":
-		return a >= b
-	case "<":
-		return a < b
-	case "<=":
-		return a <= b
-	case "==":
-		return a == b
-	default:
-		return a != b
+// judge evaluates a comparison. If there was nothing to measure, no limit is exceeded; an unknown
+// value cannot be evaluated, unless it is known to be small enough.
+func (p *part) judge(metrics []checkMetric) condition.Truth {
+	for i := range p.actual {
+		switch m := &p.actual[i]; {
+		case m.Empty, p.Simple && p.within(m):
+			return condition.False
+		case m.compared:
+			return p.worse(m)
+		}
 	}
+	return p.Eval(checkValues(metrics))
 }
 
-// line returns the metric's value and its limit, or why the value is unknown.
-func (v *verdict) line() string {
-	value, limit, more := v.actual.Text(), v.limitText(), ""
+// worse evaluates whether a difference is worse. One that chance explains is not; one with too
+// little data cannot be evaluated.
+func (p *part) worse(m *checkMetric) condition.Truth {
 	switch {
-	case v.actual.Empty:
-		value, more = "none", ": "+v.actual.Why
-	case !v.actual.Known() && v.actual.AtMost > 0:
-		value, more = "at most "+v.atMost(), ": "+v.actual.Why
-	case !v.actual.Known():
-		more = ": " + v.actual.Why
-	case v.alike():
-		value, limit = exactText(v.actual.Number), exactText(v.limit)
+	case m.verdict == analysis.TooLittleData:
+		return condition.Unknown
+	case m.verdict == analysis.Worse && m.Value > p.Limit:
+		return condition.True
 	}
-	if v.actual.note != "" {
-		more += "; " + v.actual.note
-	}
-	return fmt.Sprintf("%s (limit %s%s)%s", value, limitTexts[v.operator], limit, more)
+	return condition.False
 }
 
-// limitTexts describe the values for which a condition with an operator is false.
-var limitTexts = map[string]string{">": "", ">=": "below ", "<": "at least ", "<=": "above ", "==": "not ", "!=": "exactly ", worseOperator: "+"}
+// within reports whether an unknown value cannot exceed the limit.
+func (p *part) within(m *checkMetric) bool {
+	exceeds := p.Operator == ">" || p.Operator == ">="
+	return !m.Known() && m.AtMost > 0 && exceeds && !condition.Compare(m.AtMost, p.Operator, p.Limit)
+}
+
+// checkValues are the values of metrics.
+type checkValues []checkMetric
+
+// Number implements condition.Values.
+func (v checkValues) Number(field int) (float64, bool) { return v[field].Value, v[field].Known() }
+
+// Text implements condition.Values: no metric is a text.
+func (v checkValues) Text(int) (string, bool) { return "", false }
+
+// line returns the values of the metrics and their limit, or why a value is unknown.
+func (p *part) line() string {
+	if !p.Simple {
+		return p.explain()
+	}
+	m := &p.actual[0]
+	limit := analysis.Number{Value: p.Limit, Unit: m.Unit}
+	value, most, more := m.Text(), p.limitText(), ""
+	switch {
+	case m.Empty:
+		value, more = "none", ": "+m.Why
+	case !m.Known() && m.AtMost > 0:
+		value, more = "at most "+m.atMost(), ": "+m.Why
+	case !m.Known():
+		more = ": " + m.Why
+	case p.alike():
+		value, most = exactText(m.Number), exactText(limit)
+	}
+	if m.note != "" {
+		more += "; " + m.note
+	}
+	return fmt.Sprintf("%s (limit %s%s)%s", value, limitTexts[p.Operator], most, more)
+}
+
+// limitTexts describe the values for which a comparison with an operator is false.
+var limitTexts = map[string]string{">": "", ">=": "below ", "<": "at least ", "<=": "above ", "==": "not ", "!=": "exactly ", condition.Worse: "+"}
 
 // limitText formats the limit like the metric's value. One that was written in units of 1024 looks
 // different then, so both are shown.
-func (c *condition) limitText() string {
-	text := c.limit.Text()
-	if strings.HasPrefix(c.metric.Unit, "bytes") && binaryUnit.MatchString(c.typed) {
-		return c.typed + ", which is " + text
+func (p *part) limitText() string {
+	unit := p.actual[0].Unit
+	text := analysis.Number{Value: p.Limit, Unit: unit}.Text()
+	if strings.HasPrefix(unit, "bytes") && binaryUnit.MatchString(p.Typed) {
+		return p.Typed + ", which is " + text
 	}
 	return text
 }
@@ -151,8 +178,9 @@ func (c *condition) limitText() string {
 var binaryUnit = regexp.MustCompile(`(?i)[KMGT](iB)?(/s)?$`)
 
 // alike reports whether the value and its limit differ but are printed alike.
-func (v *verdict) alike() bool {
-	return v.actual.Value != v.limit.Value && v.actual.Text() == v.limit.Text()
+func (p *part) alike() bool {
+	m := &p.actual[0]
+	return p.Simple && m.Value != p.Limit && m.Text() == analysis.Number{Value: p.Limit, Unit: m.Unit}.Text()
 }
 
 // exactText formats a value with all its digits.
@@ -160,36 +188,66 @@ func exactText(n analysis.Number) string {
 	return strings.TrimRight(strconv.FormatFloat(n.Value, 'f', -1, 64)+" "+n.Unit, " ")
 }
 
-// atMost is the limit of an unknown value.
-func (v *verdict) atMost() string {
-	return analysis.Number{Value: v.actual.AtMost, Unit: v.actual.Unit}.Text()
+// explain returns the values of the metrics in the comparison, or why they are unknown.
+func (p *part) explain() string {
+	var list []string
+	for i := range p.actual {
+		m := &p.actual[i]
+		text := m.explain()
+		if p.alike() {
+			text += " (" + exactText(m.Number) + ")"
+		}
+		if m.note != "" && m.Known() && !m.Empty {
+			text += "; " + m.note
+		}
+		list = append(list, text)
+	}
+	return strings.Join(list, "; ")
 }
 
-// explain returns the metric's value, or why that is unknown.
+// explain returns the values that decided about the condition.
 func (v *verdict) explain() string {
-	name := v.metric.Name
-	switch {
-	case v.actual.Empty:
-		return fmt.Sprintf("there is no %s: %s", name, v.actual.Why)
-	case !v.actual.Known() && v.actual.AtMost > 0:
-		return fmt.Sprintf("%s is unknown, but at most %s: %s", name, v.atMost(), v.actual.Why)
-	case !v.actual.Known():
-		return fmt.Sprintf("%s is unknown: %s", name, v.actual.Why)
+	var list []string
+	for i := range v.parts {
+		if p := &v.parts[i]; v.result == verdictPassed || p.result == v.result {
+			if text := p.explain(); !slices.Contains(list, text) {
+				list = append(list, text)
+			}
+		}
 	}
-	text := fmt.Sprintf("%s is %s", name, v.actual.Text())
-	if v.alike() {
-		text += " (" + exactText(v.actual.Number) + ")"
+	if len(list) == 0 { // of a negation
+		for i := range v.parts {
+			list = append(list, v.parts[i].explain())
+		}
 	}
-	if v.actual.note != "" {
-		text += "; " + v.actual.note
-	}
-	return text
+	return strings.Join(list, "; ")
 }
 
 // A checkMetric is a metric with a note about its value.
 type checkMetric struct {
 	analysis.Metric
 	note string
+	// compared: it is the difference of two runs, with its verdict.
+	compared bool
+	verdict  analysis.Verdict
+}
+
+// atMost is the limit of an unknown value.
+func (m *checkMetric) atMost() string {
+	return analysis.Number{Value: m.AtMost, Unit: m.Unit}.Text()
+}
+
+// explain returns the metric's value, or why that is unknown.
+func (m *checkMetric) explain() string {
+	switch {
+	case m.Empty:
+		return fmt.Sprintf("there is no %s: %s", m.Name, m.Why)
+	case !m.Known() && m.AtMost > 0:
+		return fmt.Sprintf("%s is unknown, but at most %s: %s", m.Name, m.atMost(), m.Why)
+	case !m.Known():
+		return fmt.Sprintf("%s is unknown: %s", m.Name, m.Why)
+	}
+	return fmt.Sprintf("%s is %s", m.Name, m.Text())
 }
 
 // unheard is why every metric is unknown of a recording that may not contain the GC's events.
@@ -212,7 +270,7 @@ func (a *assessment) checkable(h *history.History, s *analysis.Summary) []checkM
 // checkMetrics returns the metrics of a summary, and those of the findings.
 func checkMetrics(s *analysis.Summary, found []analysis.Finding, unjudged []analysis.NotEvaluated) (list []checkMetric) {
 	for _, m := range s.Metrics() {
-		list = append(list, checkMetric{m, snapshotNote(s, m.Name)})
+		list = append(list, checkMetric{Metric: m, note: snapshotNote(s, m.Name)})
 	}
 	idle := s.Duration.Known() && s.Classes[analysis.ClassAll].Count == 0
 	return append(list, findingMetrics(found, unjudged, idle)...)
@@ -259,7 +317,7 @@ func findingMetrics(list []analysis.Finding, unjudged []analysis.NotEvaluated, i
 		if n.Value == 0 {
 			n.Why = none
 		}
-		return checkMetric{analysis.Metric{Name: name, Help: help, Number: n}, note}
+		return checkMetric{Metric: analysis.Metric{Name: name, Help: help, Number: n}, note: note}
 	}
 	all := []checkMetric{
 		sum("findings.errors", "findings that are errors", analysis.Error),

@@ -1,6 +1,10 @@
 package cli
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/gclog/gclog/internal/condition"
+)
 
 // TestLimitTexts: the values that the line describes are those that pass.
 func TestLimitTexts(t *testing.T) {
@@ -15,7 +19,7 @@ func TestLimitTexts(t *testing.T) {
 	for _, operator := range []string{">", ">=", "<", "<=", "==", "!="} {
 		passes := says[limitTexts[operator]]
 		for _, a := range []float64{1, 2, 3} {
-			if passes(a, 2) == compare(a, operator, 2) {
+			if passes(a, 2) == condition.Compare(a, operator, 2) {
 				t.Errorf("%v%s2 is a failure and fits %q", a, operator, limitTexts[operator])
 			}
 		}

@@ -1,10 +1,14 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/gclog/gclog/internal/config"
+	"github.com/gclog/gclog/internal/daemon"
 	"github.com/urfave/cli/v2"
 )
 
@@ -15,7 +19,8 @@ func (p *program) configCommand() *cli.Command {
 		ArgsUsage: "show|validate|schema",
 		Description: `show prints the configuration that the daemon would use: environment variables
 (GCLOG_SESSION__LEVEL is session.level) override the file, which overrides the
-defaults. validate reports all problems in it. schema prints the JSON Schema for
+defaults. validate reports all problems in it; those of this host, such as a missing
+file, are warnings, because it may be meant for another one. schema prints the JSON Schema for
 editors. docs/configuration.md describes every key.
 
 Examples:
@@ -35,6 +40,9 @@ var configurationWords = []string{"show", "validate", "schema"}
 
 func (p *program) configuration(c *cli.Context) error {
 	what := c.Args().First()
+	if c.Args().Len() == 2 && slices.Contains(configurationWords, what) && what != "schema" {
+		return usagef("config %s has no argument: name the file with -c %s", what, c.Args().Get(1))
+	}
 	if c.Args().Len() != 1 {
 		return usagef("config needs one word: show, validate or schema")
 	}
@@ -61,6 +69,12 @@ func readConfig(c *cli.Context) (*config.Loaded, error) {
 	return config.Load(config.Find(c.String(configFlag), os.Environ()), os.Environ())
 }
 
+// checkHost returns an error for what keeps a daemon from using a configuration on this host, and adds
+// less serious problems to its warnings.
+func checkHost(l *config.Loaded) error {
+	return errors.Join(l.CheckHost(), daemon.CheckFiles(l, os.Environ()))
+}
+
 // loadConfig calls readConfig, and prints warnings about what may be a mistake.
 func (p *program) loadConfig(c *cli.Context) (*config.Loaded, error) {
 	l, err := readConfig(c)
@@ -83,19 +97,22 @@ func (p *program) configShow(c *cli.Context) error {
 }
 
 func (p *program) configValidate(c *cli.Context) error {
-	l, err := p.loadConfig(c)
+	l, err := readConfig(c)
 	if err != nil {
-		return err
+		return &codedError{exitUsage, err}
 	}
 	name := l.File
 	if name == "" {
 		name = "the default configuration (there is no file)"
 	}
+	host := checkHost(l)
 	for _, w := range l.Warnings {
 		p.ui.say("warning: " + w)
 	}
-	for _, n := range l.Notes() {
-		p.ui.say("note: " + n)
+	if host != nil {
+		for text := range strings.Lines(host.Error()) {
+			p.ui.say("warning: on this host a daemon of this user would not start: " + strings.TrimSpace(text))
+		}
 	}
 	_, err = fmt.Fprintf(p.out, "%s is valid\n", clean(name))
 	return err

@@ -6,12 +6,13 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/history"
 	"github.com/gclog/gclog/internal/output"
-	"github.com/urfave/cli/v2"
 )
 
 func (p *program) convertCommand() *cli.Command {
@@ -25,13 +26,19 @@ of the output, or a format that supports several processes: json, csv. Logs can 
 unified (with DotNet: lines), json or csv; what they do not contain is unknown in the
 output.
 
+The format parquet makes one table of any number of inputs and processes, for DuckDB,
+ClickHouse or Spark (docs/fleet.md). In the name of its output %d is the date and %H the
+hour of the records (UTC): there is a file for each.
+
 Examples:
    gclog convert app.nettrace                    lines on the terminal
    gclog convert app.nettrace -o gc.log          for GCViewer
    gclog convert app.nettrace.gz --format csv > gc.csv
    gclog convert machine.nettrace -o gc-%p.log   one log for each process
-   gclog convert gc*.json -o gc.log              a log of another format`,
-		Flags: join(outputFlags(), rotationFlags(0), []cli.Flag{
+   gclog convert gc*.json -o gc.log              a log of another format
+   gclog convert logs/*.json -o fleet.parquet    one table of all processes
+   gclog convert logs/*.json -o 'fleet/date=%d/hour=%H/%s.parquet'`,
+		Flags: join(tableFlags(outputFlags()), rotationFlags(0), []cli.Flag{
 			&cli.Int64Flag{Name: "pid", Category: processOptions, Usage: "convert only the process with this `PID`"},
 		}),
 		Action: p.convert,
@@ -58,6 +65,9 @@ func (p *program) convert(c *cli.Context) error {
 	names := c.Args().Slice()
 	if len(names) == 0 {
 		return usagef("convert needs a file, or - for standard input")
+	}
+	if isTable(c) {
+		return p.convertTable(c, names)
 	}
 	specs, err := p.outputs(c, output.Stdout, "")
 	if err != nil {
@@ -89,6 +99,7 @@ func (p *program) convert(c *cli.Context) error {
 	if f := v.in.Files[0]; v.in.IsLog() {
 		p.ui.sayf("%s: %s", f.Name, logs.Lacks(f.Log.Format))
 	}
+	p.ui.data = p.onScreen(specs)
 	stop := p.watchReading(v.in, v.gcs.Load)
 	defer stop()
 	err = v.in.ReadAll(v.observe)
@@ -142,7 +153,7 @@ func (v *conversion) several() bool {
 
 // observe returns the converter of a process in an input: in recordings there is one for each pid,
 // in logs one for each process instance.
-func (v *conversion) observe(p *gclog.Process) logs.Observer {
+func (v *conversion) observe(p *gclog.Process) formats.Observer {
 	i := slices.IndexFunc(v.processes, func(o *converting) bool { return !v.in.IsLog() && o.process.ID == p.ID })
 	if i < 0 {
 		i = len(v.processes)

@@ -57,7 +57,7 @@ func (p *program) daemon(c *cli.Context) error {
 			err = loaded.Override(c.StringSlice("output"), c.StringSlice("listen"))
 		}
 		if err == nil {
-			err = loaded.CheckFolders()
+			err = checkHost(loaded)
 		}
 		return loaded, err
 	}

@@ -31,6 +31,7 @@ const (
 	outputOptions    = "output"
 	rotationOptions  = "rotation"
 	recordingOptions = "recording"
+	ruleOptions      = "rules"
 	endingOptions    = "ending"
 )
 
@@ -62,6 +63,9 @@ func formatNames() string {
 // outputs returns all outputs of a log. Those of -Xlog and of -o are combined; variable, the value
 // of the environment variable, counts only if the command line specifies none.
 func (p *program) outputs(c *cli.Context, byDefault, variable string) ([]output.Spec, error) {
+	if isTable(c) {
+		return nil, usagef("%s cannot write Parquet: gclog convert and the daemon write Parquet files", c.Command.Name)
+	}
 	rotate, err := rotation(c)
 	if err != nil {
 		return nil, err

@@ -282,8 +282,9 @@ func (p *program) readGraph(name string, a *heap.Assemblies) (*heap.Graph, *heap
 	return g, info, err
 }
 
-// readHistogram counts the objects of a snapshot. A file is first searched for the counts that gclog
-// writes into a .gcdump file; input that can only be read once is not.
+// readHistogram counts the objects of a snapshot. A .gcdump file is first searched for the counts that
+// gclog writes, then its objects are counted in one pass, and only if that is not possible is a graph
+// made of it, as it is of input that can only be read once.
 func (p *program) readHistogram(name string, a *heap.Assemblies) (h *heap.Histogram, err error) {
 	read := func(dump func(io.Reader) (*heap.Histogram, *heap.DumpInfo, error)) (*heap.Histogram, error) {
 		return readHeap(p, name, heap.ReadHistogram, func(r io.Reader) (*heap.Histogram, error) {
@@ -295,12 +296,14 @@ func (p *program) readHistogram(name string, a *heap.Assemblies) (h *heap.Histog
 			return h, err
 		}, func(h *heap.Histogram) *heap.Walk { return &h.Walk })
 	}
-	err = heap.ErrUncounted
+	ways := []func(io.Reader) (*heap.Histogram, *heap.DumpInfo, error){graphCounts}
 	if info, statErr := os.Stat(name); statErr == nil && info.Mode().IsRegular() {
-		h, err = read(heap.ReadDumpHistogram)
+		ways = append([]func(io.Reader) (*heap.Histogram, *heap.DumpInfo, error){heap.ReadDumpHistogram, heap.CountDump}, ways...)
 	}
-	if errors.Is(err, heap.ErrUncounted) {
-		h, err = read(countDump)
+	for _, way := range ways {
+		if h, err = read(way); !errors.Is(err, heap.ErrUncounted) {
+			break
+		}
 	}
 	if h != nil {
 		a.Resolve(h.Types, h.Modules)
@@ -308,8 +311,8 @@ func (p *program) readHistogram(name string, a *heap.Assemblies) (h *heap.Histog
 	return h, err
 }
 
-// countDump counts the objects of a .gcdump file of any tool.
-func countDump(r io.Reader) (*heap.Histogram, *heap.DumpInfo, error) {
+// graphCounts counts the objects of a .gcdump file of any tool, and those that are unreachable.
+func graphCounts(r io.Reader) (*heap.Histogram, *heap.DumpInfo, error) {
 	g, info, err := heap.ReadDump(r)
 	if err != nil {
 		return nil, nil, err

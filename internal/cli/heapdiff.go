@@ -22,7 +22,8 @@ func (p *program) heapDiffCommand() *cli.Command {
 		Description: `Compares the last snapshot with the first, type by type, the largest growth first. With
 three and more, it also prints by how much a type grows from one to the next (the slope of
 the line that fits best), and marks those that grew every time: that is how a leak looks.
---min is the least growth to list; types that shrank are in JSON and csv.
+Types of which nothing is left come last. --min is the least growth, or loss, to list;
+other types that shrank are in JSON and csv.
 
 Examples:
    gclog heap diff monday.nettrace friday.nettrace
@@ -57,11 +58,9 @@ func (p *program) heapDiff(c *cli.Context) error {
 		p.ui.say(warning)
 	}
 	l.minOf(list[len(list)-1].Total().Bytes)
-	rows := slices.DeleteFunc(heap.Compare(list...), func(g heap.Growth) bool {
-		if l.format == "table" && g.Bytes() <= 0 && g.Objects() <= 0 || g.Bytes() < int64(l.min) && c.IsSet("min") {
-			return true
-		}
-		return !l.matches(g.Name)
+	all := slices.DeleteFunc(heap.Compare(list...), func(g heap.Growth) bool { return !l.matches(g.Name) })
+	rows := slices.DeleteFunc(slices.Clone(all), func(g heap.Growth) bool {
+		return l.format == "table" && g.Bytes() <= 0 && g.Objects() <= 0 || g.Bytes() < int64(l.min) && c.IsSet("min")
 	})
 	shown := cut(&l, rows)
 	switch l.format {
@@ -86,8 +85,44 @@ func (p *program) heapDiff(c *cli.Context) error {
 	width, _ := screen.Size(p.stdout)
 	return p.write(func(w io.Writer) error {
 		writeDiff(w, width, &l, list, shown, len(rows))
+		top := vanishedRows
+		if c.IsSet("top") {
+			top = l.top
+		}
+		writeVanished(w, width, &l, vanished(all, l.min), top)
 		return nil
 	})
+}
+
+// vanished returns the types of which nothing is left, those that had most first.
+func vanished(all []heap.Growth, least uint64) (rows []heap.Growth) {
+	for _, g := range slices.Backward(all) {
+		first, last := g.Counts[0], g.Counts[len(g.Counts)-1]
+		if first.Objects > 0 && last.Objects == 0 && first.Bytes >= least {
+			rows = append(rows, g)
+		}
+	}
+	return rows
+}
+
+// vanishedRows is how many types that vanished are in a table unless --top says otherwise.
+const vanishedRows = 5
+
+func writeVanished(w io.Writer, width int, l *heapList, rows []heap.Growth, top int) {
+	if len(rows) == 0 {
+		return
+	}
+	fmt.Fprint(w, "\nVanished")
+	if len(rows) > top {
+		fmt.Fprintf(w, ", %s", firstOf(top, len(rows)))
+	}
+	fmt.Fprintln(w, ":")
+	t := &table{columns: []screen.Column{{Title: "objects", Right: true}, {Title: "bytes", Right: true}, {Title: "type", Cut: true, Width: 20}}}
+	for i := range rows[:min(len(rows), top)] {
+		g := &rows[i]
+		t.add(fmt.Sprintf("%+d", g.Objects()), signedSize(g.Bytes()), l.name(g.Name))
+	}
+	t.print(w, width)
 }
 
 func writeDiff(w io.Writer, width int, l *heapList, list []*heap.Histogram, rows []heap.Growth, all int) {

@@ -49,6 +49,32 @@ objects bytes per snapshot now type
 	}
 }
 
+// TestWriteVanished: types that were there at first and of which nothing is left, those that had most
+// first.
+func TestWriteVanished(t *testing.T) {
+	all := heap.Compare(
+		counts(map[string]uint64{"Shop.Cart": 10, "Shop.Item": 10, "Shop.Old": 3, "Shop.Older": 5}),
+		counts(map[string]uint64{"Shop.Cart": 10, "Shop.Item": 20, "Shop.Between": 5}),
+		counts(map[string]uint64{"Shop.Cart": 2, "Shop.Item": 20}),
+	)
+	for _, c := range []struct {
+		least uint64
+		top   int
+		want  string
+	}{
+		{0, 5, "\nVanished:\n  objects   bytes  type\n       -5  -500 B  Shop.Older\n       -3  -300 B  Shop.Old\n"},
+		{0, 1, "\nVanished, the first of 2 types:\n  objects   bytes  type\n       -5  -500 B  Shop.Older\n"},
+		{400, 5, "\nVanished:\n  objects   bytes  type\n       -5  -500 B  Shop.Older\n"},
+		{501, 5, ""},
+	} {
+		var b strings.Builder
+		writeVanished(&b, 100, &heapList{}, vanished(all, c.least), c.top)
+		if b.String() != c.want {
+			t.Errorf("--min %d --top %d: %q, want %q", c.least, c.top, b.String(), c.want)
+		}
+	}
+}
+
 // TestDifferentPrograms: the names of the programs decide, or else the classes.
 func TestDifferentPrograms(t *testing.T) {
 	shop := map[string]uint64{"Shop.A": 1, "Shop.B": 1, "Shop.C": 1, "Shop.D": 1, "Shop.E": 1, "System.String": 9}

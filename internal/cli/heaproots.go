@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,10 +21,12 @@ func (p *program) heapRootsCommand() *cli.Command {
 		Name:      "roots",
 		Usage:     "why objects are alive: the shortest paths from the roots to them",
 		ArgsUsage: "FILE TYPE|0xADDRESS",
-		Description: `The paths to all objects of a type are merged: each line is a step, with the number of
-objects at its end. --filter chooses paths by the types on them or what holds them. A
-root is a static field, a local variable or parameter (stack), a handle, or the queue of
-objects that wait for their finalizer.
+		Description: `The shortest paths to all objects of a type are merged: each line is a step, with the
+number of objects at its end. If objects are kept alive by several roots, all of these are
+listed after that, each with the shortest path from it and the number of objects that it
+reaches. --filter chooses paths by the types on them or what holds them. A root is a
+static field, a local variable or parameter (stack), a handle, or the queue of objects that
+wait for their finalizer.
 
 Examples:
    gclog heap roots app.nettrace MyApp.Session
@@ -49,16 +53,21 @@ func (p *program) heapRoots(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	list, unreachable := g.Paths().Merge(targets)
+	paths := g.Paths()
+	list, unreachable := paths.Merge(targets)
+	roots := newHeapRoots(paths, targets, list)
 	l.minOf(g.Histogram().Total().Bytes)
 	list = slices.DeleteFunc(list, func(b *heap.Branch) bool { return b.Targets.Bytes < l.min || !l.matchesPath(g, b) })
+	roots.narrow(&l, g)
 	switch l.format {
 	case "json":
 		return p.printJSON(struct {
-			Complete    bool         `json:"complete"`
-			Unreachable countJSON    `json:"unreachable"`
-			Paths       []branchJSON `json:"paths"`
-		}{g.Walk.Complete(), countJSON(unreachable), branchesJSON(g, cut(&l, list))})
+			Complete    bool           `json:"complete"`
+			Unreachable countJSON      `json:"unreachable"`
+			Paths       []branchJSON   `json:"paths"`
+			Roots       []rootPathJSON `json:"roots"`
+			MoreRoots   int            `json:"more_roots"`
+		}{g.Walk.Complete(), countJSON(unreachable), branchesJSON(g, cut(&l, list)), rootsJSON(g, cut(&l, roots.list)), roots.all - len(cut(&l, roots.list))})
 	case "csv":
 		var rows [][]string
 		eachBranch(cut(&l, list), func(depth int, b *heap.Branch) {
@@ -67,11 +76,18 @@ func (p *program) heapRoots(c *cli.Context) error {
 		return p.writeCSV([]string{"depth", "root", "type", "objects", "bytes"}, rows)
 	}
 	width, _ := screen.Size(p.stdout)
+	top := rootRows
+	if c.IsSet("top") {
+		top = l.top
+	}
 	return p.write(func(w io.Writer) error {
 		if len(list) > 0 {
 			writeBranches(w, width, &l, g, cut(&l, list))
 		} else if l.narrows() {
 			fmt.Fprintln(w, l.none("path", "leads to"))
+		}
+		if roots.several && len(roots.list) > 1 {
+			roots.write(w, width, &l, g, top)
 		}
 		if unreachable.Objects > 0 {
 			fmt.Fprintf(w, "%s (%s) are reachable from no root: frozen, as string literals are\n", counted(unreachable.Objects, "object"), formats.SizeText(int64(unreachable.Bytes)))
@@ -128,18 +144,41 @@ func nearestObject(g *heap.Graph, at uint64) string {
 	return fmt.Sprintf(": %s 0x%x (%s)", word, g.Address(o), oneLine(g.Types[g.Type(o)].String()))
 }
 
-// nearestTypes proposes types for a name that none has, as the end of a sentence.
+// nearestTypes proposes types for a name that none has, as the end of a sentence: those with that name
+// and another namespace or outer class, then those with a similar one.
 func nearestTypes(what string, names []string) string {
+	bySimple := map[string][]string{}
+	for _, name := range names {
+		simple := strings.ToLower(simpleName(name))
+		bySimple[simple] = append(bySimple[simple], name)
+	}
+	for _, same := range bySimple { // arrays last
+		slices.SortStableFunc(same, func(a, b string) int { return cmp.Compare(len(a), len(b)) })
+	}
+	wanted := strings.ToLower(simpleName(what))
+	list := append(slices.Clone(bySimple[wanted]), spelling.Near(what, names)...)
+	for _, simple := range spelling.Near(wanted, slices.Sorted(maps.Keys(bySimple))) {
+		list = append(list, bySimple[simple]...)
+	}
 	var near []string
-	for _, name := range spelling.Near(what, names) {
+	for _, name := range list {
 		if name = oneLine(shorten(name, 200)); len(near) < nearMost && !slices.Contains(near, name) {
 			near = append(near, name)
 		}
 	}
 	if len(near) == 0 {
-		return ""
+		return " (gclog heap stat lists those that there are)"
 	}
 	return ", did you mean " + strings.Join(near, " or ") + "?"
+}
+
+// simpleName returns the name of a type without namespace, outer classes, generic arguments and what
+// makes an array of it.
+func simpleName(name string) string {
+	if end := strings.IndexAny(name, "<[`"); end > 0 { // <> begins names of the compiler
+		name = name[:end]
+	}
+	return name[strings.LastIndexAny(name, ".+")+1:]
 }
 
 // eachBranch calls f for each branch, those above before those below. Nothing is recursive: the
@@ -163,9 +202,13 @@ func eachBranch(list []*heap.Branch, f func(depth int, b *heap.Branch)) {
 	}
 }
 
+func pathTable() *table {
+	return &table{columns: []screen.Column{{Title: "objects", Right: true}, {Title: "bytes", Right: true}, {Title: "path", Cut: true, Width: 20}}}
+}
+
 func writeBranches(w io.Writer, width int, l *heapList, g *heap.Graph, list []*heap.Branch) {
 	const deepest = 16 // indents
-	t := &table{columns: []screen.Column{{Title: "objects", Right: true}, {Title: "bytes", Right: true}, {Title: "path", Cut: true, Width: 20}}}
+	t := pathTable()
 	eachBranch(list, func(depth int, b *heap.Branch) {
 		name := strings.Repeat("  ", min(depth, deepest)) + l.name(g.Types[b.Type].String())
 		if b.Holder != "" {
@@ -177,6 +220,138 @@ func writeBranches(w io.Writer, width int, l *heapList, g *heap.Graph, list []*h
 		t.add(strconv.FormatUint(b.Targets.Objects, 10), formats.SizeText(int64(b.Targets.Bytes)), name)
 	})
 	t.print(w, width)
+}
+
+// heapRoots are all roots of a set of objects.
+type heapRoots struct {
+	list    []heap.RootPath
+	all     int
+	objects uint64 // that are reachable
+	several bool   // some of them have more than one root
+}
+
+// newHeapRoots finds the roots of objects, the merged paths to which are known.
+func newHeapRoots(p *heap.Paths, targets func(heap.Object) bool, merged []*heap.Branch) *heapRoots {
+	r := &heapRoots{}
+	r.list, r.all = p.Roots(targets)
+	var each uint64
+	for i := range r.list {
+		each += r.list[i].Targets.Objects
+	}
+	for _, b := range merged {
+		r.objects += b.Targets.Objects
+	}
+	r.several = each > r.objects
+	return r
+}
+
+// narrow leaves out what the flags leave out.
+func (r *heapRoots) narrow(l *heapList, g *heap.Graph) {
+	before := len(r.list)
+	r.list = slices.DeleteFunc(r.list, func(x heap.RootPath) bool {
+		matches := l.filter.MatchString(x.Holder.String()) || slices.ContainsFunc(x.Path, func(s heap.Step) bool { return l.matches(g.Types[s.Type].String()) })
+		return x.Targets.Bytes < l.min || !matches
+	})
+	r.all -= before - len(r.list)
+}
+
+// rootRows is how many roots a table has unless --top says otherwise: in many programs nearly
+// everything can be reached from hundreds, which have most of the path in common.
+const rootRows = 5
+
+func (r *heapRoots) write(w io.Writer, width int, l *heapList, g *heap.Graph, top int) {
+	shown, which, them := r.list[:min(len(r.list), top)], fmt.Sprintf("All %d", r.all), "them"
+	switch n := len(shown); {
+	case n == r.all:
+	case n == 1:
+		which = fmt.Sprintf("The first of %d", r.all)
+	default:
+		which = fmt.Sprintf("The first %d of %d", n, r.all)
+	}
+	if r.objects == 1 {
+		them = "it"
+	}
+	fmt.Fprintf(w, "\nSeveral roots keep %s alive. %s, with the shortest path from each:\n", them, which)
+	t := pathTable()
+	for _, x := range shown {
+		objects, bytes := strconv.FormatUint(x.Targets.Objects, 10), formats.SizeText(int64(x.Targets.Bytes))
+		for _, step := range pathSteps(&l.heapNames, g, x.Holder, x.Path) {
+			t.add(objects, bytes, strings.Repeat("  ", step.indent)+step.text)
+			objects, bytes = "", ""
+		}
+	}
+	t.print(w, width)
+}
+
+// A pathStep is a line of a path.
+type pathStep struct {
+	indent int
+	text   string
+}
+
+// pathSteps returns the lines of a path: what holds it, with the first step, and then a line for each
+// further step.
+func pathSteps(n *heapNames, g *heap.Graph, h heap.Holder, path []heap.Step) (list []pathStep) {
+	if len(path) == 0 {
+		return nil
+	}
+	first, omitted, last := middle(path)
+	step := func(indent int, x heap.Step) {
+		text := n.name(g.Types[x.Type].String())
+		if len(list) == 0 {
+			text = clean(h.String()) + ": " + text
+		}
+		if x.Repeated > 1 {
+			text += fmt.Sprintf(" (a chain of %d)", x.Repeated)
+		}
+		list = append(list, pathStep{indent, text})
+	}
+	for i, x := range first {
+		step(i, x)
+	}
+	if omitted > 0 {
+		list = append(list, pathStep{len(first), fmt.Sprintf("... %s ...", counted(uint64(omitted), "step"))})
+	}
+	for i, x := range last {
+		step(len(first)+1+i, x)
+	}
+	return list
+}
+
+// pathEnd is how many steps at the beginning and at the end of a path are printed.
+const pathEnd = 6
+
+// middle splits a path that is too long for its readers.
+func middle(path []heap.Step) (first []heap.Step, omitted int, last []heap.Step) {
+	if len(path) <= 2*pathEnd {
+		return path, 0, nil
+	}
+	end := len(path) - pathEnd
+	return path[:pathEnd], end - pathEnd, path[end:]
+}
+
+type rootPathJSON struct {
+	Root   string `json:"root"`
+	Kind   string `json:"kind"`
+	Static string `json:"static,omitempty"`
+	Method string `json:"method,omitempty"`
+	countJSON
+	Path []stepJSON `json:"path"`
+}
+
+func rootsJSON(g *heap.Graph, list []heap.RootPath) []rootPathJSON {
+	rows := []rootPathJSON{}
+	for _, x := range list {
+		row := rootPathJSON{Root: x.Holder.String(), Kind: x.Holder.Kind(), Method: x.Holder.Method, countJSON: countJSON(x.Targets)}
+		if x.Holder.Static != nil {
+			row.Static = x.Holder.Name()
+		}
+		for _, s := range x.Path {
+			row.Path = append(row.Path, stepJSON{addressOf(g, s.Object), g.Types[s.Type].String(), s.Repeated})
+		}
+		rows = append(rows, row)
+	}
+	return rows
 }
 
 type branchJSON struct {

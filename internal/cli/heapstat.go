@@ -70,7 +70,7 @@ func (p *program) heapStat(c *cli.Context) error {
 	case "json":
 		written = p.printJSON(newStatJSON(h, by, shown))
 	case "csv":
-		written = p.writeStatCSV(by, shown)
+		written = p.writeStatCSV(h, by, shown)
 	default:
 		width, _ := screen.Size(p.stdout)
 		written = p.write(func(w io.Writer) error {
@@ -198,12 +198,28 @@ func writeStat(w io.Writer, width int, h *heap.Histogram, l *heapList, by string
 	t.print(w, width)
 }
 
-func (p *program) writeStatCSV(by string, rows []statRow) error {
+func (p *program) writeStatCSV(h *heap.Histogram, by string, rows []statRow) error {
+	head := []string{by, "objects", "bytes"}
+	if by != "generation" { // whose raw bytes are not counted
+		head = append(head, "raw_bytes")
+	}
+	if by == "type" {
+		head = append(head, "module")
+	}
 	var list [][]string
 	for _, r := range rows {
-		list = append(list, []string{r.name, strconv.FormatUint(r.Objects, 10), strconv.FormatUint(r.Bytes, 10), strconv.FormatUint(r.RawBytes, 10)})
+		row := []string{r.name, strconv.FormatUint(r.Objects, 10), strconv.FormatUint(r.Bytes, 10), strconv.FormatUint(r.RawBytes, 10), r.moduleIn(h)}
+		list = append(list, row[:len(head)])
 	}
-	return p.writeCSV([]string{by, "objects", "bytes", "raw_bytes"}, list)
+	return p.writeCSV(head, list)
+}
+
+// moduleIn returns the module of a type: its path, or else its id, or "" if it is unknown.
+func (r *statRow) moduleIn(h *heap.Histogram) string {
+	if r.module == 0 {
+		return ""
+	}
+	return cmp.Or(h.Modules[r.module], fmt.Sprintf("0x%x", r.module))
 }
 
 type countJSON struct {
@@ -213,19 +229,43 @@ type countJSON struct {
 
 type statJSON struct {
 	countJSON
-	RawBytes    uint64         `json:"raw_bytes"`
-	Unreachable *countJSON     `json:"unreachable"` // null: one pass cannot know it
-	Complete    bool           `json:"complete"`
-	Types       []statTypeJSON `json:"types,omitempty"`
-	Groups      []statTypeJSON `json:"groups,omitempty"` // with --by
+	RawBytes    uint64          `json:"raw_bytes"`
+	Unreachable *countJSON      `json:"unreachable"` // null: one pass cannot know it
+	Complete    bool            `json:"complete"`
+	Types       *[]statTypeJSON `json:"types,omitempty"`
+	Groups      *[]statTypeJSON `json:"groups,omitempty"` // with --by
 }
 
 type statTypeJSON struct {
-	Name   string `json:"name"`
-	Module string `json:"module,omitempty"`
+	Name   string  `json:"name"`
+	Module *string `json:"module,omitempty"` // of a type; "": unknown
 	countJSON
-	RawBytes    uint64               `json:"raw_bytes,omitempty"`
-	Generations map[string]countJSON `json:"generations,omitempty"`
+	RawBytes    uint64           `json:"raw_bytes,omitempty"`
+	Generations *generationsJSON `json:"generations,omitempty"`
+}
+
+// generationsJSON has either all generations, or Unknown.
+type generationsJSON struct {
+	Gen0    *countJSON `json:"gen0,omitempty"`
+	Gen1    *countJSON `json:"gen1,omitempty"`
+	Gen2    *countJSON `json:"gen2,omitempty"`
+	LOH     *countJSON `json:"loh,omitempty"`
+	POH     *countJSON `json:"poh,omitempty"`
+	Frozen  *countJSON `json:"frozen,omitempty"`
+	Unknown *countJSON `json:"unknown,omitempty"`
+}
+
+func newGenerationsJSON(n *[heap.UnknownGeneration + 1]heap.Count) *generationsJSON {
+	of := func(g heap.Generation) *countJSON {
+		c := countJSON(n[g])
+		return &c
+	}
+	if n[heap.UnknownGeneration].Objects > 0 {
+		return &generationsJSON{Unknown: of(heap.UnknownGeneration)}
+	}
+	return &generationsJSON{
+		Gen0: of(heap.Gen0), Gen1: of(heap.Gen1), Gen2: of(heap.Gen2), LOH: of(heap.LOH), POH: of(heap.POH), Frozen: of(heap.Frozen),
+	}
 }
 
 func newStatJSON(h *heap.Histogram, by string, rows []statRow) *statJSON {
@@ -238,23 +278,19 @@ func newStatJSON(h *heap.Histogram, by string, rows []statRow) *statJSON {
 	list := []statTypeJSON{}
 	for _, r := range rows {
 		row := statTypeJSON{Name: r.name, countJSON: countJSON(r.Count), RawBytes: r.RawBytes}
-		if r.module != 0 {
-			row.Module = cmp.Or(h.Modules[r.module], fmt.Sprintf("0x%x", r.module))
+		if by == "type" {
+			module := r.moduleIn(h)
+			row.Module = &module
 		}
-		for g, n := range r.Generations {
-			if n.Objects > 0 {
-				if row.Generations == nil {
-					row.Generations = map[string]countJSON{}
-				}
-				row.Generations[heap.Generation(g).String()] = countJSON(n)
-			}
+		if by != "generation" {
+			row.Generations = newGenerationsJSON(&r.Generations)
 		}
 		list = append(list, row)
 	}
 	if by == "type" {
-		x.Types = list
+		x.Types = &list
 	} else {
-		x.Groups = list
+		x.Groups = &list
 	}
 	return x
 }

@@ -71,11 +71,8 @@ func (r *suspectReport) typ(i int) string { return r.g.Types[i].String() }
 // shown returns the name of a type in a table.
 func (r *suspectReport) shown(i int) string { return r.name(r.typ(i)) }
 
-// The rows of a table, and the steps of a path at its beginning and its end.
-const (
-	suspectRows  = 5
-	suspectSteps = 6
-)
+// suspectRows is how many rows a table of a suspect has.
+const suspectRows = 5
 
 func (r *suspectReport) write(w io.Writer, width, page, all int) {
 	fmt.Fprintf(w, "%s in %s are reachable", counted(r.reachable.Objects, "object"), formats.SizeText(int64(r.reachable.Bytes)))
@@ -137,38 +134,9 @@ func (r *suspectReport) held(s *heap.Suspect) string {
 	return "Held in several ways, the shortest:"
 }
 
-// steps returns the steps of the path to a suspect, as heap roots prints them.
-func (r *suspectReport) steps(s *heap.Suspect) (list []pathStep) {
-	if len(s.Path) == 0 {
-		return nil
-	}
-	first, omitted, last := middle(s.Path)
-	step := func(indent int, x heap.Step) {
-		text := r.shown(x.Type)
-		if len(list) == 0 {
-			text = clean(s.Holder.String()) + ": " + text
-		}
-		if x.Repeated > 1 {
-			text += fmt.Sprintf(" (a chain of %d)", x.Repeated)
-		}
-		list = append(list, pathStep{indent, text})
-	}
-	for i, x := range first {
-		step(i, x)
-	}
-	if omitted > 0 {
-		list = append(list, pathStep{len(first), fmt.Sprintf("... %s ...", counted(uint64(omitted), "step"))})
-	}
-	for i, x := range last {
-		step(len(first)+1+i, x)
-	}
-	return list
-}
-
-// A pathStep is a line of a path.
-type pathStep struct {
-	indent int
-	text   string
+// steps returns the steps of the path to a suspect.
+func (r *suspectReport) steps(s *heap.Suspect) []pathStep {
+	return pathSteps(&r.heapNames, r.g, s.Holder, s.Path)
 }
 
 // writePath prints the path to a suspect.
@@ -178,15 +146,6 @@ func (r *suspectReport) writePath(w io.Writer, width int, s *heap.Suspect) {
 		indent := 2*x.indent + 5
 		hanging(w, width, indent+2, strings.Repeat(" ", indent), x.text)
 	}
-}
-
-// middle splits a path that is too long for its readers.
-func middle(path []heap.Step) (first []heap.Step, omitted int, last []heap.Step) {
-	if len(path) <= 2*suspectSteps {
-		return path, 0, nil
-	}
-	end := len(path) - suspectSteps
-	return path[:suspectSteps], end - suspectSteps, path[end:]
 }
 
 func (r *suspectReport) writeBelow(w io.Writer, width int, s *heap.Suspect) {

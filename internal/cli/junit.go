@@ -81,11 +81,11 @@ func junitReport(h *history.History, verdicts []verdict, damage error) *junitSui
 	}
 	for i := range verdicts {
 		v := &verdicts[i]
-		x := junitCase{Name: v.text, Class: "gclog." + v.metric.Name, Time: "0"}
+		x := junitCase{Name: v.Text, Class: "gclog." + v.parts[0].actual[0].Name, Time: "0"}
 		switch v.result {
 		case verdictFailed:
 			suite.Failures++
-			x.Failure = &junitProblem{v.explain(), "limit", fmt.Sprintf("%s\nthe check fails if %s", v.explain(), v.text)}
+			x.Failure = &junitProblem{v.explain(), "limit", fmt.Sprintf("%s\nthe check fails if %s", v.explain(), v.Text)}
 		case verdictError:
 			suite.Errors++
 			x.Error = &junitProblem{v.explain(), "unknown", v.explain()}

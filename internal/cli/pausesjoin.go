@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/formats/screen"
 	"github.com/gclog/gclog/internal/accesslog"
 	"github.com/gclog/gclog/internal/history"
 	"github.com/gclog/gclog/internal/unpack"
@@ -54,6 +55,7 @@ func (p *program) pausesJoin(c *cli.Context) error {
 	}
 	name = inputName(name)
 	var read atomic.Int64
+	p.ui.data = screen.IsTerminal(p.stdout)
 	stop := p.ui.watch(func(time.Duration) string { return formats.SizeText(read.Load()) + " joined" })
 	defer stop()
 	unpacked, err := unpack.Reader(log, &read)

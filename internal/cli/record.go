@@ -33,10 +33,14 @@ Examples:
    gclog record 4711 -o a.nettrace --duration 1m
    gclog record 4711 --level full             with allocations and pinned objects
    gclog record -- dotnet app.dll             from the first event on
-   gclog record 4711 -o - | gclog convert -   record and convert at the same time`,
+   gclog record 4711 -o - | gclog convert -   record and convert at the same time
+   gclog record 4711 --until 'pause > 1s'     only the time around such a collection
+   gclog record 4711 --until 'generation == 2 && heap.after > 8GB' --last 2m`,
 		Flags: join(targetFlags(), sessionFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: outputOptions, Usage: "write to `FILE`, - is standard output"},
 			&cli.StringFlag{Name: "duration", Category: endingOptions, Usage: "stop after `TIME`: 90s, 5m, 00:00:05:00"},
+			&cli.StringFlag{Name: untilFlag, Category: endingOptions, Usage: "record nothing but the time around the first collection for which `CONDITION` is true, such as 'pause > 1s'; the stream is kept in memory until then"},
+			&cli.StringFlag{Name: lastFlag, Category: endingOptions, Value: "30s", Usage: "with --until: record `TIME` from before the collection"},
 		}),
 		Action: p.record,
 	}
@@ -54,11 +58,15 @@ func (p *program) record(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	until, err := p.untilOption(c)
+	if err != nil {
+		return err
+	}
 	cfg, err := sessionConfig(c, false)
 	if err != nil {
 		return err
 	}
-	cfg.RundownGC = true
+	cfg.RundownGC = until == nil
 	path := c.String("output")
 	if path == output.Stdout && screen.IsTerminal(p.stdout) {
 		return usagef("a recording is binary: give a file with -o, or a pipe")
@@ -92,6 +100,9 @@ func (p *program) record(c *cli.Context) error {
 		if err := p.checkRecording(path); err != nil {
 			return err
 		}
+	}
+	if until != nil {
+		return p.recordUntil(ctx, target, cfg, duration, until, path)
 	}
 	if path == output.Stdout {
 		return p.recordOne(ctx, target, cfg, duration, p.stdout, "standard output")
@@ -130,10 +141,12 @@ func (p *program) recordOne(ctx context.Context, t *session.Target, cfg session.
 // recordTree records the processes of a command, and writes no log.
 func (p *program) recordTree(c *cli.Context) error {
 	path := c.String("output")
-	switch path {
-	case "":
+	switch {
+	case c.IsSet(untilFlag), c.IsSet(lastFlag):
+		return usagef("--%s needs a running process: start the command first", untilFlag)
+	case path == "":
 		path = recordingName(filepath.Base(c.Args().First()), time.Now())
-	case output.Stdout:
+	case path == output.Stdout:
 		return usagef("standard output belongs to the command: write the recording to a file with -o")
 	}
 	w, err := p.watchOptions(c, nil, path)

@@ -15,6 +15,7 @@ import (
 	"github.com/gclog/gclog/internal/history"
 	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/internal/report"
+	"github.com/gclog/gclog/internal/view"
 	"github.com/urfave/cli/v2"
 )
 
@@ -254,6 +255,9 @@ func reportFacts(h *history.History, s *analysis.Summary) (list []report.Fact) {
 		add("pid", strconv.FormatInt(x.ID, 10))
 	}
 	add("runtime", runtimeText(x))
+	if x.HasLimits && x.Limits.HardLimit > 0 {
+		add("hard limit", view.Text(float64(x.Limits.HardLimit), "bytes"))
+	}
 	add("os", strings.TrimSpace(x.OS+" "+x.Architecture))
 	add("host", x.Host)
 	add("container", x.ContainerName)

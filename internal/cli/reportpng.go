@@ -74,7 +74,7 @@ func drawn(ctx context.Context, browser, dir string, d *report.Data) ([]byte, er
 		return nil, err
 	}
 	args := []string{
-		"--headless", "--disable-gpu", "--hide-scrollbars", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions",
+		"--headless", "--disable-gpu", "--hide-scrollbars", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions", "--host-resolver-rules=MAP * ~NOTFOUND",
 		"--user-data-dir=" + filepath.Join(dir, "profile"), "--force-device-scale-factor=2", fmt.Sprintf("--window-size=%d,%d", report.PictureWidth, report.PictureHeight),
 		"--virtual-time-budget=20000", "--screenshot=" + to,
 	}

@@ -35,7 +35,7 @@ Examples:
    gclog run -o gc.log -- ./app --its-own-flag
    gclog run -o gc.json --level full -- dotnet test
    gclog run -Xlog:gc*,safepoint:file=gc.log -- dotnet app.dll`,
-		Flags: join(outputFlags(), rotationFlags(defaultFileCount), sessionFlags(), []cli.Flag{
+		Flags: join(outputFlags(), rotationFlags(defaultFileCount), sessionFlags(), onFlags(), []cli.Flag{
 			&cli.BoolFlag{Name: "suspend", Category: recordingOptions, Usage: "suspend each .NET process at startup until its session is open: no event is missed, but the process waits forever if gclog is killed meanwhile"},
 			&cli.StringFlag{Name: "record", Category: recordingOptions, Usage: "also write the raw stream to `FILE` (.nettrace)"},
 			&cli.Int64Flag{Name: "count", Category: endingOptions, Usage: "stop logging a process after `N` collections", DefaultText: "unlimited"},
@@ -104,6 +104,7 @@ func (p *program) runTree(c *cli.Context, w *watch) error {
 	}
 	defer unlisten()
 
+	defer w.do.close()
 	w.end() // the duration starts here
 	// Before the command runs: a signal that arrives early is for the command too.
 	caught := make(chan os.Signal, 16)

@@ -52,6 +52,7 @@ func excepted(recording, format, metric string) bool {
 // TestSameMetrics: each metric of a log is equal to that of the recording within the format's
 // rounding, or it is unknown, with the reason; and no finding is in a log only.
 func TestSameMetrics(t *testing.T) {
+	recordings.Long(t)
 	recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {
 		dir := t.TempDir()
 		for format := range roundings {

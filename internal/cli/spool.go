@@ -8,24 +8,37 @@ import (
 	"sync"
 )
 
-// A spool is the file of a recording that is read while it is written. Writing does not wait for the
-// reader.
+// A spool is a recording that is read while it is written. Writing does not wait for the reader: what
+// the reader has not read yet is in memory or, where there is no room, in a file.
 type spool struct {
 	*recording
-	keep   bool
+	keep   bool // the file is to have everything
 	reader *os.File
 	most   int // bytes that will be written
 
 	mu     sync.Mutex
 	more   *sync.Cond
-	length int64 // what has been written
-	wanted int64 // the length for which the reader waits
+	queue  []stretch // what is unread
+	unread int64     // bytes of it
+	pieces int       // of the queue that are in memory
+	free   [][]byte  // that were read
+	length int64     // of the file
 	ended  bool
 }
 
-// spoolPiece is how much the reader waits for. Otherwise it would be woken for every 100 KB that the
-// runtime sends, and slow the writer down.
-const spoolPiece = 1 << 20
+// A stretch is a part of a spool.
+type stretch struct {
+	piece []byte // in memory; nil: it is in the file
+	at, n int64  // where in the file, and how many bytes
+}
+
+const (
+	// spoolPiece is the number of unread bytes that wakes the reader, and the size of a piece. Waking
+	// it for every 100 KB that the runtime sends would slow the writer down.
+	spoolPiece = 1 << 20
+	// spoolPieces is how many pieces may be in memory.
+	spoolPieces = 8
+)
 
 // tracePath returns the path of the recording of a snapshot, if it is kept.
 func tracePath(path string) string { return strings.TrimSuffix(path, ".gcdump") + ".nettrace" }
@@ -57,15 +70,71 @@ func openSpool(path string, keep bool, most int) (*spool, error) {
 	return s, nil
 }
 
-// Write implements io.Writer.
-func (s *spool) Write(b []byte) (int, error) {
-	n, err := s.recording.Write(b)
+// Write implements io.Writer. A recording that cannot be written, as on a full disk, is not kept.
+func (s *spool) Write(b []byte) (n int, err error) {
+	stored := s.store(b)
+	toFile := s.keep || !stored
+	if n = len(b); toFile {
+		n, err = s.recording.Write(b)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.length += int64(n); s.length >= s.wanted {
+	if !stored {
+		s.addFile(int64(n))
+	}
+	if toFile {
+		s.length += int64(n)
+	}
+	if err != nil {
+		s.keep = false
+	}
+	if s.unread >= spoolPiece {
 		s.more.Signal()
 	}
 	return n, err
+}
+
+// store adds to what is in memory, if there is room.
+func (s *spool) store(b []byte) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	last := s.last()
+	if last == nil || cap(last.piece)-len(last.piece) < len(b) {
+		if s.pieces == spoolPieces || len(b) > spoolPiece {
+			return false
+		}
+		s.pieces++
+		s.queue = append(s.queue, stretch{piece: s.emptyPiece()})
+		last = s.last()
+	}
+	last.piece = append(last.piece, b...)
+	s.unread += int64(len(b))
+	return true
+}
+
+// addFile adds bytes at the end of the file.
+func (s *spool) addFile(n int64) {
+	if last := s.last(); last == nil || last.piece != nil || last.at+last.n != s.length {
+		s.queue = append(s.queue, stretch{at: s.length})
+	}
+	s.last().n += n
+	s.unread += n
+}
+
+func (s *spool) last() *stretch {
+	if len(s.queue) == 0 {
+		return nil
+	}
+	return &s.queue[len(s.queue)-1]
+}
+
+func (s *spool) emptyPiece() []byte {
+	if n := len(s.free); n > 0 {
+		piece := s.free[n-1]
+		s.free = s.free[:n-1]
+		return piece[:0]
+	}
+	return make([]byte, 0, spoolPiece)
 }
 
 // Close says that nothing more will be written.
@@ -83,33 +152,65 @@ func (s *spool) remove() {
 	s.end(s.keep)
 }
 
-// await waits until there is a piece to read at an offset, or the rest, and returns the number of
-// bytes.
-func (s *spool) await(at int64) int64 {
+// next waits until there is something to read. It returns a piece in memory, or else how much there is
+// in the file, and where.
+func (s *spool) next(done []byte) stretch {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.wanted = at + spoolPiece
-	for s.length < s.wanted && !s.ended {
+	if done != nil {
+		s.free = append(s.free, done)
+	}
+	for s.unread < spoolPiece && !s.ended {
 		s.more.Wait()
 	}
-	return s.length - at
+	if len(s.queue) == 0 {
+		return stretch{}
+	}
+	first := s.queue[0]
+	if first.piece != nil {
+		s.queue = s.queue[1:]
+		s.pieces--
+		s.unread -= int64(len(first.piece))
+	}
+	return first
+}
+
+// hasRead removes bytes that were read from the first stretch, which is in the file.
+func (s *spool) hasRead(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.unread -= int64(n)
+	first := &s.queue[0]
+	first.at += int64(n)
+	if first.n -= int64(n); first.n == 0 {
+		s.queue = s.queue[1:]
+	}
 }
 
 // A spoolReader reads a spool. There must only be one.
 type spoolReader struct {
 	*spool
-	at int64
+	piece []byte // that is being read
+	rest  []byte // of it
 }
 
 // Read implements io.Reader. It waits for what has not been written yet.
 func (r *spoolReader) Read(b []byte) (int, error) {
-	n := r.await(r.at)
-	if n == 0 {
-		return 0, io.EOF
+	if len(r.rest) == 0 {
+		next := r.next(r.piece)
+		r.piece, r.rest = next.piece, next.piece
+		switch {
+		case next.n > 0:
+			n, err := r.reader.ReadAt(b[:min(int64(len(b)), next.n)], next.at)
+			r.hasRead(n)
+			return n, err
+		case next.piece == nil:
+			return 0, io.EOF
+		}
 	}
-	k, err := r.reader.ReadAt(b[:min(int64(len(b)), n)], r.at)
-	r.at += int64(k)
-	return k, err
+	n := copy(b, r.rest)
+	r.rest = r.rest[n:]
+	return n, nil
 }
 
 // Len returns the number of bytes that will be written, at most.

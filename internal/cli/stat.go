@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/gclog/gclog/formats/screen"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/attach"
@@ -70,6 +71,7 @@ func (p *program) stat(c *cli.Context) error {
 	case files == nil:
 		return p.statProcess(c.Context, ch, l)
 	}
+	p.ui.data = screen.IsTerminal(p.stdout)
 	h, err := p.readFiles(c, files, history.Span{}, func(process *gclog.Process, _ analysis.Window) gclog.SpanObserver {
 		return l.of(process)
 	})
@@ -110,25 +112,31 @@ func statArguments(args []string, byFlag bool) (names []string, interval time.Du
 	return names, interval, count, nil
 }
 
+// isInterval reports whether an argument is an interval, even if it is too short.
 func isInterval(s string) bool {
-	_, err := parseInterval(s)
+	_, err := interval(s)
 	return err == nil
+}
+
+// interval reads an interval; a plain number is in milliseconds, as in jstat.
+func interval(s string) (time.Duration, error) {
+	if isNumber(s) {
+		s += "ms"
+	}
+	return time.ParseDuration(s)
 }
 
 // leastStat is the shortest interval: the runtime sends its events every 100 ms.
 const leastStat = 100 * time.Millisecond
 
-// parseInterval reads an interval; a plain number is in milliseconds, as in jstat.
+// parseInterval reads an interval that is long enough.
 func parseInterval(s string) (time.Duration, error) {
-	if isNumber(s) {
-		s += "ms"
-	}
-	d, err := time.ParseDuration(s)
+	d, err := interval(s)
 	switch {
 	case err != nil:
 		return 0, usagef("%q is not an interval: write 1s, 5m or milliseconds", s)
 	case d < leastStat:
-		return 0, usagef("an interval of %s is too short: runtimes send their events every 100 ms", s)
+		return 0, usagef("an interval of %v is too short: runtimes send their events every 100 ms", d)
 	}
 	return d, nil
 }

@@ -15,6 +15,7 @@ import (
 
 // TestStatIsTheSummary: the last line of stat has the numbers of the summary.
 func TestStatIsTheSummary(t *testing.T) {
+	recordings.Long(t)
 	for _, tr := range recordings.Repository(t) {
 		if len(recordedPIDs(t, tr.Path)) != 1 {
 			continue
@@ -131,6 +132,8 @@ func TestStatArguments(t *testing.T) {
 		{"4711 1s x", false, `"x" is not a number of lines: it must be at least 1`},
 		{"4711 1s 1 1", false, "after the interval and the count there must be no more arguments: 1"},
 		{"x", true, `"x" is not an interval: write 1s, 5m or milliseconds`},
+		{"4711 99", false, "an interval of 99ms is too short: runtimes send their events every 100 ms"},
+		{"4711 0 3", false, "an interval of 0s is too short: runtimes send their events every 100 ms"},
 		{"99", true, "an interval of 99ms is too short: runtimes send their events every 100 ms"},
 	} {
 		names, interval, count, err := statArguments(strings.Fields(c.args), c.flag)

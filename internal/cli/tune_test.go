@@ -116,6 +116,26 @@ func TestProgramOutput(t *testing.T) {
 	}
 }
 
+// TestIgnoredIsNotOptimal: a setting that the runtime ignores is not recommended.
+func TestIgnoredIsNotOptimal(t *testing.T) {
+	s, err := parseTry("gcServer=1,GCHeapCount=4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ignored, want := range map[string]bool{"": true, "GCHeapCount: why": true, "gcServer: why|GCHeapCount: why": false} {
+		r := &tuneResult{tuneSetting: s, trials: make([]*trial, leastRounds)}
+		if ignored != "" {
+			r.ignored = strings.Split(ignored, "|")
+		}
+		if r.works() != want {
+			t.Errorf("ignored %q: %v", ignored, !want)
+		}
+	}
+	if r := (&tuneResult{trials: make([]*trial, leastRounds)}); !r.works() {
+		t.Error("the program as it is")
+	}
+}
+
 // TestDominates: better in one objective, and not worse in any.
 func TestDominates(t *testing.T) {
 	const same, better, worse, little = analysis.NoDifference, analysis.Better, analysis.Worse, analysis.TooLittleData

@@ -87,8 +87,10 @@ func (t *tuning) values(o objective, r *tuneResult) (list []float64) {
 	return list
 }
 
-// works reports whether all runs with a setting counted.
-func (r *tuneResult) works() bool { return len(r.failed) == 0 && len(r.trials) >= leastRounds }
+// works reports whether all runs with a setting counted, and the runtime did not ignore all of it.
+func (r *tuneResult) works() bool {
+	return len(r.failed) == 0 && len(r.trials) >= leastRounds && (len(r.values) == 0 || len(r.ignored) < len(r.values))
+}
 
 // compareAll compares all settings with the program as it is, and decides which are optimal: no
 // other setting is better in one objective, and not worse in any.

@@ -116,6 +116,9 @@ func (x *tuneText) setting(r *tuneResult) {
 	if !slices.ContainsFunc(append(slices.Clone(r.against.objectives), r.against.metrics...), func(d analysis.Difference) bool { return d.Verdict >= analysis.Better }) {
 		fmt.Fprintln(x, "  no detectable difference")
 	}
+	if d := r.against.objectives[0]; d.Verdict == analysis.TooLittleData {
+		hanging(x, x.width, 10, "  too little data: ", "pauses: "+oneLine(d.Why))
+	}
 }
 
 // optimal prints how to set the settings that are worth it.

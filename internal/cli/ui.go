@@ -23,6 +23,7 @@ type ui struct {
 	w        io.Writer
 	terminal bool
 	progress string // the line that is shown now
+	data     bool   // lines of data appear on the same terminal: they show the progress
 }
 
 func newUI(w io.Writer) *ui { return &ui{w: w, terminal: screen.IsTerminal(w)} }
@@ -93,9 +94,9 @@ func (u *ui) show(s string) {
 }
 
 // watch shows the result of line, once a second, until the function that watch returns is called.
-// Without a terminal it shows nothing.
+// Without a terminal, and between lines of data, it shows nothing.
 func (u *ui) watch(line func(elapsed time.Duration) string) (stop func()) {
-	if !u.terminal {
+	if !u.terminal || u.data {
 		return func() {}
 	}
 	began := time.Now()

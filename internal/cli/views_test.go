@@ -46,8 +46,8 @@ func topScreen(t *testing.T, path string, end int64) string {
 	return m.View()
 }
 
-// TestViewsAgree: the text log, the list of pauses, the explanation, the summary, stat, top and the
-// report have the same numbers about the same recording. What its page shows is compared with the
+// TestViewsAgree: the text log, the list of pauses, the explanation, the summary, stat, top, the
+// report and the comparison have the same numbers about the same recording. What its page shows is compared with the
 // records in a browser (make report-test).
 func TestViewsAgree(t *testing.T) {
 	path := trace("net10-datas-bgc")
@@ -81,15 +81,25 @@ func TestViewsAgree(t *testing.T) {
 	summary, _, _ := run("summary", path)
 	stat, _, _ := run("stat", path)
 	report, _, _ := run("report", path, "--format", "md")
+	compared, _, _ := run("compare", path, path)
 	cells := strings.Fields(strings.Split(strings.TrimSpace(stat), "\n")[1])
 	for _, x := range []struct{ in, pattern, what string }{
 		{summary, `share +paused (\S+ %) `, "share of the summary"},
 		{screen, `since the start: paused (\S+ %),`, "share of top"},
 		{report, `\| \*\*(\S+ %)\*\*`, "share of the report"},
+		{compared, `(?m)^ +pause\.share +(\S+ %) +9\.55 %$`, "share of the comparison"},
 	} {
 		m := regexp.MustCompile(x.pattern).FindStringSubmatch(x.in)
 		if m == nil || m[1] != "9.55 %" || cells[17] != "9.55" {
 			t.Errorf("%s: %q, stat %s", x.what, m, cells[17])
+		}
+	}
+	for metric, class := range map[string]string{"pause": "all", "gen0.pause": "gen0", "gen1.pause": "gen1", "background.pause": "background"} {
+		inReport := regexp.MustCompile(`(?m)^\| ` + class + ` \| \d+ \| [^|]+ \| [^|]+ \| ([^|]+) \|`).FindStringSubmatch(report)
+		inSummary := regexp.MustCompile(`(?m)^  ` + class + ` +\d+ +\S+ \S+ +\S+ \S+ +(\S+ \S+) `).FindStringSubmatch(summary)
+		m := regexp.MustCompile(`(?m)^ +` + regexp.QuoteMeta(metric) + `\.p50 +(\S+ \S+) `).FindStringSubmatch(compared)
+		if m == nil || inReport == nil || inSummary == nil || m[1] != inReport[1] || m[1] != inSummary[1] {
+			t.Errorf("the median of %s is %q in the comparison, %q in the report, %q in the summary", class, m, inReport, inSummary)
 		}
 	}
 	for name, want := range map[string]string{"gen0": cells[8], "gen1": cells[10], "gen2": cells[12], "background": cells[14]} {

@@ -1,0 +1,222 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/history"
+	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/internal/parquet"
+)
+
+// parquetFormat is the format of tables. It is none of package formats: a table is not written line
+// by line, and contains many processes.
+const parquetFormat = "parquet"
+
+// tableGCPercent keeps the memory of gclog while it writes a table in proportion to what it needs.
+const tableGCPercent = 30
+
+// tableFlags adds the format of tables to the flags of outputs.
+func tableFlags(flags []cli.Flag) []cli.Flag {
+	for _, f := range flags {
+		if f, ok := f.(*cli.StringSliceFlag); ok && f.Name == "format" {
+			f.Usage = strings.Replace(f.Usage, formatNames(), formatNames()+", "+parquetFormat, 1)
+		}
+	}
+	return flags
+}
+
+// isTable reports whether the outputs of a call are a table.
+func isTable(c *cli.Context) bool {
+	return slices.Contains(c.StringSlice("format"), parquetFormat) ||
+		len(c.StringSlice("format")) == 0 && slices.ContainsFunc(c.StringSlice("output"), func(path string) bool {
+			return strings.EqualFold(filepath.Ext(path), ".parquet")
+		})
+}
+
+// convertTable writes the records of all inputs as a table. Inputs are independent of each other,
+// except for the files of one rotated log.
+func (p *program) convertTable(c *cli.Context, names []string) error {
+	path, err := p.tablePath(c)
+	if err != nil {
+		return err
+	}
+	inputs := series(names)
+	for _, name := range names {
+		if name == "-" {
+			continue
+		}
+		f, _, err := history.OpenFile(name) // so that a wrong name is reported before hours of work
+		if err != nil {
+			return inputError(err)
+		}
+		_ = f.Close()
+	}
+	rotate := formats.RotateOptions{Sudo: sudoUser(), MakeDirs: strings.Contains(filepath.Dir(path), "%")}
+	check := func(path string) error {
+		if i := slices.IndexFunc(names, func(name string) bool { return name != "-" && output.SamePath(name, path) }); i >= 0 {
+			return usagef("%s is the input and cannot be the output too", names[i])
+		}
+		return nil
+	}
+	if err := check(path); err != nil {
+		return err
+	}
+	t := parquet.NewTable(parquet.Options{Path: path, Rotate: rotate, Version: p.version(), Part: "-" + randomID(), Check: check})
+	defer t.Discard()
+	// Row groups and sorted runs are garbage soon, and there is nothing else.
+	defer debug.SetGCPercent(debug.SetGCPercent(tableGCPercent))
+	x := &tableInput{p: p, table: t, pid: c.Int64("pid")}
+	stop := p.ui.watch(func(time.Duration) string {
+		return fmt.Sprintf("%d of %s read, %s", x.done.Load(), counted(uint64(len(inputs)), "input"), counted(uint64(x.rows.Load()), "row"))
+	})
+	defer stop()
+	var bad error
+	for _, names := range inputs {
+		err := x.read(names)
+		if x.failed != nil {
+			return x.failed
+		}
+		bad = errors.Join(bad, err)
+		x.done.Add(1)
+	}
+	files, err := t.Finish()
+	stop()
+	switch {
+	case err != nil:
+		return err
+	case len(files) > 0:
+		p.sayTable(t, files)
+	case bad == nil && x.pid != 0:
+		return noProcessf("the inputs contain no records of a process %d", x.pid)
+	case bad == nil:
+		p.ui.say("nothing was written: the inputs contain no records")
+	}
+	if bad != nil {
+		return &codedError{exitData, bad}
+	}
+	return nil
+}
+
+// sayTable says what was written.
+func (p *program) sayTable(t *parquet.Table, files []parquet.File) {
+	var rows, size int64
+	for _, f := range files {
+		rows += f.Rows
+		size += f.Size
+	}
+	path := files[0].Path
+	if len(files) > 1 {
+		path = fmt.Sprintf("%d files, the first is %s", len(files), path)
+	}
+	more := ""
+	if twice := t.Rows() - rows; twice > 0 {
+		more = fmt.Sprintf("; %s in several inputs", counted(uint64(twice), "row"))
+		if twice == 1 {
+			more += " was written once"
+		} else {
+			more += " were written once"
+		}
+	}
+	p.ui.sayf("wrote %s: %s of %s, %s%s", path, counted(uint64(rows), "row"), processCount(t.Processes()), formats.SizeText(size), more)
+}
+
+func processCount(n int) string {
+	if n == 1 {
+		return "1 process"
+	}
+	return fmt.Sprintf("%d processes", n)
+}
+
+// tablePath returns the path of a table from the flags.
+func (p *program) tablePath(c *cli.Context) (string, error) {
+	for _, name := range []string{"filecount", "filesize", "rotation-names", "causes", xlogFlag} {
+		if c.IsSet(name) {
+			return "", usagef("--%s does not apply to the format parquet", name)
+		}
+	}
+	paths := c.StringSlice("output")
+	switch {
+	case len(paths) == 0 || slices.ContainsFunc(paths, output.IsStream):
+		return "", usagef("the format parquet needs a file: give one, such as -o fleet.parquet")
+	case len(paths) > 1 || len(c.StringSlice("format")) > 1:
+		return "", usagef("the format parquet is written alone: use one -o, and another convert for the rest")
+	}
+	path := paths[0]
+	if bad := output.BadTablePlace(path); bad != "" {
+		return "", usagef("%s: there is no %s: %s", path, bad, output.TablePlaces)
+	}
+	if info, err := os.Stat(path); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+		return "", usagef("cannot write to %s: the format parquet needs a file, not a device or pipe", path)
+	}
+	folder := output.KnownFolder(path)
+	if folder == filepath.Dir(path) {
+		return path, p.checkOutput(output.ExpandTime(path, time.Time{}))
+	}
+	if info, err := os.Stat(folder); err != nil || !info.IsDir() { // those below it are created
+		return "", usagef("cannot write to %s: there is no directory %s; create it first (mkdir -p %s)", path, folder, folder)
+	}
+	return path, nil
+}
+
+// series returns the inputs: the files of each rotated log together.
+func series(names []string) (list [][]string) {
+	byName := map[string]int{}
+	for _, name := range names {
+		of := formats.ArchivedFrom(name)
+		if i, known := byName[of]; known {
+			list[i] = append(list[i], name)
+			continue
+		}
+		byName[of] = len(list)
+		list = append(list, []string{name})
+	}
+	return list
+}
+
+// A tableInput reads inputs into a table.
+type tableInput struct {
+	p      *program
+	table  *parquet.Table
+	pid    int64
+	failed error // the table cannot be written
+	done   atomic.Int64
+	rows   atomic.Int64
+}
+
+// read reads one input. What precedes damage is in the table, too.
+func (x *tableInput) read(names []string) error {
+	in, err := x.p.openInputs(names, history.Options{PID: x.pid})
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	return in.ReadAll(func(p *gclog.Process) formats.Observer {
+		return rowCounting{x.table.Observe(p, "", func(err error) {
+			x.failed = err
+			in.Stop(err)
+		}), &x.rows}
+	})
+}
+
+// A rowCounting counts collections.
+type rowCounting struct {
+	formats.Observer
+	n *atomic.Int64
+}
+
+func (c rowCounting) GC(d *gclog.GCDetails) {
+	c.n.Add(1)
+	c.Observer.GC(d)
+}

@@ -1,0 +1,336 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/formats/screen"
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/condition"
+	"github.com/gclog/gclog/internal/config"
+	"github.com/gclog/gclog/internal/history"
+	"github.com/gclog/gclog/internal/rules"
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) rulesCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "rules",
+		Usage:     "show and try the rules of the daemon: what it does when something happens to a process",
+		ArgsUsage: "show|fields [EVENT]|test FILE...",
+		Description: `show lists the rules of the configuration. fields lists what their conditions can be about,
+for one event (gc, pause, stall, gap, finding, exit) or for all. test reports which rules
+would have fired, in recordings or logs: it does nothing else. --on tries a condition that
+is in no configuration. docs/rules.md describes rules.
+
+Examples:
+   gclog rules show -c gclog.yaml
+   gclog rules fields gc
+   gclog rules test app.nettrace -c gclog.yaml
+   gclog rules test gc*.json --on 'pause > 200ms && generation == 2'
+   gclog rules test gc.json --on exit --on 'gap: gap.lost_events > 0'`,
+		Flags: []cli.Flag{
+			configFileFlag(),
+			&cli.StringSliceFlag{Name: onFlag, Usage: "test: `RULE` instead of those of the configuration: a condition on a gc, or EVENT: CONDITION; may be repeated"},
+			&cli.Int64Flag{Name: "pid", Usage: "test: only the process `PID` of files that contain several"},
+			&cli.BoolFlag{Name: localFlag, Usage: "test: times in the local time zone, instead of UTC or TZ"},
+			textOrJSONFlag(),
+		},
+		Action: p.rules,
+	}
+}
+
+// rulesWords are the first arguments of the command.
+var rulesWords = []string{"show", "fields", "test"}
+
+func (p *program) rules(c *cli.Context) error {
+	how, err := textOrJSON(c)
+	if err != nil {
+		return err
+	}
+	args := c.Args().Tail()
+	what := c.Args().First()
+	for _, flag := range []string{onFlag, "pid", localFlag} {
+		if c.IsSet(flag) && what != "test" {
+			return usagef("--%s is for rules test", flag)
+		}
+	}
+	switch what {
+	case "show":
+		if len(args) > 0 {
+			return usagef("rules show takes no more arguments: %s", args[0])
+		}
+		return p.rulesShow(c, how)
+	case "fields":
+		return p.rulesFields(args, how)
+	case "test":
+		return p.rulesTest(c, args, how)
+	}
+	return usagef("rules needs one of the words %s", strings.Join(rulesWords, ", "))
+}
+
+// ruleJSON is a rule in JSON.
+type ruleJSON struct {
+	Name     string   `json:"name"`
+	Event    string   `json:"event"`
+	When     string   `json:"when,omitempty"`
+	For      int64    `json:"for_ns,omitempty"`
+	Every    int64    `json:"every_ns,omitempty"`
+	Cooldown int64    `json:"cooldown_ns,omitempty"`
+	Only     int      `json:"only,omitempty"` // number of matches
+	Actions  []string `json:"actions"`
+}
+
+func (p *program) rulesShow(c *cli.Context, how string) error {
+	l, err := p.loadConfig(c)
+	if err != nil {
+		return err
+	}
+	list := []ruleJSON{}
+	for i := range l.Rules {
+		r := &l.Rules[i]
+		x := ruleJSON{Name: r.Name, Event: r.Event, When: r.When, For: r.For.Nanoseconds(), Every: r.Every.Nanoseconds(), Cooldown: r.Cooldown.Nanoseconds(), Only: len(r.Only), Actions: []string{}}
+		for j := range r.Do {
+			x.Actions = append(x.Actions, r.Do[j].Names()...)
+		}
+		list = append(list, x)
+	}
+	switch {
+	case how == "json":
+		return p.printJSON(list)
+	case len(list) == 0:
+		name := l.File
+		if name == "" {
+			name = "the default configuration (there is no file)"
+		}
+		p.ui.sayf("%s has no rules", clean(name))
+		return nil
+	}
+	var rows [][]string
+	for i := range list {
+		r := &list[i]
+		rows = append(rows, []string{oneLine(r.Name), r.Event, oneLine(dash(r.When)), dashTime(r.For), dashTime(r.Every), dashTime(r.Cooldown), strings.Join(r.Actions, ", ")})
+	}
+	width, _ := screen.Size(p.stdout)
+	return screen.Print(p.out, width, []screen.Column{
+		{Title: "RULE", Width: 8, Cut: true},
+		{Title: "EVENT"},
+		{Title: "WHEN", Width: 20, Fold: true},
+		{Title: "FOR", Right: true, Rank: 2},
+		{Title: "EVERY", Right: true, Rank: 2},
+		{Title: "COOLDOWN", Right: true, Rank: 1},
+		{Title: "DO", Width: 10, Fold: true},
+	}, slices.Values(rows), nil)
+}
+
+func dashTime(ns int64) string {
+	if ns == 0 {
+		return "-"
+	}
+	return time.Duration(ns).String()
+}
+
+// fieldJSON is a field in JSON.
+type fieldJSON struct {
+	Event  string   `json:"event"`
+	Field  string   `json:"field"`
+	Type   string   `json:"type"`
+	Unit   string   `json:"unit,omitempty"`
+	Values []string `json:"values,omitempty"`
+	About  string   `json:"about"`
+}
+
+func (p *program) rulesFields(args []string, how string) error {
+	kinds := rules.Kinds
+	switch {
+	case len(args) > 1:
+		return usagef("rules fields takes one event: %s", args[1])
+	case len(args) == 1:
+		if _, err := rules.ParseKind(args[0]); err != nil {
+			return usagef("%w", err)
+		}
+		kinds = args
+	}
+	var list []fieldJSON
+	for _, name := range kinds {
+		kind, _ := rules.ParseKind(name)
+		for _, f := range kind.Fields() {
+			list = append(list, fieldJSON{name, f.Name, [...]string{condition.Number: "number", condition.Text: "text", condition.Flag: "flag"}[f.Type], f.Unit, f.Values, f.About})
+		}
+	}
+	if how == "json" {
+		return p.printJSON(list)
+	}
+	var rows [][]string
+	for _, f := range list {
+		is := f.Type
+		if f.Unit != "" {
+			is = map[string]string{"ns": "duration", "bytes": "size"}[f.Unit]
+			if is == "" {
+				is = f.Unit
+			}
+		}
+		about := f.About
+		if len(f.Values) > 0 {
+			about += ": " + strings.Join(f.Values, ", ")
+		}
+		rows = append(rows, []string{f.Event, f.Field, is, about})
+	}
+	width, _ := screen.Size(p.stdout)
+	return screen.Print(p.out, width, []screen.Column{
+		{Title: "EVENT"}, {Title: "FIELD"}, {Title: "TYPE", Rank: 1}, {Title: "", Width: 24, Fold: true},
+	}, slices.Values(rows), nil)
+}
+
+// A tried rule is one whose firings are reported.
+type triedRule struct {
+	*rules.Rule
+	config *config.Rule // nil: it is from the command line
+	fired  int
+}
+
+// rulesTest reports what would have fired.
+func (p *program) rulesTest(c *cli.Context, names []string, how string) error {
+	if len(names) == 0 {
+		return usagef("rules test needs a file, or - for standard input")
+	}
+	list, err := p.triedRules(c)
+	if err != nil {
+		return err
+	}
+	in, err := p.openInputs(names, history.Options{PID: c.Int64("pid")})
+	if err != nil {
+		return inputError(err)
+	}
+	defer in.Close()
+	t := &ruleTest{p: p, list: list, how: how, zone: p.zoneOf(c).Local}
+	if t.zone == nil {
+		t.zone = time.UTC
+	}
+	p.ui.data = screen.IsTerminal(p.stdout)
+	stop := p.watchReading(in, in.GCs)
+	damage := in.ReadAll(t.observe)
+	stop()
+	if damage != nil {
+		damage = &codedError{exitData, damage}
+	}
+	t.summary(in)
+	return errors.Join(t.err, damage)
+}
+
+// triedRules returns the rules of --on, or those of the configuration.
+func (p *program) triedRules(c *cli.Context) (list []*triedRule, err error) {
+	if texts := c.StringSlice(onFlag); len(texts) > 0 {
+		for _, text := range texts {
+			r, err := parseOn(text, 0)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, &triedRule{Rule: r})
+		}
+		return list, nil
+	}
+	l, err := p.loadConfig(c)
+	if err != nil {
+		return nil, err
+	}
+	if len(l.Rules) == 0 {
+		return nil, usagef("the configuration has no rules: name another one with -c, or give a condition with --%s", onFlag)
+	}
+	for i := range l.Rules {
+		r, err := l.Rules[i].Compile()
+		if err != nil { // it was checked
+			return nil, err
+		}
+		list = append(list, &triedRule{Rule: r, config: &l.Rules[i]})
+	}
+	return list, nil
+}
+
+// A ruleTest evaluates rules on the processes in files.
+type ruleTest struct {
+	p    *program
+	list []*triedRule
+	how  string
+	zone *time.Location
+	gcs  gclog.Tally
+	err  error // of printing
+}
+
+// firingJSON is a firing in JSON.
+type firingJSON struct {
+	Time    string   `json:"time"`
+	Rule    string   `json:"rule"`
+	PID     int64    `json:"pid"`
+	Service string   `json:"service,omitempty"`
+	GC      *uint32  `json:"gc,omitempty"` // number of the collection
+	Text    string   `json:"text"`
+	Actions []string `json:"actions,omitempty"`
+}
+
+// observe returns what evaluates the rules that apply to a process.
+func (t *ruleTest) observe(process *gclog.Process) formats.Observer {
+	s := config.Subject{
+		Processes: []string{process.Name}, CommandLine: process.CommandLine, EntryAssembly: strings.TrimSuffix(process.EntryAssembly, ".dll"),
+		Service: process.Service, Namespace: process.Namespace, User: process.User, Container: process.ContainerID, PID: int(process.ID),
+	}
+	byRule := map[*rules.Rule]*triedRule{}
+	var list []*rules.Rule
+	for _, r := range t.list {
+		if r.config == nil || r.config.Applies(&s) {
+			byRule[r.Rule] = r
+			list = append(list, r.Rule)
+		}
+	}
+	e := rules.NewEngine(list, formats.Options{Host: process.Host}, func(f *rules.Firing) { t.report(byRule[f.Rule], f) })
+	return formats.Tee(formats.Events(&t.gcs), e.Observe(process))
+}
+
+// report prints a firing.
+func (t *ruleTest) report(r *triedRule, f *rules.Firing) {
+	r.fired++
+	if t.err != nil {
+		return
+	}
+	var actions []string
+	if r.config != nil {
+		for i := range r.config.Do {
+			actions = append(actions, r.config.Do[i].Names()...)
+		}
+	}
+	if t.how == "json" {
+		x := firingJSON{Time: f.Time.UTC().Format("2006-01-02T15:04:05.000000000Z"), Rule: r.Name, PID: f.Process.ID, Service: f.Process.Service, Text: f.Text(), Actions: actions}
+		if d := f.GC(); d != nil && d.HasNumber {
+			x.GC = &d.Number
+		}
+		t.err = t.p.printJSON(&x)
+		return
+	}
+	line := fmt.Sprintf("%s  %s  process %d  %s", f.Time.In(t.zone).Format("2006-01-02 15:04:05.000"), r.Name, f.Process.ID, f.Text())
+	if len(actions) > 0 {
+		line += "  (" + strings.Join(actions, ", ") + ")"
+	}
+	_, t.err = fmt.Fprintln(t.p.out, oneLine(line))
+}
+
+// summary says how often each rule has fired.
+func (t *ruleTest) summary(in *history.Source) {
+	if t.gcs.GCs() == 0 {
+		t.p.ui.say(in.NothingText())
+	}
+	for _, r := range t.list {
+		t.p.ui.sayf("fired %s: %s", times(r.fired), oneLine(r.Name))
+	}
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return strconv.Itoa(n) + " times"
+}
