@@ -1,12 +1,13 @@
-// Command otelcol is an OpenTelemetry Collector with only what samples/otelcol needs: the filelog
-// receiver, its file storage and the OTLP exporter; and with an exporter of our own that writes
-// what arrived into a file. "make ship" runs it.
+// Command otelcol is an OpenTelemetry Collector with only what samples/otelcol and the tests need: the
+// filelog and OTLP receivers, file storage, the OTLP and Kafka exporters; and with an exporter of our own that
+// writes what arrived into a file. "make ship" runs it.
 package main
 
 import (
 	"fmt"
 	"os"
 
+	"github.com/open-telemetry/opentelemetry-collector-contrib/exporter/kafkaexporter"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/extension/storage/filestorage"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/receiver/filelogreceiver"
 	"go.opentelemetry.io/collector/component"
@@ -17,6 +18,7 @@ import (
 	"go.opentelemetry.io/collector/extension"
 	"go.opentelemetry.io/collector/otelcol"
 	"go.opentelemetry.io/collector/receiver"
+	"go.opentelemetry.io/collector/receiver/otlpreceiver"
 	"go.opentelemetry.io/collector/service/telemetry/otelconftelemetry"
 )
 
@@ -39,12 +41,12 @@ func main() {
 
 func factories() (f otelcol.Factories, err error) {
 	f.Telemetry = otelconftelemetry.NewFactory()
-	if f.Receivers, err = otelcol.MakeFactoryMap[receiver.Factory](filelogreceiver.NewFactory()); err != nil {
+	if f.Receivers, err = otelcol.MakeFactoryMap[receiver.Factory](filelogreceiver.NewFactory(), otlpreceiver.NewFactory()); err != nil {
 		return f, err
 	}
 	if f.Extensions, err = otelcol.MakeFactoryMap[extension.Factory](filestorage.NewFactory()); err != nil {
 		return f, err
 	}
-	f.Exporters, err = otelcol.MakeFactoryMap[exporter.Factory](otlphttpexporter.NewFactory(), newFactory())
+	f.Exporters, err = otelcol.MakeFactoryMap[exporter.Factory](otlphttpexporter.NewFactory(), kafkaexporter.NewFactory(), newFactory())
 	return f, err
 }

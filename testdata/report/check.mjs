@@ -187,6 +187,7 @@ try {
   if (expected.rows) await history(page);
   if (expected.types) await snapshot(page);
   if (expected.sides) await comparison(page);
+  if (expected.limit) assert.ok((await texts(page, '[data-chart="heap"] .legend button')).includes('hard limit'));
   if (thorough) {
     await page.emulateMediaType('print');
     assert.ok((await page.pdf()).length > 10000);
