@@ -6,7 +6,8 @@ BUILD     = CGO_ENABLED=0 $(GO) build -trimpath -tags urfave_cli_no_docs \
             -ldflags "-s -w -X github.com/gclog/gclog/internal/cli.linkedVersion=$(VERSION)"
 PLATFORMS = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 # A number of inputs, not a time: with a time limit the fuzzing engine may report reaching the limit
-# as a failure (golang/go#75804, fixed in Go 1.27).
+# as a failure (golang/go#75804, fixed in Go 1.27). Nor are inputs minimized for a time: up to a
+# minute for each that is new.
 FUZZRUNS ?= 2000000
 BENCHTIME ?= 1s
 # For make mutate: how many changes it tries in each package (0: all), the seed that selects them
@@ -16,14 +17,20 @@ SEED ?= 0
 MUTATE ?=
 # For make bench-heap: how many rounds, and of which graphs: 0.1, 1, 10 and 12 million objects.
 HEAP ?= 5 0.1 1 10 12
+# For make fleet: which engines, duckdb or engines (all of them: 450 MB).
+ENGINES ?= engines
+# The Prometheus of make metrics-test.
+PROMETHEUS ?= prometheus
+# The tests that make live leaves out.
+SKIP ?= ^$$
 # How long make soak runs.
 DURATION ?= 2h
 # The packages with fuzz targets.
-FUZZ      = ./parse ./parse/clr ./gclog ./gclog/heap ./formats ./formats/logs ./session ./internal/config ./internal/accesslog
+FUZZ      = ./parse ./parse/clr ./gclog ./gclog/heap ./gclog/heap/ecma335 ./formats ./formats/logs ./session ./internal/config ./internal/accesslog ./internal/condition ./internal/flight ./internal/parquet
 
 OUT      ?= bin/gclog
 
-.PHONY: build test race fuzz bench bench-daemon bench-overhead bench-heap lint live harmless harmless-part bin/harmless.test java ship report-test report-shots demo golden platforms package deploy-test soak mutate calibrate clean help
+.PHONY: metrics-test metrics-test-newest build test race fuzz bench bench-daemon bench-overhead bench-heap lint live harmless harmless-part bin/harmless.test java ship fleet bench-fleet report-test report-shots demo golden platforms package deploy-test soak mutate calibrate clean help
 
 build: ## build bin/gclog
 	$(BUILD) -o $(OUT) .
@@ -41,19 +48,22 @@ race: ## all tests with the race detector, which needs cgo
 fuzz: ## each fuzz target with FUZZRUNS inputs
 	@for pkg in $(FUZZ); do \
 	  for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
-	    echo "$$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZRUNS)x $$pkg || exit 1; \
+	    echo "$$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZRUNS)x -fuzzminimizetime 100x $$pkg || exit 1; \
 	  done; done
 	@# Each input starts a whole daemon. Coverage by threads is random, so minimizing is pointless.
 	$(GO) test -run '^$$' -fuzz '^FuzzNeighbours$$' -fuzztime $$(($(FUZZRUNS) / 50))x -fuzzminimizetime 1x ./internal/daemon
 
 bench: ## benchmarks: reader, decoder, reducer, formatters, and the whole program
-	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) $(BENCHFLAGS) ./parse/... ./gclog/... ./formats/... ./session ./internal/attach ./internal/accesslog .
+	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) $(BENCHFLAGS) ./parse/... ./gclog/... ./formats/... ./session ./internal/attach ./internal/accesslog ./internal/flight ./internal/parquet .
 
-bench-daemon: build ## measure the daemon's cost on nodes with up to 500 fake processes (Linux)
+bench-daemon: build ## measure the cost of the daemon on nodes with up to 500 fake processes, and of top with 20 (Linux)
 	$(GO) run ./internal/testing/fakenode/bench bin/gclog
 
 bench-overhead: build ## measure the throughput that a real program loses while the daemon watches it (Linux)
 	$(GO) run ./internal/testing/gcload/overhead bin/gclog
+
+bench-fleet: build ## measure how fast the logs of a fleet become Parquet, and in how much memory (Linux)
+	$(GO) run ./internal/testing/fleet/bench bin/gclog
 
 bench-heap: build ## measure heap snapshots of up to 12 million objects, side by side with the raw stream (Linux)
 	$(GO) run ./internal/testing/gcload/snapshots bin/gclog $(HEAP)
@@ -64,7 +74,7 @@ lint: ## static checks, with the tools of tools/go.mod
 	$(GO) tool -modfile=tools/go.mod golangci-lint run
 
 live: ## attach to every available runtime and GC flavour
-	GCLOG_LIVE=all $(GO) test -count 1 -timeout 20m -run '^TestLive' -v .
+	GCLOG_LIVE=all $(GO) test -count 1 -timeout 20m -run '^TestLive' -skip '$(SKIP)' -v .
 
 harmless: bin/harmless.test ## check that gclog harms no program: every triple of runtime, start, action, moment... (Linux)
 	cd internal/testing/harmless && GCLOG_HARMLESS=all ../../../bin/harmless.test -test.timeout 60m -test.run '^TestHarmless$$'
@@ -79,11 +89,26 @@ java: ## check the JDK formats with GCViewer and GCToolKit; needs a JDK (17 or l
 	mvn -q -B -f testdata/java/pom.xml process-classes
 	GCLOG_JAVA=$(CURDIR)/bin/java $(GO) test -count 1 -run '^TestJava' ./formats
 
-ship: ## test real shippers with rotated logs; needs rsyslog, and a collector's modules, which build in 3 minutes
+ship: ## test real shippers with rotated logs, and a collector with OTLP; needs rsyslog, and a collector's modules, which build in 3 minutes
 	@cd testdata/otelcol && if $(GO) list -deps . >/dev/null; then \
-	  $(GO) build -trimpath -ldflags "-s -w" -o ../../bin/otelcol .; else \
+	  $(GO) build -trimpath -ldflags "-s -w" -o ../../bin/ . ./broker; else \
 	  echo "no collector: its modules cannot be had"; fi
 	GCLOG_SHIP=1 $(GO) test -count 1 -run '^TestShip' -v .
+
+metrics-test: ## have Prometheus scrape the daemon, and compare what it has stored with the logs; needs Prometheus
+	GCLOG_PROMETHEUS=$(PROMETHEUS) $(GO) test -count 1 -run '^TestPrometheus' -v .
+
+# It has some 250 modules, which build in 4 minutes on two cores.
+metrics-test-newest: ## make metrics-test with the newest Prometheus, which it builds from its modules
+	cd testdata/prometheus && CGO_ENABLED=0 $(GO) build -trimpath -tags remove_all_sd -ldflags "-s -w" -o ../../bin/prometheus/ \
+	  github.com/prometheus/prometheus/cmd/prometheus github.com/prometheus/prometheus/cmd/promtool
+	PATH="$(CURDIR)/bin/prometheus:$$PATH" $(MAKE) metrics-test PROMETHEUS=$(CURDIR)/bin/prometheus/prometheus
+
+# pip installs what testdata/fleet/*.txt say, by their checksums.
+fleet: ## ask the questions of samples/fleet in DuckDB, ClickHouse and Spark; needs Python 3.11 or later, and a JDK (17) for Spark
+	python3 -m venv bin/fleet
+	bin/fleet/bin/pip -q --disable-pip-version-check install --require-hashes --no-deps --only-binary duckdb,chdb,chdb-core,numpy,pandas,pyarrow -r testdata/fleet/$(ENGINES).txt
+	GCLOG_FLEET_PYTHON=$(CURDIR)/bin/fleet/bin/python $(GO) test -count 1 -timeout 20m -run '^TestFleet$$' -v .
 
 # npm ci installs what testdata/report/package-lock.json says, by its checksums.
 report-test: ## use the pages of gclog report in Chromium; needs Node 18 or later, npm and Chromium
@@ -112,6 +137,7 @@ demo: build ## attach to a real .NET process under load, and show the log
 
 golden: ## rewrite the golden files; read the difference before you commit it
 	GCLOG_UPDATE=1 $(GO) test ./...
+	cd testdata/deploy && GCLOG_UPDATE=1 $(GO) test ./grafana
 
 platforms: ## build for every platform, and check that its tests compile
 	@for p in $(PLATFORMS); do echo $$p; GOOS=$${p%/*} GOARCH=$${p#*/} $(BUILD) -o /dev/null . || exit 1; done

@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
 const module = "github.com/gclog/gclog"
@@ -34,19 +36,39 @@ var arrows = map[string][]string{
 	"formats":            {"formats/fields", "gclog", "parse/clr", "formats/screen", "gopkg.in/natefinch/lumberjack.v2", "golang.org/x/sys/unix"},
 	"formats/logs":       {"formats", "formats/fields", "gclog", "parse/clr"},
 	"formats/screen":     {"github.com/clipperhouse/displaywidth", "golang.org/x/term"},
-	"internal/output":    {"formats", "formats/screen", "gclog", "golang.org/x/sys/unix", "golang.org/x/sys/windows"},
+	"internal/output":    {"formats", "formats/screen", "gclog", "internal/cause", "golang.org/x/sys/unix", "golang.org/x/sys/windows"},
 	"internal/spelling":  {},
 	"internal/cause":     {},
 	"internal/flame":     {"formats", "github.com/google/pprof/profile"},
 	"internal/config": {
-		"formats", "session", "internal/attach", "internal/cause", "internal/control", "internal/output", "internal/spelling", "internal/xlog",
+		"formats", "session", "internal/attach", "internal/cause", "internal/condition", "internal/control", "internal/output", "internal/rules", "internal/spelling", "internal/xlog", "internal/metrics",
 		"github.com/goccy/go-yaml", "github.com/goccy/go-yaml/ast", "github.com/goccy/go-yaml/lexer", "github.com/goccy/go-yaml/parser", "github.com/goccy/go-yaml/token",
 	},
-	"internal/control":    {"session", "internal/cause", "github.com/Microsoft/go-winio", "golang.org/x/sys/windows"},
+	"internal/actions":   {"formats", "internal/cause", "internal/command", "internal/rules", "github.com/cenkalti/backoff/v5"},
+	"internal/command":   {"formats"},
+	"internal/condition": {"gclog/analysis", "internal/spelling"},
+	"internal/control":   {"session", "internal/cause", "github.com/Microsoft/go-winio", "golang.org/x/sys/windows"},
+	"internal/parquet": {
+		"formats", "formats/fields", "gclog", "parse/clr", "internal/cause", "internal/output",
+		"github.com/klauspost/compress/zstd", "github.com/parquet-go/parquet-go/deprecated", "github.com/parquet-go/parquet-go/encoding/rle", "github.com/parquet-go/parquet-go/encoding/thrift", "github.com/parquet-go/parquet-go/format",
+	},
 	"internal/accesslog":  {"formats", "gclog/analysis"},
+	"internal/rules":      {"formats", "formats/fields", "gclog", "gclog/analysis", "parse/clr", "internal/condition", "internal/spelling"},
 	"internal/xlog":       {"formats", "internal/output"},
 	"internal/gcsettings": {"gclog", "parse/clr", "internal/spelling"},
-	"internal/attach":     {"formats", "gclog", "parse", "parse/clr", "session", "internal/gcsettings", "internal/output"},
+	"internal/metrics": {
+		"formats", "gclog", "parse/clr",
+		"github.com/klauspost/compress/gzip", "github.com/prometheus/client_golang/prometheus", "github.com/prometheus/common/expfmt", "google.golang.org/protobuf/encoding/protowire",
+	},
+	"internal/otlp": {
+		"formats", "gclog", "internal/cause", "internal/config", "internal/metrics",
+		"github.com/cenkalti/backoff/v5", "github.com/prometheus/client_model/go", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/proto",
+		"go.opentelemetry.io/proto/slim/otlp/collector/logs/v1", "go.opentelemetry.io/proto/slim/otlp/collector/metrics/v1", "go.opentelemetry.io/proto/slim/otlp/collector/trace/v1",
+		"go.opentelemetry.io/proto/slim/otlp/common/v1", "go.opentelemetry.io/proto/slim/otlp/logs/v1", "go.opentelemetry.io/proto/slim/otlp/metrics/v1", "go.opentelemetry.io/proto/slim/otlp/resource/v1", "go.opentelemetry.io/proto/slim/otlp/trace/v1",
+	},
+	"internal/nettrace": {"gclog", "parse", "parse/clr"},
+	"internal/flight":   {"formats", "gclog", "parse", "internal/cause", "internal/nettrace", "internal/output"},
+	"internal/attach":   {"formats", "gclog", "parse", "parse/clr", "session", "internal/flight", "internal/gcsettings", "internal/nettrace", "internal/output"},
 	"internal/top": {
 		"formats", "formats/logs", "formats/screen", "gclog", "gclog/analysis", "parse/clr", "session", "internal/attach", "internal/control", "internal/history", "internal/view",
 		"charm.land/bubbletea/v2",
@@ -58,27 +80,32 @@ var arrows = map[string][]string{
 	"internal/doctor":      {"formats", "formats/logs", "gclog", "parse", "parse/clr", "session", "internal/attach", "internal/config", "internal/control", "internal/history", "internal/output", "internal/unpack", "golang.org/x/sys/unix"},
 	"internal/fakeruntime": {"github.com/Microsoft/go-winio", "github.com/prometheus/procfs", "golang.org/x/sys/unix"},
 	"internal/daemon": {
-		"formats", "formats/logs", "gclog", "gclog/heap", "session", "internal/attach", "internal/config", "internal/control", "internal/output",
+		"formats", "formats/logs", "gclog", "gclog/heap", "session", "internal/actions", "internal/attach", "internal/cause", "internal/command", "internal/config", "internal/control", "internal/flight", "internal/metrics", "internal/nettrace", "internal/otlp", "internal/parquet", "internal/output", "internal/rules",
 		"github.com/cenkalti/backoff/v5", "github.com/coreos/go-systemd/v22/daemon", "github.com/rs/zerolog", "golang.org/x/sys/unix",
+		"github.com/goccy/go-yaml", "github.com/prometheus/client_golang/prometheus", "github.com/prometheus/client_golang/prometheus/collectors", "github.com/prometheus/client_model/go", "github.com/prometheus/exporter-toolkit/web", "golang.org/x/crypto/bcrypt", "golang.org/x/time/rate",
 	},
 	"internal/cli": {
-		"formats", "formats/logs", "formats/screen", "gclog", "gclog/analysis", "gclog/heap", "parse", "parse/clr", "session", "internal/output", "internal/attach", "internal/xlog", "internal/config", "internal/control", "internal/cause", "internal/daemon", "internal/spelling", "internal/fakeruntime", "internal/unpack", "internal/doctor", "internal/history", "internal/accesslog", "internal/flame", "internal/gcsettings", "internal/top", "internal/view", "internal/report",
-		"github.com/rs/zerolog", "github.com/rs/zerolog/diode", "github.com/urfave/cli/v2", "golang.org/x/sys/unix",
+		"formats", "formats/logs", "formats/screen", "gclog", "gclog/analysis", "gclog/heap", "parse", "parse/clr", "session", "internal/parquet", "internal/output", "internal/attach", "internal/xlog", "internal/actions", "internal/command", "internal/condition", "internal/config", "internal/control", "internal/cause", "internal/daemon", "internal/rules", "internal/spelling", "internal/fakeruntime", "internal/unpack", "internal/doctor", "internal/flight", "internal/history", "internal/accesslog", "internal/flame", "internal/gcsettings", "internal/top", "internal/view", "internal/report", "internal/metrics",
+		"github.com/rs/zerolog", "github.com/rs/zerolog/diode", "github.com/urfave/cli/v2", "golang.org/x/sys/unix", "github.com/prometheus/common/expfmt",
 	},
 	// Only for tests and the demonstration of the Makefile.
 	"internal/testing/nettracetest": {},
 	"internal/testing/fakeshipper":  {},
 	"internal/testing/pprof":        {},
 
-	"internal/testing/fakenode/bench":   {"internal/testing/fakenode", "internal/testing/fakenode/check", "golang.org/x/sys/unix"},
+	"internal/testing/fakenode/bench":   {"internal/testing/fakenode", "internal/testing/fakenode/check", "internal/testing/terminal", "golang.org/x/sys/unix"},
 	"internal/testing/fakenode/check":   {"internal/testing/fakenode"},
 	"internal/testing/child":            {},
 	"internal/testing/fakefuse":         {"internal/testing/child", "golang.org/x/sys/unix"},
 	"internal/testing/fakenode":         {"internal/fakeruntime", "internal/testing/nettracetest", "parse/clr", "github.com/prometheus/procfs", "golang.org/x/sys/unix"},
 	"internal/testing/recordings":       {},
 	"internal/testing/harmless":         {},
+	"internal/testing/fleet":            {"formats", "gclog", "internal/output", "internal/testing/recordings", "parse/clr"},
+	"internal/testing/fleet/growth":     {"formats", "gclog", "internal/attach", "internal/parquet", "internal/unpack", "parse", "parse/clr"},
+	"internal/testing/fleet/bench":      {"formats", "gclog", "internal/testing/fleet"},
 	"internal/mutate":                   {},
 	"internal/testing/generated":        {"internal/testing/recordings"},
+	"internal/testing/terminal":         {"golang.org/x/sys/unix"},
 	"internal/testing/totals":           {"internal/testing/generated"},
 	"internal/testing/gcload":           {"internal/testing/recordings", "github.com/klauspost/compress/zstd"},
 	"internal/testing/gcload/demo":      {"internal/testing/gcload", "internal/testing/recordings"},
@@ -177,8 +204,9 @@ func broken(name, imported string) string {
 var dependencies = []string{
 	"charm.land/bubbletea/v2",
 	"github.com/HdrHistogram/hdrhistogram-go", "github.com/Microsoft/go-winio", "github.com/cenkalti/backoff/v5", "github.com/clipperhouse/displaywidth", "github.com/coreos/go-systemd/v22", "github.com/goccy/go-yaml", "github.com/google/pprof",
-	"github.com/klauspost/compress", "github.com/prometheus/procfs", "github.com/rs/zerolog",
-	"github.com/urfave/cli/v2", "golang.org/x/sys", "golang.org/x/term", "gopkg.in/natefinch/lumberjack.v2",
+	"github.com/klauspost/compress", "github.com/parquet-go/parquet-go", "github.com/prometheus/client_golang", "github.com/prometheus/client_model", "github.com/prometheus/common", "github.com/prometheus/exporter-toolkit",
+	"github.com/prometheus/procfs", "github.com/rs/zerolog", "github.com/urfave/cli/v2", "golang.org/x/crypto", "golang.org/x/sys", "golang.org/x/term", "golang.org/x/time", "go.opentelemetry.io/proto/slim/otlp", "google.golang.org/protobuf",
+	"gopkg.in/natefinch/lumberjack.v2",
 	// For tests only.
 	"github.com/google/go-cmp", "github.com/rogpeppe/go-internal", "go.uber.org/goleak",
 }
@@ -274,6 +302,7 @@ func exportedReceiver(r *ast.FieldList) bool {
 
 // TestNothingOfThisMachine: no file contains a path of the machine on which it was written.
 func TestNothingOfThisMachine(t *testing.T) {
+	recordings.Long(t)
 	out, err := exec.Command("git", "ls-files", "-z").Output()
 	if err != nil {
 		t.Skip("not a git checkout")

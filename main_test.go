@@ -121,6 +121,7 @@ func TestScripts(t *testing.T) {
 			"capture":  cmdCapture,
 			"http":     cmdHTTP,
 			"numbers":  cmdNumbers,
+			"table":    cmdTable,
 		},
 	})
 }
