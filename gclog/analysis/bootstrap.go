@@ -16,6 +16,9 @@ const (
 	mostBlocks    = 24
 )
 
+// leastRanks is how many pauses an interval of a percentile extends over on each side, at least.
+const leastRanks = 2
+
 // draws is how often blocks are drawn.
 const draws = 1000
 
@@ -160,7 +163,9 @@ type estimate struct {
 
 // estimate estimates a metric, with a probability of tail at each end that the true value is
 // farther away. A percentile is as far away as the percentiles that the same limits have among all
-// pauses (Woodruff 1952): that is also right where few pauses are about as long.
+// pauses (Woodruff 1952): that is also right where few pauses are about as long. If half of the pauses
+// are short and half of them long, as those of background collections are, every block has half of
+// each, and nothing but leastRanks says that the median could be either.
 func (g *group) estimate(m *comparedMetric, tail float64) (e estimate) {
 	value, _ := g.total.value(m)
 	e.log = m.log(value, &g.total)
@@ -168,6 +173,7 @@ func (g *group) estimate(m *comparedMetric, tail float64) (e estimate) {
 	if m.permille > 0 {
 		share := float64(m.permille) / 1000
 		all := g.total.pauses[m.class]
+		far = max(far, leastRanks/float64(len(all)))
 		at := func(share float64) float64 {
 			i := int(math.Ceil(share*float64(len(all)))) - 1
 			return math.Log(max(1, float64(all[max(0, min(i, len(all)-1))])))

@@ -81,8 +81,11 @@ const (
 	// If B follows A, a difference is not detected unless it is this many times what the metric
 	// drifts within A and within B, together: a trend that continues is no difference between them.
 	drifts = 1.0
-	// leastFar is how far from an estimate the true value may always be, as a share.
-	leastFar = 0.02
+	// leastFar is how far from an estimate the true value may always be, as a share. The pauses of the
+	// same program under the same load change by up to 5 % from one minute to the next (docs/compare.md).
+	leastFar = 0.05
+	// leastFarOfRuns is the same if whole runs are compared, which differ by that already.
+	leastFarOfRuns = 0.02
 )
 
 // difference compares one of so many metrics. The limits of A and B are combined as MOVER does (Zou
@@ -102,7 +105,11 @@ func difference(m *comparedMetric, groups [2]*group, of int) Difference {
 	}
 	tail := (1 - Confidence/100.0) / 2 / float64(of)
 	from, to := groups[0].estimate(m, tail), groups[1].estimate(m, tail)
-	change, least := to.log-from.log, max(leastFar, from.least+to.least, drifts*apart(groups[0], groups[1])*(from.drift+to.drift))
+	far := leastFar
+	if groups[0].whole {
+		far = leastFarOfRuns
+	}
+	change, least := to.log-from.log, max(far, from.least+to.least, drifts*apart(groups[0], groups[1])*(from.drift+to.drift))
 	d.judge(change, max(least, math.Hypot(to.below, from.above)), max(least, math.Hypot(to.above, from.below)))
 	return d
 }

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	"github.com/gclog/gclog/internal/testing/gcload"
 )
@@ -25,13 +26,17 @@ func main() {
 	}
 }
 
-// duration of a recording.
-const duration = "2m"
+const (
+	duration = "2m" // of a recording
+	// warmUp is how long a program works before: until then its heap grows, and its code is compiled
+	// once more. So its first seconds are no sample of what follows, as docs/compare.md says.
+	warmUp = 30 * time.Second
+)
 
 // work allocates so little that the machine is mostly idle, and the knobs limit the gen0 budget so
-// that there are some 20 collections per second nevertheless. Runtimes before .NET 8 ignore them.
+// that there are some 20 to 40 collections per second nevertheless.
 var (
-	work  = []string{"churn", "--rate", "40", "--live", "10", "--loh", "2", "--threads", "1", "--quiet", "--exit-on-eof"}
+	work  = []string{"churn", "--rate", "80", "--live", "10", "--loh", "2", "--threads", "1", "--quiet", "--exit-on-eof"}
 	knobs = []string{"GCgen0size=200000", "GCGen0MaxBudget=200000"}
 )
 
@@ -56,14 +61,34 @@ func record(gclog, dir string) error {
 				continue
 			}
 			name := filepath.Join(dir, r.Name+"-"+flavour+".nettrace.gz")
-			fmt.Println(name)
-			if err := recordOne(gclog, name, r, flavour); err != nil {
+			if err := recordSteady(gclog, name, r, flavour); err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
 		}
 	}
 	return nil
 }
+
+// recordSteady records one runtime, again and again until the machine was as fast from the start to the
+// end.
+func recordSteady(gclog, name string, r *gcload.Runtime, flavour string) error {
+	for range attempts {
+		p := startProbe()
+		err := recordOne(gclog, name, r, flavour)
+		drift := p.drift()
+		if err != nil {
+			return err
+		}
+		fmt.Printf("%s: the slowest quarter of the time took %.0f %% longer than the fastest\n", name, 100*(drift-1))
+		if drift <= mostDrift {
+			return nil
+		}
+	}
+	return fmt.Errorf("the speed of the machine changed by more than %.0f %% during each of %d recordings, which says nothing about gclog: something else uses it", 100*(mostDrift-1), attempts)
+}
+
+// attempts is how often a recording is made, at most.
+const attempts = 3
 
 // recordOne records one runtime.
 func recordOne(gclog, name string, r *gcload.Runtime, flavour string) error {
@@ -72,6 +97,7 @@ func recordOne(gclog, name string, r *gcload.Runtime, flavour string) error {
 		return err
 	}
 	defer p.Kill()
+	time.Sleep(warmUp)
 	f, err := os.Create(name)
 	if err != nil {
 		return err
