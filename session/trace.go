@@ -125,6 +125,8 @@ type Stream struct {
 	// to 50 ms longer, so that a process that reads many streams wakes up for all of them at once;
 	// with a Poller up to 100 ms.
 	IdleTimeout time.Duration
+	// Prompt makes Read wait no longer than IdleTimeout. It has no effect with a Poller.
+	Prompt bool
 
 	conn    net.Conn
 	client  *Client
@@ -245,10 +247,14 @@ func (s *Stream) deadline() time.Time {
 	if d == 0 {
 		return time.Time{}
 	}
-	if s.polled {
-		return roundUp(time.Now().Add(d-readTime), pollEvery)
+	switch now := time.Now(); {
+	case s.polled:
+		return roundUp(now.Add(d-readTime), pollEvery)
+	case s.Prompt:
+		return now.Add(d)
+	default:
+		return roundUp(now.Add(d), wakeEvery)
 	}
-	return roundUp(time.Now().Add(d), wakeEvery)
 }
 
 // roundUp returns the first multiple of an interval that is not before t.

@@ -75,6 +75,63 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
+// TestPauses: wherever a stream pauses after the walk, the Graph is the same. What other threads have
+// written may come after that.
+func TestPauses(t *testing.T) {
+	for _, name := range []string{"three-walks", "net10-svr-graph", "core31-wks-graph"} {
+		t.Run(name, func(t *testing.T) {
+			recordings.Long(t)
+			t.Parallel()
+			pauses(t, captures(t, name+".nettrace.gz")[0])
+		})
+	}
+}
+
+func pauses(t *testing.T, path string) {
+	b, err := io.ReadAll(unpacked(t, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dump := func(r io.Reader) []byte {
+		g, _ := heap.Read(r) // some recordings are cut off
+		if g == nil {
+			t.Fatal("no walk")
+		}
+		var to bytes.Buffer
+		if err := g.WriteDump(&to, &heap.DumpInfo{}); err != nil {
+			t.Fatal(err)
+		}
+		return to.Bytes()
+	}
+	want := dump(bytes.NewReader(b))
+	head, list := blocksOf(t, b)
+	tried := 0
+	for n := len(list) - 1; n > 0; n-- {
+		before := join(head, list[:n])
+		if g, _ := heap.Read(bytes.NewReader(before)); g == nil || !g.Walk.Complete() {
+			break
+		}
+		tried++
+		if got := dump(io.MultiReader(bytes.NewReader(before), &pause{}, bytes.NewReader(b[len(before):]))); !bytes.Equal(got, want) {
+			t.Errorf("a pause before block %d of %d changes the snapshot", n, len(list))
+		}
+	}
+	if tried == 0 {
+		t.Error("there is no block after the walk")
+	}
+}
+
+// A pause is a reader that returns heap.ErrPause once.
+type pause struct{ over bool }
+
+func (p *pause) Read([]byte) (int, error) {
+	if p.over {
+		return 0, io.EOF
+	}
+	p.over = true
+	return 0, heap.ErrPause
+}
+
 func blocks(t *testing.T, path string) {
 	b, err := io.ReadAll(unpacked(t, path))
 	if err != nil {

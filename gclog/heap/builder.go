@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"io"
-	"sync"
 
 	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/parse/clr"
@@ -12,6 +11,17 @@ import (
 
 // ErrNoWalk reports that a stream contains no heap walk.
 var ErrNoWalk = errors.New("the stream contains no heap walk")
+
+// ErrPause is returned by a reader of a stream when everything about the walk has come, and the rest
+// takes a while. Read makes use of what has come, and reads on.
+var ErrPause error = pauseError{}
+
+type pauseError struct{}
+
+func (pauseError) Error() string { return "the stream pauses" }
+
+// Timeout tells parse.Reader that the stream goes on.
+func (pauseError) Timeout() bool { return true }
 
 // A Walk describes the heap walk that a Graph was made of, and what the stream lacks of it.
 type Walk struct {
@@ -46,10 +56,11 @@ type Builder struct {
 	codes *addressCodes
 	room  int64 // bytes of the stream that are expected
 
-	gc    *walk // of the collection that is running, once it has begun
-	best  *walk // the walk to use: the first complete one of a full collection, else the best
-	seen  int   // walks
-	later bool  // a collection has begun since the walk to use, and it has no walk yet
+	gc    *walk         // of the collection that is running, once it has begun
+	best  *walk         // the walk to use: the first complete one of a full collection, else the best
+	early chan *locator // receives what Graph starts with, if that began when the walk to use was complete
+	seen  int           // walks
+	later bool          // a collection has begun since the walk to use, and it has no walk yet
 
 	undeclared bool // there were events of unknown kinds, which may have been the walk's
 }
@@ -115,22 +126,29 @@ func read(r io.Reader, counting bool) (*Builder, error) {
 	b.counting = counting
 	b.Reserve(size)
 	decoder := clr.NewDecoder(trace.PointerSize)
-	for x.Scan() {
-		if !b.Done() {
-			b.undeclared = x.Stats().UnknownMetadata > 0
+	for {
+		for x.Scan() {
+			if !b.Done() {
+				b.undeclared = x.Stats().UnknownMetadata > 0
+			}
+			if l := x.Loss(); l != nil {
+				b.lost(l.To, uint64(l.Events))
+				continue
+			}
+			e := x.Event()
+			if typed, err := decoder.Decode(e); err != nil {
+				b.lost(e.Time, 1)
+			} else {
+				b.Event(e.Time, typed)
+			}
 		}
-		if l := x.Loss(); l != nil {
-			b.Loss(uint64(l.Events))
-			continue
+		if !errors.Is(x.Err(), ErrPause) {
+			return b, x.Err()
 		}
-		e := x.Event()
-		if typed, err := decoder.Decode(e); err != nil {
-			b.Loss(1)
-		} else {
-			b.Event(e.Time, typed)
+		if !counting { // objects are counted in the generations that events of other threads say
+			x.Flush()
 		}
 	}
-	return b, x.Err()
 }
 
 // Done reports whether the walk is complete. What follows in the stream is not needed, except for
@@ -143,6 +161,19 @@ func (b *Builder) Loss(events uint64) {
 		b.gc.Lost += events
 	}
 }
+
+// lost handles events that were lost until a time.
+func (b *Builder) lost(at int64, events uint64) {
+	if b.isLate(at) {
+		b.best.Lost += events
+	} else {
+		b.Loss(events)
+	}
+}
+
+// isLate reports whether an event is of the walk to use, although that has ended: what another thread
+// has written may come after a pause.
+func (b *Builder) isLate(at int64) bool { return b.gc == nil && b.early != nil && at <= b.best.End }
 
 // Event handles the next event; at is its time.
 func (b *Builder) Event(at int64, e clr.Event) {
@@ -163,6 +194,9 @@ func (b *Builder) Event(at int64, e clr.Event) {
 		b.start(at, e)
 	case *clr.GCEnd:
 		b.end(at, e)
+	}
+	if moved, ok := e.(*clr.GCBulkMovedRanges); ok && b.isLate(at) {
+		b.best.moves(moved)
 	}
 	if b.gc == nil {
 		if _, walks := e.(*clr.GCBulkNode); walks && b.later {
@@ -196,9 +230,7 @@ func (b *Builder) Event(at int64, e clr.Event) {
 	case *clr.GCGenerationRange:
 		b.gc.rangeOf(e)
 	case *clr.GCBulkMovedRanges:
-		for i := range e.Count {
-			b.gc.move(e.At(i))
-		}
+		b.gc.moves(e)
 	}
 }
 
@@ -279,8 +311,14 @@ func (b *Builder) finish() {
 	if w.References != w.edges {
 		w.Gaps = true
 	}
-	if b.best == nil || w.rank() > b.best.rank() {
-		b.best = w
+	if b.best != nil && w.rank() <= b.best.rank() {
+		return
+	}
+	b.best = w
+	if b.Done() && !b.counting && !b.undeclared {
+		// What follows takes the runtime up to 100 ms: it sleeps before it ends its session.
+		b.early = make(chan *locator, 1)
+		go func() { b.early <- b.connect(w) }()
 	}
 }
 
@@ -313,25 +351,25 @@ func (b *Builder) result() *walk {
 // Graph returns the Graph of the walk, or ErrNoWalk. It must be called once, when the stream has
 // ended.
 func (b *Builder) Graph() (*Graph, error) {
+	var l *locator
+	if b.early != nil {
+		l = <-b.early
+	}
 	w := b.result()
 	if w == nil {
 		return nil, ErrNoWalk
 	}
-	b.best = nil
-	g := &Graph{PointerSize: b.pointerSize, Walk: w.Walk, Process: b.process, Modules: b.modules}
-	g.address, g.size, g.typ, g.large = w.address.flat(), w.size.flat(), w.typ.flat(), w.large
-	var work sync.WaitGroup
-	work.Go(func() { g.index = newAddressIndex(g.address) })
-	g.ages = w.layout().ages(g.address)
-	work.Wait()
-	l := &locator{g: g, codes: b.codes, places: w.places}
-	if w.Complete() {
-		w.first.add(uint32(w.References))
-		g.first = w.first.flat()
-		l.resolveReferences(w)
-	} else { // references carry no source: after a gap nobody knows whose they are
-		g.first = make([]uint32, len(g.address)+1)
+	if l == nil {
+		l = b.connect(w)
 	}
+	b.best, b.early = nil, nil
+	g := l.g
+	g.Walk.Lost, g.Walk.Gaps, g.Walk.Others = w.Lost, w.Gaps, w.Others
+	g.Process, g.Modules = b.process, b.modules
+	if !w.Complete() { // references carry no source: after a gap nobody knows whose they are
+		g.first, g.target = make([]uint32, len(g.address)+1), nil
+	}
+	g.ages = w.layout().ages(g.address)
 	l.resolveStatics(w, b.newTypeTable(w))
 	l.resolveRoots(w)
 	for id, name := range b.methods {
@@ -342,4 +380,18 @@ func (b *Builder) Graph() (*Graph, error) {
 	g.regions = w.after
 	sortRanges(g.regions)
 	return g, nil
+}
+
+// connect makes a Graph of the objects of a walk and, if it is complete, their references.
+func (b *Builder) connect(w *walk) *locator {
+	g := &Graph{PointerSize: b.pointerSize, Walk: w.Walk}
+	g.address, g.size, g.typ, g.large = w.address.flat(), w.size.flat(), w.typ.flat(), w.large
+	g.index = newAddressIndex(g.address)
+	l := &locator{g: g, codes: b.codes, places: w.places}
+	if w.Complete() {
+		w.first.add(uint32(w.References))
+		g.first = w.first.flat()
+		l.resolveReferences(w)
+	}
+	return l
 }

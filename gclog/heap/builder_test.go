@@ -46,6 +46,44 @@ func build(list []parse.Event, pointerSize int) (*heap.Graph, error) {
 	return b.Graph()
 }
 
+// TestLateRanges: what other threads have written about the collection may come after its end.
+func TestLateRanges(t *testing.T) {
+	r := parse.NewReader(bytes.NewReader(tiny(8)), heap.Wanted)
+	var list, moved, late []parse.Event
+	for r.Scan() {
+		e := *r.Event()
+		e.Payload = bytes.Clone(e.Payload)
+		list = append(list, e)
+		if e.Meta.EventID == clr.IDGCBulkMovedRanges {
+			moved = append(moved, e)
+		} else {
+			late = append(late, e)
+		}
+	}
+	want, err := build(list, 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := build(append(late, moved...), 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	without, err := build(late, 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	differs := false
+	for o := range heap.Object(want.Len()) {
+		if got.Generation(o) != want.Generation(o) {
+			t.Errorf("object %d was in %v, want %v", o, got.Generation(o), want.Generation(o))
+		}
+		differs = differs || without.Generation(o) != want.Generation(o)
+	}
+	if !differs {
+		t.Error("no object has moved to another generation")
+	}
+}
+
 // TestMissingEvents removes one event after the other: the result must be incomplete, or lack types.
 // Nothing tells the last event with roots from one more that was lost; the sequence numbers of the
 // stream do.

@@ -49,6 +49,12 @@ func (w *walk) layout() *layout {
 	return &layout{ranges: w.before, moved: w.moved}
 }
 
+func (w *walk) moves(e *clr.GCBulkMovedRanges) {
+	for i := range e.Count {
+		w.move(e.At(i))
+	}
+}
+
 // move handles a series of objects that has moved. A series was in one generation, and many of a
 // generation follow each other now: these become one range. The ranges before the collection come
 // first.

@@ -25,9 +25,11 @@ type SnapshotOptions struct {
 	// DuringBackground takes the snapshot even if one is still running then. Otherwise the error is
 	// ErrBackground.
 	DuringBackground bool
-	StackNames       bool           // ask for the names of the methods that hold objects on the stack, which takes longer
-	Spool            io.WriteCloser // receives the recording; it is closed as soon as that ends, perhaps more than once
-	Progress         *SnapshotProgress
+	StackNames       bool // ask for the names of the methods that hold objects on the stack, which takes longer
+	// Spool receives the recording. It is closed as soon as that ends, perhaps more than once. If it has
+	// a method Flush, that is called when everything about the walk has been written.
+	Spool    io.WriteCloser
+	Progress *SnapshotProgress
 	// Held is called when the target is held, and the function that it returns when it no longer is;
 	// nil: none.
 	Held func(context.Context) (release func())
@@ -222,6 +224,10 @@ const (
 	// walkKeywords are those of dotnet-gcdump, and the ranges of the generations.
 	walkKeywords = clr.KeywordGC | clr.KeywordType | clr.KeywordGCHeapDump | clr.KeywordGCHeapCollect |
 		clr.KeywordGCHeapAndType | clr.KeywordGCSurvival
+	// walkPause is how long the runtime may send nothing before what has arrived counts as all there is.
+	// It writes its buffers without a pause, and in these the end of the walk is followed by nothing that
+	// would say that no older event comes any more.
+	walkPause = 20 * time.Millisecond
 	// walkSilence is how long the runtime may send nothing before the walk counts as over.
 	walkSilence = 5 * time.Second
 	// walkEnd is how long the runtime may take, at least, to send everything, and then to end the
@@ -244,7 +250,10 @@ func (o *SnapshotOptions) walk(ctx context.Context, t *session.Target, hold *ses
 	}
 	defer stream.Close()
 	o.Progress.Phase.Store(int32(SnapshotReads))
-	r := &walkReader{stream: stream, over: make(chan struct{}), progress: o.Progress, limit: max(walkEnd, o.Timeout)}
+	r := &walkReader{stream: stream, flush: func() {}, over: make(chan struct{}), progress: o.Progress, limit: max(walkEnd, o.Timeout)}
+	if f, ok := o.Spool.(interface{ Flush() }); ok {
+		r.flush = f.Flush
+	}
 	r.spool = &recorder{w: o.Spool, facts: func() gclog.Process { return *facts }}
 	defer context.AfterFunc(ctx, r.ask)()
 	defer time.AfterFunc(r.limit, r.ask).Stop() // the end of the walk may be lost, and the program go on
@@ -287,6 +296,7 @@ func (o *SnapshotOptions) late(err error) error {
 type walkReader struct {
 	stream   *session.Stream
 	spool    io.Writer
+	flush    func() // the spool
 	progress *SnapshotProgress
 	once     sync.Once
 	over     chan struct{} // closed when the stream has ended
@@ -339,7 +349,7 @@ func (r *walkReader) ask() {
 
 // read reads the stream to its end.
 func (r *walkReader) read() {
-	r.stream.IdleTimeout = idle
+	r.stream.IdleTimeout, r.stream.Prompt = walkPause, true
 	r.last = time.Now()
 	p := parse.NewReader(r, wantedOfWalk)
 	decoder := (*clr.Decoder)(nil)
@@ -351,7 +361,10 @@ func (r *walkReader) read() {
 			if decoder == nil {
 				decoder = clr.NewDecoder(p.Trace().PointerSize)
 			}
-			r.event(p.Event(), decoder)
+			if r.event(p.Event(), decoder) {
+				r.flush()
+				r.ask()
+			}
 		}
 		if !session.IsIdle(p.Err()) {
 			break
@@ -382,30 +395,29 @@ func wantedOfWalk(m *parse.Metadata) parse.Want {
 	return parse.Want{Deliver: m.EventID == clr.IDGCStart || m.EventID == clr.IDGCEnd}
 }
 
-// event looks at an event. A collection that the program has induced itself looks the same: only
+// event looks at an event, and reports whether the walk is over. A collection that the program has induced itself looks the same: only
 // objects make it that of the walk. A walk of a lesser collection, or of a background one, is not
 // what was asked for: the right one follows.
-func (r *walkReader) event(e *parse.Event, decoder *clr.Decoder) {
+func (r *walkReader) event(e *parse.Event, decoder *clr.Decoder) (over bool) {
 	if e.Meta.EventID == clr.IDGCBulkNode {
 		r.nodes, r.some = true, true
-		return
+		return false
 	}
 	typed, err := decoder.Decode(e)
 	if err != nil || r.walked {
-		return
+		return false
 	}
 	switch e := typed.(type) {
 	case *clr.GCStart:
+		over = r.open && r.nodes // its end was lost: the walk is not complete, and will not be
 		r.open = e.Depth == gclog.Gen2 && e.Type == clr.TypeBlocking && e.Reason == clr.ReasonInduced
 		r.number, r.nodes = e.Count, false
 	case *clr.GCEnd:
 		if e.Count != r.number {
-			return
+			return false
 		}
-		if r.open && r.nodes {
-			r.walked = true
-			r.ask()
-		}
-		r.open = false
+		r.walked = r.open && r.nodes
+		over, r.open = r.walked, false
 	}
+	return over
 }

@@ -1,11 +1,14 @@
 package attach
 
 import (
+	"math"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/parse"
+	"github.com/gclog/gclog/parse/clr"
 )
 
 // TestRequestedWith: of the full collections around a walk those count that the same thread has
@@ -53,6 +56,44 @@ func TestFrequent(t *testing.T) {
 	} {
 		if got := frequent(c.took, c.age, c.most); got != c.want {
 			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// TestWalkOver: a session for a walk ends with the requested collection, also if the end of that was
+// lost. Collections before it, which are walked too, do not end it.
+func TestWalkOver(t *testing.T) {
+	start := func(number, depth uint32, reason clr.Reason) [4]uint32 { // otherwise {number, MaxUint32} is an end
+		return [4]uint32{number, depth, uint32(reason), uint32(clr.TypeBlocking)}
+	}
+	walk, end := [4]uint32{math.MaxUint32}, func(number uint32) [4]uint32 { return [4]uint32{number, math.MaxUint32} }
+	for name, c := range map[string]struct {
+		events [][4]uint32
+		over   []int // after which events
+		walked bool
+	}{
+		"the requested one":       {[][4]uint32{start(7, 2, clr.ReasonInduced), walk, walk, end(7), start(8, 0, clr.ReasonAllocSmall), end(8)}, []int{3}, true},
+		"its end was lost":        {[][4]uint32{start(7, 2, clr.ReasonInduced), walk, start(9, 0, clr.ReasonAllocSmall), end(9)}, []int{2}, false},
+		"others are walked first": {[][4]uint32{start(5, 0, clr.ReasonAllocSmall), walk, end(5), start(6, 2, clr.ReasonInduced), end(6), start(7, 2, clr.ReasonInduced), walk, end(7)}, []int{7}, true},
+	} {
+		r, decoder := &walkReader{}, clr.NewDecoder(8)
+		var over []int
+		for i, x := range c.events {
+			e := &parse.Event{Version: 2, Meta: &parse.Metadata{Provider: clr.RuntimeProvider, EventID: clr.IDGCStart}}
+			switch {
+			case x == walk:
+				e.Meta.EventID = clr.IDGCBulkNode
+			case x[1] == math.MaxUint32:
+				e.Meta.EventID, e.Version, e.Payload = clr.IDGCEnd, 1, le32(x[0], 2)
+			default:
+				e.Payload = append(le32(x[:]...), make([]byte, 10)...)
+			}
+			if r.event(e, decoder) {
+				over = append(over, i)
+			}
+		}
+		if !slices.Equal(over, c.over) || r.walked != c.walked {
+			t.Errorf("%s: over after %v, want %v; walked: %v", name, over, c.over, r.walked)
 		}
 	}
 }

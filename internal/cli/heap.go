@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/heap"
 	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/internal/unpack"
@@ -218,6 +219,7 @@ func readHeap[T any](p *program, name string, recording, dump func(io.Reader) (*
 		if err != nil {
 			return nil, dataf("%s: %w", name, err)
 		}
+		p.sayLesser(name, walk(x))
 		return x, incomplete(name, walk(x))
 	}
 	x, err := recording(r)
@@ -230,7 +232,17 @@ func readHeap[T any](p *program, name string, recording, dump func(io.Reader) (*
 	case x == nil:
 		return nil, dataf("%s: %w", name, err)
 	}
+	p.sayLesser(name, walk(x))
 	return x, unread(name, err, walk(x))
+}
+
+// sayLesser says so if a walk followed a collection of younger generations only. The runtime walks its
+// heap at every collection that comes before the one that was asked for; if that is lost, the best walk
+// may be such a one. A .gcdump file of another tool does not say which one it was.
+func (p *program) sayLesser(name string, w *heap.Walk) {
+	if w.End > 0 && w.Depth < uint32(gclog.Gen2) {
+		p.ui.sayf("%s: the walk followed a gen%d collection, so objects of older generations may be dead", name, w.Depth)
+	}
 }
 
 // unread returns what a walk lacks as an error, or nil. err is how reading it ended: damage behind a

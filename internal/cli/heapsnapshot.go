@@ -463,8 +463,9 @@ func takeInto[T any](ctx context.Context, p *program, s *plannedSnapshot, r io.R
 		return nil, taken, dataf("%s: %w", name, damage)
 	}
 	if n := walk(x).Others; n > 0 {
-		p.ui.sayf("the runtime has walked its heap %s more, for another tool or because of a background collection", counted(uint64(n), "time"))
+		p.ui.sayf("the runtime has walked its heap %s more, for another tool or at other collections of the program", counted(uint64(n), "time"))
 	}
+	p.sayLesser(name, walk(x))
 	return x, taken, unread(name, damage, walk(x))
 }
 

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+
+	"github.com/gclog/gclog/gclog/heap"
 )
 
 // A spool is a recording that is read while it is written. Writing does not wait for the reader: what
@@ -23,6 +25,7 @@ type spool struct {
 	pieces int       // of the queue that are in memory
 	free   [][]byte  // that were read
 	length int64     // of the file
+	flush  bool      // the reader is to get all there is, and then heap.ErrPause
 	ended  bool
 }
 
@@ -37,7 +40,7 @@ const (
 	// it for every 100 KB that the runtime sends would slow the writer down.
 	spoolPiece = 1 << 20
 	// spoolPieces is how many pieces may be in memory.
-	spoolPieces = 8
+	spoolPieces = 16
 )
 
 // tracePath returns the path of the recording of a snapshot, if it is kept.
@@ -137,6 +140,14 @@ func (s *spool) emptyPiece() []byte {
 	return make([]byte, 0, spoolPiece)
 }
 
+// Flush says that nothing more may be written for a while.
+func (s *spool) Flush() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.flush = true
+	s.more.Signal()
+}
+
 // Close says that nothing more will be written.
 func (s *spool) Close() error {
 	s.mu.Lock()
@@ -153,18 +164,23 @@ func (s *spool) remove() {
 }
 
 // next waits until there is something to read. It returns a piece in memory, or else how much there is
-// in the file, and where.
-func (s *spool) next(done []byte) stretch {
+// in the file, and where; or why there is nothing.
+func (s *spool) next(done []byte) (stretch, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if done != nil {
 		s.free = append(s.free, done)
 	}
-	for s.unread < spoolPiece && !s.ended {
+	for s.unread < spoolPiece && !s.ended && !s.flush {
 		s.more.Wait()
 	}
-	if len(s.queue) == 0 {
-		return stretch{}
+	switch {
+	case len(s.queue) > 0:
+	case s.ended:
+		return stretch{}, io.EOF
+	default:
+		s.flush = false
+		return stretch{}, heap.ErrPause
 	}
 	first := s.queue[0]
 	if first.piece != nil {
@@ -172,7 +188,7 @@ func (s *spool) next(done []byte) stretch {
 		s.pieces--
 		s.unread -= int64(len(first.piece))
 	}
-	return first
+	return first, nil
 }
 
 // hasRead removes bytes that were read from the first stretch, which is in the file.
@@ -197,15 +213,15 @@ type spoolReader struct {
 // Read implements io.Reader. It waits for what has not been written yet.
 func (r *spoolReader) Read(b []byte) (int, error) {
 	if len(r.rest) == 0 {
-		next := r.next(r.piece)
+		next, err := r.next(r.piece)
 		r.piece, r.rest = next.piece, next.piece
 		switch {
+		case err != nil:
+			return 0, err
 		case next.n > 0:
 			n, err := r.reader.ReadAt(b[:min(int64(len(b)), next.n)], next.at)
 			r.hasRead(n)
 			return n, err
-		case next.piece == nil:
-			return 0, io.EOF
 		}
 	}
 	n := copy(b, r.rest)

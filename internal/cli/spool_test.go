@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/gclog/gclog/gclog/heap"
 )
 
 // TestSpool: what is written is read at the same time, from memory and from the file, and the file is
@@ -66,6 +68,30 @@ func TestSpool(t *testing.T) {
 		if err != nil || keep != (len(left) == 1 && left[0].Name() == "x.nettrace") || !keep && len(left) > 0 {
 			t.Errorf("kept: %v; left: %v, %v", keep, left, err)
 		}
+	}
+}
+
+// TestSpoolFlush: after Flush the reader gets the little that there is, and is told that there is a pause.
+func TestSpoolFlush(t *testing.T) {
+	s, err := openSpool(filepath.Join(t.TempDir(), "x.gcdump"), false, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.remove()
+	r := &spoolReader{spool: s}
+	for _, text := range []string{"abc", "", "defg"} {
+		if _, err := s.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		s.Flush()
+		got, err := io.ReadAll(r)
+		if string(got) != text || !errors.Is(err, heap.ErrPause) {
+			t.Errorf("read %q: %v, want %q and a pause", got, err, text)
+		}
+	}
+	_ = s.Close()
+	if got, err := io.ReadAll(r); err != nil || len(got) > 0 {
+		t.Errorf("at the end read %q: %v", got, err)
 	}
 }
 

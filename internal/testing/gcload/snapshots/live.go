@@ -87,6 +87,7 @@ func (o *options) takeBoth(p *gcload.Process, name string) (rounds []round, err 
 			slices.Reverse(takings)
 		}
 		for _, x := range takings {
+			unix.Sync() // so that the disk is not busy with what was written before
 			if *x.of, err = x.take(p); err != nil {
 				return nil, err
 			}
