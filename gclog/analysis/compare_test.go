@@ -132,27 +132,6 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestCompareHalves: half of the pauses are short and half are long, as those of background collections
-// are. Whether the median is a short or a long one says nothing.
-func TestCompareHalves(t *testing.T) {
-	halves := func(first int) []*analysis.Sample {
-		s := analysis.NewSample(analysis.Always())
-		s.Begin(0)
-		for i := range 601 {
-			pause := [2]int64{ms / 10, 5 * ms}[(first+i)%2]
-			emit(s, collection(uint32(i+1), gclog.Gen0, gclog.KindBlocking, [2]int64{int64(i)*sec/10 + ms, pause + int64(i)}))
-		}
-		s.End(61 * sec)
-		return []*analysis.Sample{s}
-	}
-	for _, first := range []int{0, 1} {
-		d := compared(analysis.Compare(halves(first), halves(1-first), 1), "pause.p50")
-		if d.Verdict != analysis.NoDifference || d.Low.Value > -90 && first == 1 || d.High.Value < 4000 && first == 0 {
-			t.Errorf("the median is %v and %v, which is %v: %v to %v", d.A.Text(), d.B.Text(), d.Verdict, d.Low.Text(), d.High.Text())
-		}
-	}
-}
-
 // TestCompareLittle: metrics with too little data have a reason.
 func TestCompareLittle(t *testing.T) {
 	base := steady{seconds: 60, pause: 2 * ms, heap: 100 * mb, seed: 1}
