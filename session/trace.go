@@ -125,7 +125,8 @@ type Stream struct {
 	// to 50 ms longer, so that a process that reads many streams wakes up for all of them at once;
 	// with a Poller up to 100 ms.
 	IdleTimeout time.Duration
-	// Prompt makes Read wait no longer than IdleTimeout. It has no effect with a Poller.
+	// Prompt is for a stream whose silence says something: Read does not wait for others to wake up
+	// with. It has no effect with a Poller.
 	Prompt bool
 
 	conn    net.Conn

@@ -59,6 +59,7 @@ type Builder struct {
 	gc    *walk         // of the collection that is running, once it has begun
 	best  *walk         // the walk to use: the first complete one of a full collection, else the best
 	early chan *locator // receives what Graph starts with, if that began when the walk to use was complete
+	late  uint64        // events of that walk whose loss was noticed after that
 	seen  int           // walks
 	later bool          // a collection has begun since the walk to use, and it has no walk yet
 
@@ -165,7 +166,7 @@ func (b *Builder) Loss(events uint64) {
 // lost handles events that were lost until a time.
 func (b *Builder) lost(at int64, events uint64) {
 	if b.isLate(at) {
-		b.best.Lost += events
+		b.late += events
 	} else {
 		b.Loss(events)
 	}
@@ -173,7 +174,9 @@ func (b *Builder) lost(at int64, events uint64) {
 
 // isLate reports whether an event is of the walk to use, although that has ended: what another thread
 // has written may come after a pause.
-func (b *Builder) isLate(at int64) bool { return b.gc == nil && b.early != nil && at <= b.best.End }
+func (b *Builder) isLate(at int64) bool {
+	return b.gc == nil && b.early != nil && at >= b.best.Start && at <= b.best.End
+}
 
 // Event handles the next event; at is its time.
 func (b *Builder) Event(at int64, e clr.Event) {
@@ -354,6 +357,7 @@ func (b *Builder) Graph() (*Graph, error) {
 	var l *locator
 	if b.early != nil {
 		l = <-b.early
+		b.best.Lost += b.late
 	}
 	w := b.result()
 	if w == nil {

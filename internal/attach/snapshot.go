@@ -264,7 +264,7 @@ func (o *SnapshotOptions) walk(ctx context.Context, t *session.Target, hold *ses
 		return 0, &WriteError{r.failed}
 	case ctx.Err() != nil:
 		return 0, ctx.Err()
-	case !r.walked && t.Ends(ctx, exitTime):
+	case !r.walked && !r.cut && t.Ends(ctx, exitTime):
 		return 0, &session.TargetError{PID: t.PID, Cause: session.CauseNoSuchProcess, Kind: "ended", Detail: "exited before its heap was walked"}
 	case !r.some:
 		return 0, ErrNoWalk
@@ -308,6 +308,7 @@ type walkReader struct {
 	open   bool   // it is a full blocking one that was induced
 	nodes  bool   // with objects
 	walked bool   // it has ended
+	cut    bool   // it has ended, but the event that says so was lost
 	some   bool   // there were objects at all
 	last   time.Time
 }
@@ -361,15 +362,20 @@ func (r *walkReader) read() {
 			if decoder == nil {
 				decoder = clr.NewDecoder(p.Trace().PointerSize)
 			}
-			if r.event(p.Event(), decoder) {
-				r.flush()
-				r.ask()
+			if !r.event(p.Event(), decoder) {
+				continue
 			}
+			if r.walked {
+				r.flush()
+			}
+			r.ask()
 		}
 		if !session.IsIdle(p.Err()) {
 			break
 		}
-		p.Flush()
+		if !p.Interrupted() || time.Since(r.last) >= idle {
+			p.Flush()
+		}
 		if !r.open && time.Since(r.last) > walkSilence { // .NET Core 3.1 is silent while it marks
 			r.ask()
 		}
@@ -395,29 +401,31 @@ func wantedOfWalk(m *parse.Metadata) parse.Want {
 	return parse.Want{Deliver: m.EventID == clr.IDGCStart || m.EventID == clr.IDGCEnd}
 }
 
-// event looks at an event, and reports whether the walk is over. A collection that the program has induced itself looks the same: only
-// objects make it that of the walk. A walk of a lesser collection, or of a background one, is not
-// what was asked for: the right one follows.
+// event looks at an event, and reports whether it shows that the walk is over. A collection that the
+// program has induced itself looks the same: only objects make it that of the walk. A walk of a lesser
+// collection, or of a background one, is not what was asked for: the right one follows.
 func (r *walkReader) event(e *parse.Event, decoder *clr.Decoder) (over bool) {
 	if e.Meta.EventID == clr.IDGCBulkNode {
 		r.nodes, r.some = true, true
 		return false
 	}
 	typed, err := decoder.Decode(e)
-	if err != nil || r.walked {
+	if err != nil || r.walked || r.cut {
 		return false
 	}
 	switch e := typed.(type) {
 	case *clr.GCStart:
-		over = r.open && r.nodes // its end was lost: the walk is not complete, and will not be
+		if r.open && r.nodes {
+			r.cut = true
+			return true
+		}
 		r.open = e.Depth == gclog.Gen2 && e.Type == clr.TypeBlocking && e.Reason == clr.ReasonInduced
 		r.number, r.nodes = e.Count, false
 	case *clr.GCEnd:
 		if e.Count != r.number {
 			return false
 		}
-		r.walked = r.open && r.nodes
-		over, r.open = r.walked, false
+		r.walked, r.open = r.open && r.nodes, false
 	}
-	return over
+	return r.walked
 }

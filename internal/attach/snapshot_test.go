@@ -92,8 +92,8 @@ func TestWalkOver(t *testing.T) {
 				over = append(over, i)
 			}
 		}
-		if !slices.Equal(over, c.over) || r.walked != c.walked {
-			t.Errorf("%s: over after %v, want %v; walked: %v", name, over, c.over, r.walked)
+		if !slices.Equal(over, c.over) || r.walked != c.walked || r.number != 7 {
+			t.Errorf("%s: over after %v, want %v; walked: %v, by collection %d", name, over, c.over, r.walked, r.number)
 		}
 	}
 }

@@ -117,6 +117,9 @@ func (s *spool) store(b []byte) bool {
 
 // addFile adds bytes at the end of the file.
 func (s *spool) addFile(n int64) {
+	if n == 0 {
+		return
+	}
 	if last := s.last(); last == nil || last.piece != nil || last.at+last.n != s.length {
 		s.queue = append(s.queue, stretch{at: s.length})
 	}
@@ -205,7 +208,7 @@ func (s *spool) hasRead(n int) {
 
 // A spoolReader reads a spool. There must only be one.
 type spoolReader struct {
-	*spool
+	spool *spool
 	piece []byte // that is being read
 	rest  []byte // of it
 }
@@ -213,14 +216,14 @@ type spoolReader struct {
 // Read implements io.Reader. It waits for what has not been written yet.
 func (r *spoolReader) Read(b []byte) (int, error) {
 	if len(r.rest) == 0 {
-		next, err := r.next(r.piece)
+		next, err := r.spool.next(r.piece)
 		r.piece, r.rest = next.piece, next.piece
 		switch {
 		case err != nil:
 			return 0, err
 		case next.n > 0:
-			n, err := r.reader.ReadAt(b[:min(int64(len(b)), next.n)], next.at)
-			r.hasRead(n)
+			n, err := r.spool.reader.ReadAt(b[:min(int64(len(b)), next.n)], next.at)
+			r.spool.hasRead(n)
 			return n, err
 		}
 	}
@@ -230,4 +233,4 @@ func (r *spoolReader) Read(b []byte) (int, error) {
 }
 
 // Len returns the number of bytes that will be written, at most.
-func (r *spoolReader) Len() int { return r.most }
+func (r *spoolReader) Len() int { return r.spool.most }

@@ -27,7 +27,10 @@ func main() {
 }
 
 const (
-	duration = "2m" // of a recording
+	// duration is that of a recording. With server GC there are half as many collections, and their
+	// pauses vary more.
+	duration       = "2m"
+	durationServer = "6m"
 	// warmUp is how long a program works before: until then its heap grows, and its code is compiled
 	// once more. So its first seconds are no sample of what follows, as docs/compare.md says.
 	warmUp = 30 * time.Second
@@ -72,10 +75,9 @@ func record(gclog, dir string) error {
 // recordSteady records one runtime, again and again until the machine was as fast from the start to the
 // end.
 func recordSteady(gclog, name string, r *gcload.Runtime, flavour string) error {
+	p := newProbe()
 	for range attempts {
-		p := startProbe()
-		err := recordOne(gclog, name, r, flavour)
-		drift := p.drift()
+		drift, err := recordOne(gclog, name, r, flavour, p)
 		if err != nil {
 			return err
 		}
@@ -90,37 +92,44 @@ func recordSteady(gclog, name string, r *gcload.Runtime, flavour string) error {
 // attempts is how often a recording is made, at most.
 const attempts = 3
 
-// recordOne records one runtime.
-func recordOne(gclog, name string, r *gcload.Runtime, flavour string) error {
+// recordOne records one runtime, and returns the drift that the probe has found meanwhile.
+func recordOne(gclog, name string, r *gcload.Runtime, flavour string, speed *probe) (drift float64, err error) {
 	p, err := r.Start("", flavour, knobs, work...)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer p.Kill()
 	time.Sleep(warmUp)
+	long := duration
+	if flavour == "svr" {
+		long = durationServer
+	}
 	f, err := os.Create(name)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer f.Close()
 	z := gzip.NewWriter(f)
-	cmd := exec.Command(gclog, "record", strconv.Itoa(p.PID), "--level", "light", "--duration", duration, "-o", "-")
+	cmd := exec.Command(gclog, "record", strconv.Itoa(p.PID), "--level", "light", "--duration", long, "-o", "-")
 	cmd.Stderr = os.Stderr
 	stream, err := cmd.StdoutPipe()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if err := cmd.Start(); err != nil {
-		return err
+		return 0, err
 	}
-	if _, err := io.Copy(z, stream); err != nil {
-		return err
+	speed.start()
+	_, err = io.Copy(z, stream)
+	drift = speed.end()
+	if err != nil {
+		return 0, err
 	}
 	if err := cmd.Wait(); err != nil {
-		return err
+		return 0, err
 	}
 	if err := z.Close(); err != nil {
-		return err
+		return 0, err
 	}
-	return p.Exit(0)
+	return drift, p.Exit(0)
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // A probe measures how fast the machine is, by the time of work that is always the same: following
-// references through more memory than the caches hold, as a collection does.
+// references through memory, as a collection does.
 type probe struct {
 	next  []uint32
 	at    uint32
@@ -17,21 +17,25 @@ type probe struct {
 }
 
 const (
-	probeSize  = 4 << 20 // elements: 16 MB
-	probeSteps = 50_000  // some 5 ms
+	probeSize  = 16 << 20 // elements: 64 MB
+	probeSteps = 50_000   // some 5 ms
 	probeEvery = 500 * time.Millisecond
 	// mostDrift is how much slower one quarter of a recording may be than another.
 	mostDrift = 1.1
 )
 
-func startProbe() *probe {
-	p := &probe{next: make([]uint32, probeSize), stop: make(chan struct{}), ended: make(chan struct{})}
+func newProbe() *probe {
+	p := &probe{next: make([]uint32, probeSize)}
 	order := rand.New(rand.NewPCG(1, 1)).Perm(probeSize)
 	for i, x := range order {
 		p.next[x] = uint32(order[(i+1)%len(order)])
 	}
-	go p.run()
 	return p
+}
+
+func (p *probe) start() {
+	p.times, p.stop, p.ended = nil, make(chan struct{}), make(chan struct{})
+	go p.run()
 }
 
 func (p *probe) run() {
@@ -50,10 +54,13 @@ func (p *probe) run() {
 	}
 }
 
-// drift ends the probe. It returns how many times slower the slowest quarter was than the fastest.
-func (p *probe) drift() float64 {
+// end ends what start began. It returns how many times slower the slowest quarter was than the fastest.
+func (p *probe) end() float64 {
 	close(p.stop)
 	<-p.ended
+	if len(p.times) < 4 {
+		return 1
+	}
 	var medians []time.Duration
 	for i := range 4 {
 		quarter := slices.Clone(p.times[i*len(p.times)/4 : (i+1)*len(p.times)/4])
