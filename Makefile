@@ -128,7 +128,7 @@ soak: ## test the daemon with random histories and all faults for DURATION, up t
 mutate: ## change one token of the code at a time and check that a test notices
 	$(GO) run ./internal/mutate -n $(MUTATIONS) -seed $(SEED) $(MUTATE)
 
-calibrate: build ## record real runtimes for 2 to 6 minutes each, and check with them how often gclog compare is wrong
+calibrate: build ## record real runtimes for 6 minutes each, and check with them how often gclog compare is wrong
 	$(GO) run ./internal/testing/gcload/long $(OUT) bin/long
 	GCLOG_CALIBRATE='$(CURDIR)/bin/long/*.nettrace.gz' $(GO) test -count 1 -run '^TestCalibration$$' -v ./gclog/analysis
 

@@ -110,9 +110,11 @@ func longRecording(t *testing.T, name string) *Sample {
 	return s
 }
 
-// adjacent returns two stretches of a recording, one after the other, with equally many pauses.
+// adjacent returns two stretches of a recording, one after the other, with equally many pauses: at least
+// leastHalf, and at least a sixth of all, because 500 pauses may be no more than 10 s.
 func adjacent(s *Sample, random *rand.Rand) (a, b []Window) {
-	n := leastHalf + random.IntN(s.stops.n/2-leastHalf+1)
+	least := max(leastHalf, s.stops.n/6)
+	n := least + random.IntN(s.stops.n/2-least+1)
 	from := random.IntN(s.stops.n - 2*n + 1)
 	begin, middle, end := s.stops.at(from).start, s.stops.at(from+n).start, s.stops.at(from+2*n-1).end()
 	return []Window{{begin, middle}}, []Window{{middle, end}}
