@@ -27,7 +27,8 @@ func CompareValues(a, b []float64, of int, more bool) Difference {
 	freedom := float64(len(a) + len(b) - 2)
 	deviation := math.Sqrt((squaresA + squaresB) / freedom * (1/float64(len(a)) + 1/float64(len(b))))
 	tail := (1 - Confidence/100.0) / 2 / float64(of)
-	d.judge(to-from, max(leastFarOfRuns, studentQuantile(tail, freedom)*deviation), max(leastFarOfRuns, studentQuantile(tail, freedom)*deviation))
+	far := max(leastFarOfRuns, studentQuantile(tail, freedom)*deviation)
+	d.judge(to-from, far, far)
 	if more && d.Verdict >= Better {
 		d.Verdict = Better + Worse - d.Verdict
 	}

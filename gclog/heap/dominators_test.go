@@ -8,6 +8,16 @@ import (
 	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
+// randomReferences returns the references of a number of objects, up to three of each on average.
+func randomReferences(rnd *rand.Rand, objects int) [][]Object {
+	references := make([][]Object, objects)
+	for range rnd.IntN(3 * objects) {
+		from := rnd.IntN(objects)
+		references[from] = append(references[from], Object(rnd.IntN(objects)))
+	}
+	return references
+}
+
 // makeGraph returns a Graph with the given references and roots. All objects have 8 bytes.
 func makeGraph(references [][]Object, roots ...Object) *Graph {
 	g := &Graph{PointerSize: 8, Types: []Type{{Name: "T"}}}

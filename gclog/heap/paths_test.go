@@ -12,11 +12,7 @@ func TestPaths(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 6))
 	for round := range 1000 {
 		n := 1 + rnd.IntN(30)
-		references := make([][]Object, n)
-		for range rnd.IntN(3 * n) {
-			from := rnd.IntN(n)
-			references[from] = append(references[from], Object(rnd.IntN(n)))
-		}
+		references := randomReferences(rnd, n)
 		roots := []Object{Object(rnd.IntN(n)), Object(rnd.IntN(n))}
 		length := make([]int, n) // of the shortest path, by relaxation
 		for i := range length {

@@ -13,11 +13,7 @@ func TestRoots(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(11, 12))
 	for round := range 1000 {
 		n := 1 + rnd.IntN(30)
-		references := make([][]Object, n)
-		for range rnd.IntN(3 * n) {
-			from := rnd.IntN(n)
-			references[from] = append(references[from], Object(rnd.IntN(n)))
-		}
+		references := randomReferences(rnd, n)
 		g := makeGraph(references)
 		for i := range rnd.IntN(6) {
 			for range 1 + rnd.IntN(2) { // some fields of the same name

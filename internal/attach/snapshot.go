@@ -224,7 +224,7 @@ const (
 	// walkKeywords are those of dotnet-gcdump, and the ranges of the generations.
 	walkKeywords = clr.KeywordGC | clr.KeywordType | clr.KeywordGCHeapDump | clr.KeywordGCHeapCollect |
 		clr.KeywordGCHeapAndType | clr.KeywordGCSurvival
-	// walkPause is how long the runtime may send nothing before what has arrived counts as all there is.
+	// walkPause is how long the runtime may send nothing before what has arrived counts as complete.
 	// It writes its buffers without a pause, and in these the end of the walk is followed by nothing that
 	// would say that no older event comes any more.
 	walkPause = 20 * time.Millisecond

@@ -25,7 +25,7 @@ type spool struct {
 	pieces int       // of the queue that are in memory
 	free   [][]byte  // that were read
 	length int64     // of the file
-	flush  bool      // the reader is to get all there is, and then heap.ErrPause
+	flush  bool      // the reader gets the rest of what was written, and then heap.ErrPause
 	ended  bool
 }
 

@@ -71,7 +71,7 @@ func TestSpool(t *testing.T) {
 	}
 }
 
-// TestSpoolFlush: after Flush the reader gets the little that there is, and is told that there is a pause.
+// TestSpoolFlush: after Flush the reader gets less than a piece, and then heap.ErrPause.
 func TestSpoolFlush(t *testing.T) {
 	s, err := openSpool(filepath.Join(t.TempDir(), "x.gcdump"), false, 1<<20)
 	if err != nil {
