@@ -90,10 +90,10 @@ func (h *Histogram) Total() (all TypeCount) {
 	return all
 }
 
-// aligned rounds a size up to the pointer size.
+// aligned rounds a size up to the pointer size, which is a power of two.
 func aligned(size uint64, pointerSize int) uint64 {
 	unit := uint64(pointerSize)
-	return (size + unit - 1) / unit * unit
+	return (size + unit - 1) &^ (unit - 1)
 }
 
 // ReadHistogram counts the objects of the first complete heap walk in a nettrace stream, in one pass

@@ -310,6 +310,8 @@ type walkReader struct {
 	walked bool   // it has ended
 	cut    bool   // it has ended, but the event that says so was lost
 	some   bool   // there were objects at all
+	since  int    // collections in the foreground that have begun after the last objects
+	lost   bool   // events were lost
 	last   time.Time
 }
 
@@ -357,6 +359,7 @@ func (r *walkReader) read() {
 	for {
 		for p.Scan() {
 			if p.Loss() != nil {
+				r.lost = true
 				continue
 			}
 			if decoder == nil {
@@ -373,9 +376,7 @@ func (r *walkReader) read() {
 		if !session.IsIdle(p.Err()) {
 			break
 		}
-		if !p.Interrupted() || time.Since(r.last) >= idle {
-			p.Flush()
-		}
+		p.Flush()                                        // what other threads have written may be older: see event
 		if !r.open && time.Since(r.last) > walkSilence { // .NET Core 3.1 is silent while it marks
 			r.ask()
 		}
@@ -403,10 +404,12 @@ func wantedOfWalk(m *parse.Metadata) parse.Want {
 
 // event looks at an event, and reports whether it shows that the walk is over. A collection that the
 // program has induced itself looks the same: only objects make it that of the walk. A walk of a lesser
-// collection, or of a background one, is not what was asked for: the right one follows.
+// collection, or of a background one, is not what was asked for: the right one follows. Once there were
+// objects, a collection without any shows that the request has been answered, and the rest of the answer
+// was lost: until then the runtime walks its heap at every collection.
 func (r *walkReader) event(e *parse.Event, decoder *clr.Decoder) (over bool) {
 	if e.Meta.EventID == clr.IDGCBulkNode {
-		r.nodes, r.some = true, true
+		r.nodes, r.some, r.since = true, true, 0
 		return false
 	}
 	typed, err := decoder.Decode(e)
@@ -415,7 +418,13 @@ func (r *walkReader) event(e *parse.Event, decoder *clr.Decoder) (over bool) {
 	}
 	switch e := typed.(type) {
 	case *clr.GCStart:
-		if r.open && r.nodes {
+		if e.Count < r.number {
+			return false // late: another thread's
+		}
+		if e.Type != clr.TypeBackground {
+			r.since++
+		}
+		if r.open && r.nodes || r.lost && r.some && r.since > 1 {
 			r.cut = true
 			return true
 		}

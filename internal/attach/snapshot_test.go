@@ -61,7 +61,7 @@ func TestFrequent(t *testing.T) {
 }
 
 // TestWalkOver: a session for a walk ends with the requested collection, also if the end of that was
-// lost. Collections before it, which are walked too, do not end it.
+// lost, or all of it. Collections before it, which are walked too, do not end it.
 func TestWalkOver(t *testing.T) {
 	start := func(number, depth uint32, reason clr.Reason) [4]uint32 { // otherwise {number, MaxUint32} is an end
 		return [4]uint32{number, depth, uint32(reason), uint32(clr.TypeBlocking)}
@@ -71,12 +71,15 @@ func TestWalkOver(t *testing.T) {
 		events [][4]uint32
 		over   []int // after which events
 		walked bool
+		lost   bool // events were lost
 	}{
-		"the requested one":       {[][4]uint32{start(7, 2, clr.ReasonInduced), walk, walk, end(7), start(8, 0, clr.ReasonAllocSmall), end(8)}, []int{3}, true},
-		"its end was lost":        {[][4]uint32{start(7, 2, clr.ReasonInduced), walk, start(9, 0, clr.ReasonAllocSmall), end(9)}, []int{2}, false},
-		"others are walked first": {[][4]uint32{start(5, 0, clr.ReasonAllocSmall), walk, end(5), start(6, 2, clr.ReasonInduced), end(6), start(7, 2, clr.ReasonInduced), walk, end(7)}, []int{7}, true},
+		"the requested one":               {[][4]uint32{start(7, 2, clr.ReasonInduced), walk, walk, end(7), start(8, 0, clr.ReasonAllocSmall), end(8)}, []int{3}, true, false},
+		"its end was lost":                {[][4]uint32{start(7, 2, clr.ReasonInduced), walk, start(9, 0, clr.ReasonAllocSmall), end(9)}, []int{2}, false, true},
+		"another comes late":              {[][4]uint32{start(7, 2, clr.ReasonInduced), walk, start(6, 0, clr.ReasonAllocSmall), end(6), walk, end(7)}, []int{5}, true, false},
+		"all but a lesser one's was lost": {[][4]uint32{start(6, 0, clr.ReasonAllocSmall), walk, end(6), start(7, 0, clr.ReasonAllocSmall), end(7), start(8, 0, clr.ReasonAllocSmall), end(8)}, []int{5}, false, true},
+		"others are walked first":         {[][4]uint32{start(5, 0, clr.ReasonAllocSmall), walk, end(5), start(6, 2, clr.ReasonInduced), end(6), start(7, 2, clr.ReasonInduced), walk, end(7)}, []int{7}, true, false},
 	} {
-		r, decoder := &walkReader{}, clr.NewDecoder(8)
+		r, decoder := &walkReader{lost: c.lost}, clr.NewDecoder(8)
 		var over []int
 		for i, x := range c.events {
 			e := &parse.Event{Version: 2, Meta: &parse.Metadata{Provider: clr.RuntimeProvider, EventID: clr.IDGCStart}}
