@@ -23,6 +23,9 @@ ENGINES ?= engines
 PROMETHEUS ?= prometheus
 # The tests that make live leaves out.
 SKIP ?= ^$$
+# How long make calibrate records each program. On virtual machines pauses are a third longer for 10 to
+# 20 s now and then, and halves of a short recording with few such times differ.
+LENGTH ?= 6m
 # How long make soak runs.
 DURATION ?= 2h
 # The packages with fuzz targets.
@@ -128,8 +131,8 @@ soak: ## test the daemon with random histories and all faults for DURATION, up t
 mutate: ## change one token of the code at a time and check that a test notices
 	$(GO) run ./internal/mutate -n $(MUTATIONS) -seed $(SEED) $(MUTATE)
 
-calibrate: build ## record real runtimes for 6 minutes each, and check with them how often gclog compare is wrong
-	$(GO) run ./internal/testing/gcload/long $(OUT) bin/long
+calibrate: build ## record real runtimes for LENGTH each, and check with them how often gclog compare is wrong
+	$(GO) run ./internal/testing/gcload/long $(OUT) bin/long $(LENGTH)
 	GCLOG_CALIBRATE='$(CURDIR)/bin/long/*.nettrace.gz' $(GO) test -count 1 -run '^TestCalibration$$' -v ./gclog/analysis
 
 demo: build ## attach to a real .NET process under load, and show the log

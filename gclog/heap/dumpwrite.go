@@ -486,6 +486,7 @@ func (l *dumpLayout) writeParts(w *dumpWriter, appendPart func(b []byte, part in
 func (l *dumpLayout) appendOffsets(b []byte, part int) []byte {
 	at := l.parts[part].at
 	from, to := l.part(part)
+	b = slices.Grow(b, 4*int(to-from))
 	for o := from; o < to; o++ {
 		n := int(l.lens[o])
 		switch n {
@@ -503,6 +504,7 @@ func (l *dumpLayout) appendOffsets(b []byte, part int) []byte {
 
 func (l *dumpLayout) appendRecords(b []byte, part int) []byte {
 	from, to := l.part(part)
+	b = slices.Grow(b, int(l.parts[part].blob)+8) // appendCint writes 8 bytes at a time
 	for o := from; o < to; o++ {
 		b = l.appendRecord(b, o)
 	}
@@ -511,6 +513,7 @@ func (l *dumpLayout) appendRecords(b []byte, part int) []byte {
 
 func (l *dumpLayout) appendAddresses(b []byte, part int) []byte {
 	from, to := l.part(part)
+	b = slices.Grow(b, 8*int(to-from))
 	for _, address := range l.g.address[from:to] {
 		b = binary.LittleEndian.AppendUint64(b, address)
 	}

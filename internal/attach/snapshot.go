@@ -1,6 +1,7 @@
 package attach
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -147,7 +148,7 @@ func TakeSnapshot(ctx context.Context, t *session.Target, o SnapshotOptions) (_ 
 		time.Sleep(resumeTime)
 	}
 	w.end() // after this it has reported everything
-	s.GCs = requestedWith(number, append([]*gclog.GCDetails{w.record}, w.again...))
+	s.GCs = requestedWith(cmp.Or(number, w.number), append([]*gclog.GCDetails{w.record}, w.again...))
 	return s, nil
 }
 
@@ -235,8 +236,8 @@ const (
 	walkEnd = time.Minute
 )
 
-// walk requests the walk and reads the session. It returns the number of the collection. Whoever reads
-// the spool finds out whether the walk is complete.
+// walk requests the walk and reads the session. It returns the number of the collection, 0 if that was
+// lost. Whoever reads the spool finds out whether the walk is complete.
 func (o *SnapshotOptions) walk(ctx context.Context, t *session.Target, hold *session.Hold, facts *gclog.Process) (number uint32, err error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err // once requested, the walk cannot be canceled
@@ -304,11 +305,12 @@ type walkReader struct {
 	failed   error         // of the spool
 	limit    time.Duration // for the end of the session
 
-	number uint32 // of the collection that is running
-	open   bool   // it is a full blocking one that was induced
-	nodes  bool   // with objects
-	walked bool   // it has ended
-	cut    bool   // it has ended, but the event that says so was lost
+	number uint32 // of the latest collection; 0: unknown
+	open   bool   // it is a full blocking one that was induced, and it is running
+	nodes  bool   // there were objects since the last one has ended
+	ended  uint32 // the last collection with objects that has ended before its start came
+	walked bool   // the requested collection has ended
+	cut    bool   // so it has, but the event that says so was lost
 	some   bool   // there were objects at all
 	since  int    // collections in the foreground that have begun after the last objects
 	lost   bool   // events were lost
@@ -404,9 +406,9 @@ func wantedOfWalk(m *parse.Metadata) parse.Want {
 
 // event looks at an event, and reports whether it shows that the walk is over. A collection that the
 // program has induced itself looks the same: only objects make it that of the walk. A walk of a lesser
-// collection, or of a background one, is not what was asked for: the right one follows. Once there were
-// objects, a collection without any shows that the request has been answered, and the rest of the answer
-// was lost: until then the runtime walks its heap at every collection.
+// collection, or of a background one, is not what was asked for: the right one follows. One thread
+// writes the objects and the end of the collection; its start, which with server GC another one writes,
+// may come later.
 func (r *walkReader) event(e *parse.Event, decoder *clr.Decoder) (over bool) {
 	if e.Meta.EventID == clr.IDGCBulkNode {
 		r.nodes, r.some, r.since = true, true, 0
@@ -419,22 +421,36 @@ func (r *walkReader) event(e *parse.Event, decoder *clr.Decoder) (over bool) {
 	switch e := typed.(type) {
 	case *clr.GCStart:
 		if e.Count < r.number {
-			return false // late: another thread's
+			return false // late, and not the last one
+		}
+		full := e.Depth == gclog.Gen2 && e.Type == clr.TypeBlocking && e.Reason == clr.ReasonInduced
+		if r.open && r.nodes {
+			r.cut = true
+			return true
 		}
 		if e.Type != clr.TypeBackground {
 			r.since++
 		}
-		if r.open && r.nodes || r.lost && r.some && r.since > 1 {
-			r.cut = true
+		r.number, r.open, r.walked = e.Count, full, full && e.Count == r.ended
+		if !full && r.some && (r.since > mostUnwalked || r.lost && r.since > 1) {
+			r.cut, r.number = true, 0
 			return true
 		}
-		r.open = e.Depth == gclog.Gen2 && e.Type == clr.TypeBlocking && e.Reason == clr.ReasonInduced
-		r.number, r.nodes = e.Count, false
 	case *clr.GCEnd:
-		if e.Count != r.number {
+		switch {
+		case e.Count < r.number:
 			return false
+		case e.Count == r.number:
+			r.walked, r.open = r.open && r.nodes, false
+		case r.nodes:
+			r.ended = e.Count
 		}
-		r.walked, r.open = r.open && r.nodes, false
+		r.nodes = false
 	}
 	return r.walked
 }
+
+// mostUnwalked is how many collections without objects may follow one with objects while the request is
+// being answered: as a rule the runtime walks its heap at each of them, and if events were lost, one
+// without objects shows that there are no more to come.
+const mostUnwalked = 8

@@ -67,17 +67,26 @@ func TestWalkOver(t *testing.T) {
 		return [4]uint32{number, depth, uint32(reason), uint32(clr.TypeBlocking)}
 	}
 	walk, end := [4]uint32{math.MaxUint32}, func(number uint32) [4]uint32 { return [4]uint32{number, math.MaxUint32} }
+	unwalked := [][4]uint32{start(6, 0, clr.ReasonAllocSmall), walk, end(6)}
+	for i := range uint32(2 * mostUnwalked) {
+		unwalked = append(unwalked, start(7+i, 0, clr.ReasonAllocSmall))
+	}
 	for name, c := range map[string]struct {
 		events [][4]uint32
 		over   []int // after which events
 		walked bool
 		lost   bool // events were lost
+		number uint32
 	}{
-		"the requested one":               {[][4]uint32{start(7, 2, clr.ReasonInduced), walk, walk, end(7), start(8, 0, clr.ReasonAllocSmall), end(8)}, []int{3}, true, false},
-		"its end was lost":                {[][4]uint32{start(7, 2, clr.ReasonInduced), walk, start(9, 0, clr.ReasonAllocSmall), end(9)}, []int{2}, false, true},
-		"another comes late":              {[][4]uint32{start(7, 2, clr.ReasonInduced), walk, start(6, 0, clr.ReasonAllocSmall), end(6), walk, end(7)}, []int{5}, true, false},
-		"all but a lesser one's was lost": {[][4]uint32{start(6, 0, clr.ReasonAllocSmall), walk, end(6), start(7, 0, clr.ReasonAllocSmall), end(7), start(8, 0, clr.ReasonAllocSmall), end(8)}, []int{5}, false, true},
-		"others are walked first":         {[][4]uint32{start(5, 0, clr.ReasonAllocSmall), walk, end(5), start(6, 2, clr.ReasonInduced), end(6), start(7, 2, clr.ReasonInduced), walk, end(7)}, []int{7}, true, false},
+		"the requested one":                               {[][4]uint32{start(7, 2, clr.ReasonInduced), walk, walk, end(7), start(8, 0, clr.ReasonAllocSmall), end(8)}, []int{3}, true, false, 7},
+		"its end was lost":                                {[][4]uint32{start(7, 2, clr.ReasonInduced), walk, start(9, 0, clr.ReasonAllocSmall), end(9)}, []int{2}, false, true, 7},
+		"another comes late":                              {[][4]uint32{start(7, 2, clr.ReasonInduced), walk, start(6, 0, clr.ReasonAllocSmall), end(6), walk, end(7)}, []int{5}, true, false, 7},
+		"its start comes late":                            {[][4]uint32{walk, start(7, 2, clr.ReasonInduced), walk, end(7)}, []int{3}, true, false, 7},
+		"its start comes last":                            {[][4]uint32{start(6, 0, clr.ReasonAllocSmall), end(6), walk, end(7), start(7, 2, clr.ReasonInduced)}, []int{4}, true, false, 7},
+		"all but a lesser one's was lost":                 {[][4]uint32{start(6, 0, clr.ReasonAllocSmall), walk, end(6), start(7, 0, clr.ReasonAllocSmall), end(7), start(8, 0, clr.ReasonAllocSmall), end(8)}, []int{5}, false, true, 0},
+		"the same, without a sign of loss":                {unwalked, []int{2 + mostUnwalked + 1}, false, false, 0},
+		"others are walked first":                         {[][4]uint32{start(5, 0, clr.ReasonAllocSmall), walk, end(5), start(6, 2, clr.ReasonInduced), end(6), start(7, 2, clr.ReasonInduced), walk, end(7)}, []int{7}, true, false, 7},
+		"others are walked first, and something was lost": {[][4]uint32{start(5, 0, clr.ReasonAllocSmall), walk, end(5), start(6, 2, clr.ReasonInduced), end(6), start(7, 2, clr.ReasonInduced), walk, end(7)}, []int{7}, true, true, 7},
 	} {
 		r, decoder := &walkReader{lost: c.lost}, clr.NewDecoder(8)
 		var over []int
@@ -95,8 +104,8 @@ func TestWalkOver(t *testing.T) {
 				over = append(over, i)
 			}
 		}
-		if !slices.Equal(over, c.over) || r.walked != c.walked || r.number != 7 {
-			t.Errorf("%s: over after %v, want %v; walked: %v, by collection %d", name, over, c.over, r.walked, r.number)
+		if !slices.Equal(over, c.over) || r.walked != c.walked || r.number != c.number {
+			t.Errorf("%s: over after %v, want %v; walked: %v, by collection %d, want %d", name, over, c.over, r.walked, r.number, c.number)
 		}
 	}
 }

@@ -7,27 +7,29 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"runtime"
 	"strings"
 
 	"github.com/gclog/gclog/internal/cause"
 )
 
 // Replace writes a file of a directory completely or not at all: it writes another one, and renames
-// that when it is complete. It returns the file's size when the file is on the disk: one that replaces
-// another is before it gets the name, a new one can be read meanwhile.
+// that when it is complete. It returns the file's size once the file is on the disk: a file that
+// replaces another is synced before it gets the name, a new one after, so that it can be read meanwhile.
 func Replace(dir *os.Root, name string, mode fs.FileMode, write func(io.Writer) error) (size int64, err error) {
 	part := "." + name + "-" + strings.ToLower(rand.Text()[:16])
 	f, err := dir.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return 0, cause.Of(err)
 	}
+	defer f.Close()
 	size, err = Fill(f, write)
 	err = errors.Join(err, f.Chmod(mode))
 	_, missing := dir.Lstat(name)
-	if err == nil && missing == nil {
-		err = f.Sync()
+	isNew := errors.Is(missing, fs.ErrNotExist) && runtime.GOOS != "windows" // which renames no open file
+	if err == nil && !isNew {
+		err = errors.Join(f.Sync(), f.Close())
 	}
-	err = errors.Join(err, f.Close()) // some systems rename no open file
 	if err == nil {
 		err = dir.Rename(part, name)
 	}
@@ -35,23 +37,13 @@ func Replace(dir *os.Root, name string, mode fs.FileMode, write func(io.Writer) 
 		_ = dir.Remove(part)
 		return 0, cause.Of(err)
 	}
-	if missing == nil {
-		return size, nil
-	}
-	if err := syncFile(dir, name); err != nil {
-		_ = dir.Remove(name)
-		return 0, cause.Of(err)
+	if isNew {
+		if err = errors.Join(f.Sync(), f.Close()); err != nil {
+			_ = dir.Remove(name)
+			return 0, cause.Of(err)
+		}
 	}
 	return size, nil
-}
-
-// syncFile waits until a file is on the disk.
-func syncFile(dir *os.Root, name string) error {
-	f, err := dir.OpenFile(name, os.O_WRONLY, 0)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }
 
 // Fill writes the contents of a file, and returns its size.

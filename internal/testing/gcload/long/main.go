@@ -16,24 +16,23 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "usage: long PATH-OF-GCLOG DIRECTORY")
+	if len(os.Args) != 4 {
+		fmt.Fprintln(os.Stderr, "usage: long PATH-OF-GCLOG DIRECTORY DURATION")
 		os.Exit(3)
 	}
-	if err := record(os.Args[1], os.Args[2]); err != nil {
+	if _, err := time.ParseDuration(os.Args[3]); err != nil {
+		fmt.Fprintln(os.Stderr, "long:", err)
+		os.Exit(3)
+	}
+	if err := record(os.Args[1], os.Args[2], os.Args[3]); err != nil {
 		fmt.Fprintln(os.Stderr, "long:", err)
 		os.Exit(1)
 	}
 }
 
-const (
-	// duration is that of a recording. On virtual machines pauses are a third longer for 10 to 20 s now
-	// and then, and halves with few such times differ.
-	duration = "6m"
-	// warmUp is how long a program works before: until then its heap grows, and its code is compiled
-	// once more. So its first seconds are no sample of what follows, as docs/compare.md says.
-	warmUp = 30 * time.Second
-)
+// warmUp is how long a program works before it is recorded: until then its heap grows, and its code is
+// compiled once more. So its first seconds are no sample of what follows, as docs/compare.md says.
+const warmUp = 30 * time.Second
 
 // work allocates so little that the machine is mostly idle, and the knobs limit the gen0 budget so
 // that there are some 20 to 40 collections per second nevertheless.
@@ -42,7 +41,7 @@ var (
 	knobs = []string{"GCgen0size=200000", "GCGen0MaxBudget=200000"}
 )
 
-func record(gclog, dir string) error {
+func record(gclog, dir, duration string) error {
 	list, err := gcload.Shared()
 	if err != nil {
 		return err
@@ -63,7 +62,7 @@ func record(gclog, dir string) error {
 				continue
 			}
 			name := filepath.Join(dir, r.Name+"-"+flavour+".nettrace.gz")
-			if err := recordSteady(gclog, name, r, flavour); err != nil {
+			if err := recordSteady(gclog, name, duration, r, flavour); err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
 		}
@@ -73,10 +72,10 @@ func record(gclog, dir string) error {
 
 // recordSteady records one runtime, again and again until the machine was as fast from the start to the
 // end.
-func recordSteady(gclog, name string, r *gcload.Runtime, flavour string) error {
+func recordSteady(gclog, name, duration string, r *gcload.Runtime, flavour string) error {
 	p := newProbe()
 	for range attempts {
-		drift, err := recordOne(gclog, name, r, flavour, p)
+		drift, err := recordOne(gclog, name, duration, r, flavour, p)
 		if err != nil {
 			return err
 		}
@@ -92,7 +91,7 @@ func recordSteady(gclog, name string, r *gcload.Runtime, flavour string) error {
 const attempts = 3
 
 // recordOne records one runtime, and returns the drift that the probe has found meanwhile.
-func recordOne(gclog, name string, r *gcload.Runtime, flavour string, speed *probe) (drift float64, err error) {
+func recordOne(gclog, name, duration string, r *gcload.Runtime, flavour string, speed *probe) (drift float64, err error) {
 	p, err := r.Start("", flavour, knobs, work...)
 	if err != nil {
 		return 0, err
