@@ -378,7 +378,8 @@ func (r *walkReader) read() {
 		if !session.IsIdle(p.Err()) {
 			break
 		}
-		p.Flush()                                        // what other threads have written may be older: see event
+		p.Flush() // also in the middle of a write: event does not need the order of different threads
+
 		if !r.open && time.Since(r.last) > walkSilence { // .NET Core 3.1 is silent while it marks
 			r.ask()
 		}
@@ -423,7 +424,7 @@ func (r *walkReader) event(e *parse.Event, decoder *clr.Decoder) (over bool) {
 		if e.Count < r.number {
 			return false // late, and not the last one
 		}
-		full := e.Depth == gclog.Gen2 && e.Type == clr.TypeBlocking && e.Reason == clr.ReasonInduced
+		full := isInducedFull(e)
 		if r.open && r.nodes {
 			r.cut = true
 			return true

@@ -145,6 +145,11 @@ func (w *witness) isIt(e *clr.GCStart) bool {
 	if w.sequence != 0 {
 		return e.ClientSequence == w.sequence
 	}
+	return isInducedFull(e)
+}
+
+// isInducedFull reports whether a collection is of the kind that a session can request.
+func isInducedFull(e *clr.GCStart) bool {
 	return e.Depth == gclog.Gen2 && e.Type == clr.TypeBlocking && e.Reason == clr.ReasonInduced
 }
 

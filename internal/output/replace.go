@@ -22,7 +22,6 @@ func Replace(dir *os.Root, name string, mode fs.FileMode, write func(io.Writer) 
 	if err != nil {
 		return 0, cause.Of(err)
 	}
-	defer f.Close()
 	size, err = Fill(f, write)
 	err = errors.Join(err, f.Chmod(mode))
 	_, missing := dir.Lstat(name)
@@ -33,15 +32,13 @@ func Replace(dir *os.Root, name string, mode fs.FileMode, write func(io.Writer) 
 	if err == nil {
 		err = dir.Rename(part, name)
 	}
+	if err == nil && isNew {
+		part, err = name, errors.Join(f.Sync(), f.Close())
+	}
 	if err != nil {
+		_ = f.Close() // some systems remove no open file
 		_ = dir.Remove(part)
 		return 0, cause.Of(err)
-	}
-	if isNew {
-		if err = errors.Join(f.Sync(), f.Close()); err != nil {
-			_ = dir.Remove(name)
-			return 0, cause.Of(err)
-		}
 	}
 	return size, nil
 }
