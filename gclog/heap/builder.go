@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"io"
+	"math"
 
 	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/parse/clr"
@@ -201,6 +202,10 @@ func (b *Builder) Event(at int64, e clr.Event) {
 	if moved, ok := e.(*clr.GCBulkMovedRanges); ok && b.isLate(at) {
 		b.best.moves(moved)
 	}
+	if b.gc == nil && b.best == nil && ofWalk(e) {
+		b.gc = b.newWalk(at)
+		b.gc.early = true
+	}
 	if b.gc == nil {
 		if _, walks := e.(*clr.GCBulkNode); walks && b.later {
 			b.seen, b.later = b.seen+1, false
@@ -209,8 +214,9 @@ func (b *Builder) Event(at int64, e clr.Event) {
 	}
 	switch e := e.(type) {
 	case *clr.GCGlobalHeapHistory, *clr.GCPerHeapHistory:
-		b.gc.analyzed = true
+		b.gc.analyzed = min(b.gc.analyzed, at)
 	case *clr.GCBulkNode:
+		b.gc.analyzed = min(b.gc.analyzed, at)
 		b.gc.nodes(e, b.pointerSize)
 	case *clr.GCBulkEdge:
 		b.gc.edgesOf(e, b.pointerSize)
@@ -231,7 +237,7 @@ func (b *Builder) Event(at int64, e clr.Event) {
 	case *clr.GCBulkConditionalEdge:
 		b.gc.dependentsOf(e)
 	case *clr.GCGenerationRange:
-		b.gc.rangeOf(e)
+		b.gc.rangeOf(at, e)
 	case *clr.GCBulkMovedRanges:
 		b.gc.moves(e)
 	}
@@ -273,6 +279,10 @@ func (b *Builder) method(e *clr.Method) {
 
 // start begins a collection. That of a background collection, in which others run, is not a walk's.
 func (b *Builder) start(at int64, e *clr.GCStart) {
+	if w := b.gc; w != nil && w.early && at <= w.Start && e.Type != clr.TypeBackground {
+		w.identify(at, e)
+		return
+	}
 	if b.gc != nil && b.gc.Objects > 0 { // its end was lost
 		b.gc.Cut = true
 		b.finish()
@@ -282,14 +292,37 @@ func (b *Builder) start(at int64, e *clr.GCStart) {
 	if b.later || e.Type == clr.TypeBackground {
 		return
 	}
-	b.gc = &walk{
-		Walk:     Walk{Collection: e.Count, Depth: e.Depth, Reason: e.Reason, Start: at},
-		blocking: e.Type == clr.TypeBlocking, counting: b.counting, codes: b.codes, places: &places{},
+	b.gc = b.newWalk(at)
+	b.gc.identify(at, e)
+}
+
+// newWalk returns a walk that begins.
+func (b *Builder) newWalk(at int64) *walk {
+	w := &walk{
+		Walk: Walk{Start: at}, analyzed: math.MaxInt64, counting: b.counting, codes: b.codes, places: &places{},
 		large: map[Object]uint64{}, known: map[rawRoot]bool{},
 	}
 	if b.seen == 0 {
-		b.gc.room = b.room
+		w.room = b.room
 	}
+	return w
+}
+
+// ofWalk reports whether an event is one of those of a collection that a walk uses. With server GC, they may come
+// before the start of the collection, which another thread writes.
+func ofWalk(e clr.Event) bool {
+	switch e.(type) {
+	case *clr.GCBulkNode, *clr.GCBulkEdge, *clr.GCBulkRootEdge, *clr.GCBulkRootStaticVar, *clr.GCBulkRootCCW, *clr.GCBulkRCW, *clr.GCBulkConditionalEdge,
+		*clr.GCGlobalHeapHistory, *clr.GCPerHeapHistory, *clr.GCGenerationRange, *clr.GCBulkMovedRanges:
+		return true
+	}
+	return false
+}
+
+// identify says which collection a walk is of.
+func (w *walk) identify(at int64, e *clr.GCStart) {
+	w.Collection, w.Depth, w.Reason, w.Start = e.Count, e.Depth, e.Reason, at
+	w.blocking, w.early = e.Type == clr.TypeBlocking, false
 }
 
 // end ends a collection. Only a walk makes it one of a snapshot: the program's own collections look
@@ -307,7 +340,7 @@ func (b *Builder) end(at int64, e *clr.GCEnd) {
 func (b *Builder) finish() {
 	w := b.gc
 	b.gc = nil
-	if w == nil || w.Objects == 0 {
+	if w == nil || w.Objects == 0 || w.early { // without a start nobody knows what was collected
 		return
 	}
 	b.seen++

@@ -84,6 +84,32 @@ func TestLateRanges(t *testing.T) {
 	}
 }
 
+// TestLateStart: with server GC, the start of the collection may come after its first objects.
+func TestLateStart(t *testing.T) {
+	list, pointerSize := recorded(t, small)
+	want, err := build(list, pointerSize)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes := slices.IndexFunc(list, func(e parse.Event) bool { return e.Meta.EventID == clr.IDGCBulkNode })
+	start := nodes
+	for list[start].Meta.EventID != clr.IDGCStart {
+		start--
+	}
+	for at := start; at <= nodes; at++ {
+		if at > start {
+			list[at-1], list[at] = list[at], list[at-1]
+		}
+		got, err := build(list, pointerSize)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !got.Walk.Complete() || got.Walk.Collection != want.Walk.Collection || got.Len() != want.Len() || got.NumReferences() != want.NumReferences() || len(got.Roots) != len(want.Roots) {
+			t.Errorf("%d events late: %+v, want %+v", at-start, got.Walk, want.Walk)
+		}
+	}
+}
+
 // TestMissingEvents removes one event after the other: the result must be incomplete, or lack types.
 // Nothing tells the last event with roots from one more that was lost; the sequence numbers of the
 // stream do.

@@ -10,8 +10,9 @@ import (
 type walk struct {
 	Walk
 	blocking bool
-	analyzed bool // the collection's own events have come: ranges that follow are those after it
-	counting bool // objects are counted, not stored
+	early    bool  // its start has not come
+	analyzed int64 // when the collection's own events or objects began: later ranges are those after it
+	counting bool  // objects are counted, not stored
 	codes    *addressCodes
 	places   *places
 	room     int64 // bytes of the stream for which memory is allocated at once
@@ -204,11 +205,11 @@ func (w *walk) wrapper(object uint64, callable bool, references uint32) {
 	}
 }
 
-func (w *walk) rangeOf(e *clr.GCGenerationRange) {
+func (w *walk) rangeOf(at int64, e *clr.GCGenerationRange) {
 	r := generationRange{start: e.Start, end: e.Start + e.Used, generation: Generation(e.Generation)}
 	switch {
 	case e.Used == 0 || r.end < r.start || r.generation > POH:
-	case w.analyzed || w.Objects > 0:
+	case at >= w.analyzed:
 		w.after = append(w.after, r)
 	default:
 		w.before = append(w.before, r)
