@@ -27,11 +27,12 @@ func (m *Missing) Add(number uint32) {
 	}
 }
 
-// AddGap adds the contents of a gap that cannot be passed on.
+// AddGap adds the contents of a gap that cannot be passed on. The collections that a gap of lost
+// events names are not missing: they were in progress, and have records of their own.
 func (m *Missing) AddGap(g *Gap) {
 	m.Records += g.Records
 	m.LostEvents += g.LostEvents
-	if g.To > 0 && g.From <= g.To {
+	if g.Reason != GapLostEvents && g.To > 0 && g.From <= g.To {
 		m.name(run{g.From, g.To})
 	}
 }

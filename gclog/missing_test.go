@@ -48,7 +48,7 @@ func TestMissingGaps(t *testing.T) {
 	for range 2000 {
 		var m Missing
 		for range random.IntN(30) {
-			m.AddGap(&Gap{From: random.Uint32(), To: random.Uint32(), Records: 1})
+			m.AddGap(&Gap{Reason: GapMissedGCs, From: random.Uint32(), To: random.Uint32(), Records: 1})
 		}
 		last := Gap{}
 		m.Gaps(Gap{}, func(g *Gap) {
@@ -110,7 +110,7 @@ func TestMissingGap(t *testing.T) {
 	m.Add(5)
 	m.AddGap(&Gap{Reason: GapMissedGCs, From: 6, To: 8})
 	m.Add(9)
-	m.AddGap(&Gap{Reason: GapLostEvents, LostEvents: 3})
+	m.AddGap(&Gap{Reason: GapLostEvents, From: 10, To: 11, LostEvents: 3}) // both are in progress
 	m.AddGap(&Gap{Reason: GapQueueFull, Records: 10, From: 20, To: 22})
 	m.AddGap(&Gap{Reason: GapMissedGCs, From: 30, To: 30})
 	var got []string

@@ -99,7 +99,7 @@ func every(q *queue) {
 	q.Phase(&gclog.Phase{GC: d, Start: 52})
 	q.Suspension(&gclog.Suspension{Ticks: 530, Start: 53, Duration: 7})
 	q.GC(d)
-	q.Gap(&gclog.Gap{Ticks: 540, From: 8, To: 9, Records: 2, LostEvents: 3})
+	q.Gap(&gclog.Gap{Reason: gclog.GapMissedGCs, Ticks: 540, From: 8, To: 9, Records: 2, LostEvents: 3})
 	q.stall(&gclog.Stall{Open: gclog.Open{Ticks: 550}})
 	d.Number, d.StartTicks = 99, 99 // the queue has copies
 }

@@ -91,20 +91,17 @@ func (p *load) end() uint32 {
 }
 
 // accounted checks that each collection from the first reported to the last one, which is returned,
-// is in one record or in one gap. A collection in a gap of lost events may have a record too.
+// is in one record or in one gap. The collections in a gap of lost events have records, or are in
+// another gap.
 func accounted(t *testing.T, logs string) (newest uint32, gaps []collection) {
 	t.Helper()
-	times, lost := map[uint32]int{}, map[uint32]bool{}
+	times := map[uint32]int{}
 	first := uint32(0)
 	for _, g := range collections(t, logs) {
 		if g.reason != "" {
 			gaps = append(gaps, g)
 		}
-		for i := g.from; i <= g.to && i > 0; i++ {
-			if g.lost {
-				lost[i] = true
-				continue
-			}
+		for i := g.from; i <= g.to && i > 0 && !g.lost; i++ {
 			times[i]++
 			newest = max(newest, i)
 			if first == 0 {
@@ -113,9 +110,7 @@ func accounted(t *testing.T, logs string) (newest uint32, gaps []collection) {
 		}
 	}
 	for i := first; i <= newest; i++ {
-		// A collection that lost events may have a record although a full queue has counted it as
-		// missing.
-		if times[i] != 1 && !lost[i] {
+		if times[i] != 1 {
 			t.Errorf("#%d is told %d times", i, times[i])
 		}
 	}
