@@ -199,8 +199,13 @@ func (b *Builder) Event(at int64, e clr.Event) {
 	case *clr.GCEnd:
 		b.end(at, e)
 	}
-	if moved, ok := e.(*clr.GCBulkMovedRanges); ok && b.isLate(at) {
-		b.best.moves(moved)
+	if b.isLate(at) {
+		switch e := e.(type) {
+		case *clr.GCBulkMovedRanges:
+			b.best.moves(e)
+		case *clr.GCGenerationRange:
+			b.best.rangeOf(at, e)
+		}
 	}
 	if b.gc == nil && b.best == nil && ofWalk(e) {
 		b.gc = b.newWalk(at)
@@ -279,8 +284,11 @@ func (b *Builder) method(e *clr.Method) {
 
 // start begins a collection. That of a background collection, in which others run, is not a walk's.
 func (b *Builder) start(at int64, e *clr.GCStart) {
-	if w := b.gc; w != nil && w.early && at <= w.Start && e.Type != clr.TypeBackground {
+	if w := b.gc; w != nil && w.early && at <= w.Start && e.Type != clr.TypeBackground && (w.End == 0 || w.Collection == e.Count) {
 		w.identify(at, e)
+		if w.End != 0 {
+			b.finish()
+		}
 		return
 	}
 	if b.gc != nil && b.gc.Objects > 0 { // its end was lost
@@ -328,12 +336,16 @@ func (w *walk) identify(at int64, e *clr.GCStart) {
 // end ends a collection. Only a walk makes it one of a snapshot: the program's own collections look
 // the same.
 func (b *Builder) end(at int64, e *clr.GCEnd) {
-	w := b.gc
-	if w == nil || e.Count != w.Collection {
-		return
+	switch w := b.gc; {
+	case w == nil:
+	case w.early && w.Objects == 0: // it began before the stream
+		b.gc = nil
+	case w.early: // its start is late
+		w.Collection, w.End = e.Count, at
+	case e.Count == w.Collection:
+		w.End = at
+		b.finish()
 	}
-	w.End = at
-	b.finish()
 }
 
 // finish chooses between the walk that ends and the best before it.
@@ -344,6 +356,7 @@ func (b *Builder) finish() {
 		return
 	}
 	b.seen++
+	w.endCount(b.pointerSize)
 	if w.References != w.edges {
 		w.Gaps = true
 	}

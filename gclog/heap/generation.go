@@ -44,33 +44,47 @@ func (w *walk) layout() *layout {
 	if len(w.before) == 0 {
 		return nil
 	}
+	w.place()
 	sortRanges(w.before)
 	sortRanges(w.moved)
 	return &layout{ranges: w.before, moved: w.moved}
 }
 
+// mostUnplaced is how many series of moved objects wait for the ranges if objects are only counted:
+// 24 MB.
+const mostUnplaced = 1 << 20
+
+// moves handles objects that have moved. The ranges before the collection come first, unless another
+// thread writes them.
 func (w *walk) moves(e *clr.GCBulkMovedRanges) {
-	for i := range e.Count {
-		w.move(e.At(i))
+	w.overtaken = w.overtaken || w.isCounting() || w.counting && len(w.unplaced) > mostUnplaced
+	for i := 0; i < e.Count && !w.overtaken; i++ {
+		w.unplaced = append(w.unplaced, e.At(i))
+	}
+	if len(w.before) > 0 {
+		w.place()
 	}
 }
 
-// move handles a series of objects that has moved. A series was in one generation, and many of a
-// generation follow each other now: these become one range. The ranges before the collection come
-// first.
-func (w *walk) move(m clr.MovedRange) {
-	if w.scan.layout == nil {
-		sortRanges(w.before)
-		w.scan.layout = &layout{ranges: w.before}
+// place finds where the objects were that have moved. A series of them was in one generation, and
+// many of a generation follow each other now: these become one range.
+func (w *walk) place() {
+	if len(w.unplaced) == 0 {
+		return
 	}
-	r := generationRange{start: m.New, end: m.New + m.Length, generation: w.scan.before(m.Old)}
-	switch n := len(w.moved); {
-	case r.end <= r.start: // empty, or false
-	case n > 0 && w.moved[n-1].end == r.start && w.moved[n-1].generation == r.generation:
-		w.moved[n-1].end = r.end
-	default:
-		w.moved = append(w.moved, r)
+	sortRanges(w.before)
+	were := layoutScan{layout: &layout{ranges: w.before}}
+	for _, m := range w.unplaced {
+		r := generationRange{start: m.New, end: m.New + m.Length, generation: were.before(m.Old)}
+		switch n := len(w.moved); {
+		case r.end <= r.start: // empty, or false
+		case n > 0 && w.moved[n-1].end == r.start && w.moved[n-1].generation == r.generation:
+			w.moved[n-1].end = r.end
+		default:
+			w.moved = append(w.moved, r)
+		}
 	}
+	w.unplaced = w.unplaced[:0]
 }
 
 func sortRanges(list []generationRange) {

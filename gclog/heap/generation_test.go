@@ -23,7 +23,10 @@ func TestLayoutScan(t *testing.T) {
 		}
 		w := &walk{before: l.ranges}
 		for range rnd.IntN(20) {
-			w.move(clr.MovedRange{Old: at(), New: at(), Length: rnd.Uint64N(size / 4)})
+			w.unplaced = append(w.unplaced, clr.MovedRange{Old: at(), New: at(), Length: rnd.Uint64N(size / 4)})
+			if rnd.IntN(4) == 0 {
+				w.place()
+			}
 		}
 		if l = w.layout(); l == nil {
 			continue
@@ -67,7 +70,7 @@ func TestLayoutScan(t *testing.T) {
 // each other are kept as one range.
 func TestMoved(t *testing.T) {
 	w := &walk{before: []generationRange{{0x5000, 0x6000, Gen0}, {0x1000, 0x2000, Gen2}, {0x3000, 0x4000, Gen1}}}
-	for _, m := range []clr.MovedRange{
+	w.unplaced = []clr.MovedRange{
 		{Old: 0x1100, New: 0x1000, Length: 0x40},
 		{Old: 0x1fc0, New: 0x1040, Length: 0x40},
 		{Old: 0x3f00, New: 0x1080, Length: 0x100},
@@ -76,8 +79,6 @@ func TestMoved(t *testing.T) {
 		{Old: 0x5200, New: 0x3060, Length: 0x20},
 		{Old: 0x5300, New: 0x3080},                        // empty
 		{Old: 0x5300, New: ^uint64(0) - 15, Length: 0x20}, // false
-	} {
-		w.move(m)
 	}
 	l := w.layout()
 	if want := []generationRange{{0x1000, 0x1080, Gen2}, {0x1080, 0x1180, Gen1}, {0x3000, 0x3040, Gen0}, {0x3060, 0x3080, Gen0}}; !slices.Equal(l.moved, want) {

@@ -9,13 +9,15 @@ import (
 // A walk is what a collection has shown.
 type walk struct {
 	Walk
-	blocking bool
-	early    bool  // its start has not come
-	analyzed int64 // when the collection's own events or objects began: later ranges are those after it
-	counting bool  // objects are counted, not stored
-	codes    *addressCodes
-	places   *places
-	room     int64 // bytes of the stream for which memory is allocated at once
+	blocking  bool
+	early     bool       // its start has not come
+	analyzed  int64      // when the collection's own events or objects began: later ranges are those after it
+	counting  bool       // objects are counted, not stored
+	held      *heldNodes // those that are not counted yet; nil if none are held any more
+	overtaken bool       // objects were counted before it was known where the generations were
+	codes     *addressCodes
+	places    *places
+	room      int64 // bytes of the stream for which memory is allocated at once
 
 	types  typeNumbers
 	counts []TypeCount // by number
@@ -36,7 +38,8 @@ type walk struct {
 	before     []generationRange // ranges before the collection
 	after      []generationRange // and after it
 	moved      []generationRange // where objects that moved are now, and were before
-	scan       layoutScan        // of these
+	unplaced   []clr.MovedRange  // the same, before the ranges have come
+	scan       layoutScan        // of these, for the objects that are counted
 
 	next [4]uint32 // expected Index of events 16 to 19
 }
@@ -75,7 +78,7 @@ func (w *walk) index(i int, index uint32) {
 // begin handles the first event with objects.
 func (w *walk) begin(pointerSize int) {
 	if w.counting {
-		w.scan = layoutScan{layout: w.layout()}
+		w.held = &heldNodes{}
 	} else if w.room > 0 {
 		n := int(w.room) / (24 + pointerSize) // the bytes of an object in the stream
 		w.address.reserve(n)
@@ -133,13 +136,48 @@ func (w *walk) add(n clr.Node) {
 
 // count counts an object instead of storing it.
 func (w *walk) count(n clr.Node, pointerSize int) {
-	i := w.types.of(n.TypeID)
-	if int(i) == len(w.counts) {
+	w.add(n)
+	n.TypeID = uint64(w.types.of(n.TypeID))
+	if w.held != nil && w.held.add(n) {
+		return
+	}
+	w.countHeld(pointerSize)
+	w.countOne(n, pointerSize)
+}
+
+// endCount counts what is held. If the generations of what was counted before are wrong, none is
+// known.
+func (w *walk) endCount(pointerSize int) {
+	w.countHeld(pointerSize)
+	for i := range w.counts {
+		if c := &w.counts[i]; w.overtaken {
+			c.Generations = [UnknownGeneration + 1]Count{UnknownGeneration: c.Count}
+		}
+	}
+}
+
+// countHeld counts the objects that are held.
+func (w *walk) countHeld(pointerSize int) {
+	h := w.held
+	if h == nil {
+		return
+	}
+	w.held = nil
+	w.counts = make([]TypeCount, len(w.types.ids))
+	w.scan = layoutScan{layout: w.layout()}
+	h.each(func(n clr.Node) { w.countOne(n, pointerSize) })
+}
+
+// countOne counts an object. Its TypeID is the number of its type.
+func (w *walk) countOne(n clr.Node, pointerSize int) {
+	if int(n.TypeID) == len(w.counts) {
 		w.counts = append(w.counts, TypeCount{})
 	}
-	w.counts[i].add(n.Size, pointerSize, n.Edges, w.scan.before(n.Address))
-	w.add(n)
+	w.counts[n.TypeID].add(n.Size, pointerSize, n.Edges, w.scan.before(n.Address))
 }
+
+// isCounting reports whether objects have been counted, in the generations that were known then.
+func (w *walk) isCounting() bool { return w.counting && w.Objects > 0 && w.held == nil }
 
 func (w *walk) edgesOf(e *clr.GCBulkEdge, pointerSize int) {
 	w.index(3, e.Index)
@@ -213,5 +251,6 @@ func (w *walk) rangeOf(at int64, e *clr.GCGenerationRange) {
 		w.after = append(w.after, r)
 	default:
 		w.before = append(w.before, r)
+		w.overtaken = w.overtaken || w.isCounting()
 	}
 }
