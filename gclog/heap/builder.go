@@ -60,7 +60,7 @@ type Builder struct {
 	gc    *walk         // of the collection that is running, once it has begun
 	best  *walk         // the walk to use: the first complete one of a full collection, else the best
 	early chan *locator // receives what Graph starts with, if that began when the walk to use was complete
-	late  uint64        // events of that walk whose loss was noticed after that
+	late  uint64        // events of the walk to use whose loss was noticed after its end
 	seen  int           // walks
 	later bool          // a collection has begun since the walk to use, and it has no walk yet
 
@@ -176,7 +176,7 @@ func (b *Builder) lost(at int64, events uint64) {
 // isLate reports whether an event is of the walk to use, although that has ended: what another thread
 // has written may come after a pause.
 func (b *Builder) isLate(at int64) bool {
-	return b.gc == nil && b.early != nil && at >= b.best.Start && at <= b.best.End
+	return b.gc == nil && b.best != nil && at >= b.best.Start && at <= b.best.End
 }
 
 // Event handles the next event; at is its time.
@@ -356,14 +356,13 @@ func (b *Builder) finish() {
 		return
 	}
 	b.seen++
-	w.endCount(b.pointerSize)
 	if w.References != w.edges {
 		w.Gaps = true
 	}
 	if b.best != nil && w.rank() <= b.best.rank() {
 		return
 	}
-	b.best = w
+	b.best, b.late = w, 0
 	if b.Done() && !b.counting && !b.undeclared {
 		// What follows takes the runtime up to 100 ms: it sleeps before it ends its session.
 		b.early = make(chan *locator, 1)
@@ -391,6 +390,8 @@ func (b *Builder) result() *walk {
 		b.finish()
 	}
 	if b.best != nil {
+		b.best.endCount(b.pointerSize)
+		b.best.Lost += b.late
 		b.best.Others = b.seen - 1
 		b.best.Gaps = b.best.Gaps || b.undeclared
 	}
@@ -403,7 +404,6 @@ func (b *Builder) Graph() (*Graph, error) {
 	var l *locator
 	if b.early != nil {
 		l = <-b.early
-		b.best.Lost += b.late
 	}
 	w := b.result()
 	if w == nil {

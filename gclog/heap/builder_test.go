@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -22,7 +24,12 @@ const small = "testdata/small.nettrace.gz"
 // recorded returns the events of a recording that a Builder uses, with their own payloads.
 func recorded(t testing.TB, path string) (list []parse.Event, pointerSize int) {
 	t.Helper()
-	r := parse.NewReader(unpacked(t, path), heap.Wanted)
+	return eventsOf(t, unpacked(t, path))
+}
+
+func eventsOf(t testing.TB, stream io.Reader) (list []parse.Event, pointerSize int) {
+	t.Helper()
+	r := parse.NewReader(stream, heap.Wanted)
 	for r.Scan() {
 		e := r.Event()
 		if e == nil {
@@ -36,78 +43,95 @@ func recorded(t testing.TB, path string) (list []parse.Event, pointerSize int) {
 
 // build passes events to a Builder.
 func build(list []parse.Event, pointerSize int) (*heap.Graph, error) {
-	b := heap.NewBuilder(pointerSize)
+	return pass(list, heap.NewBuilder(pointerSize), pointerSize).Graph()
+}
+
+func pass(list []parse.Event, b *heap.Builder, pointerSize int) *heap.Builder {
 	decoder := clr.NewDecoder(pointerSize)
 	for i := range list {
 		if e, err := decoder.Decode(&list[i]); err == nil {
 			b.Event(list[i].Time, e)
 		}
 	}
-	return b.Graph()
+	return b
 }
 
-// TestLateRanges: what other threads have written about the collection may come after its end.
-func TestLateRanges(t *testing.T) {
-	r := parse.NewReader(bytes.NewReader(tiny(8)), heap.Wanted)
-	var list, moved, late []parse.Event
-	for r.Scan() {
-		e := *r.Event()
-		e.Payload = bytes.Clone(e.Payload)
-		list = append(list, e)
-		if e.Meta.EventID == clr.IDGCBulkMovedRanges {
-			moved = append(moved, e)
-		} else {
-			late = append(late, e)
+// TestLate: with server GC, several threads write what the collection was, where the generations were
+// and what it moved. Of these events, any may come after the objects, or after the end of the
+// collection: the result is the same.
+func TestLate(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	try := func(name string, list []parse.Event, pointerSize int) {
+		want, err := build(list, pointerSize)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		for range 20 {
+			late := lateEvents(list, random)
+			got, err := build(late, pointerSize)
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: %+v, want %+v", name, got.Walk, want.Walk)
+			}
+			counts, err := pass(late, heap.NewCounter(pointerSize), pointerSize).Counts()
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			types := len(counts.Types) // without those that only static fields have
+			if !slices.Equal(counts.Counts, want.Histogram().Counts[:types]) {
+				t.Errorf("%s: counting says something else", name)
+			}
 		}
 	}
-	want, err := build(list, 8)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := build(append(late, moved...), 8)
-	if err != nil {
-		t.Fatal(err)
-	}
-	without, err := build(late, 8)
-	if err != nil {
-		t.Fatal(err)
-	}
-	differs := false
-	for o := range heap.Object(want.Len()) {
-		if got.Generation(o) != want.Generation(o) {
-			t.Errorf("object %d was in %v, want %v", o, got.Generation(o), want.Generation(o))
-		}
-		differs = differs || without.Generation(o) != want.Generation(o)
-	}
-	if !differs {
-		t.Error("no object has moved to another generation")
+	tinyList, pointerSize := eventsOf(t, bytes.NewReader(tiny(8)))
+	try("tiny", tinyList, pointerSize)
+	for _, path := range captures(t, "*.nettrace.gz") {
+		list, pointerSize := recorded(t, path)
+		try(path, list, pointerSize)
 	}
 }
 
-// TestLateStart: with server GC, the start of the collection may come after its first objects.
-func TestLateStart(t *testing.T) {
-	list, pointerSize := recorded(t, small)
-	want, err := build(list, pointerSize)
-	if err != nil {
-		t.Fatal(err)
+// lateEvents moves those events of the first walk that another thread may write. They are of two
+// threads: their order is kept within each, and the last ones come before the next collection and
+// before the rundown, which comes when the session is ended.
+func lateEvents(list []parse.Event, random *rand.Rand) []parse.Event {
+	is := func(id int) func(parse.Event) bool {
+		return func(e parse.Event) bool { return e.Meta.Provider == clr.RuntimeProvider && e.Meta.EventID == id }
 	}
-	nodes := slices.IndexFunc(list, func(e parse.Event) bool { return e.Meta.EventID == clr.IDGCBulkNode })
+	nodes := slices.IndexFunc(list, is(clr.IDGCBulkNode))
 	start := nodes
-	for list[start].Meta.EventID != clr.IDGCStart {
+	for !is(clr.IDGCStart)(list[start]) {
 		start--
 	}
-	for at := start; at <= nodes; at++ {
-		if at > start {
-			list[at-1], list[at] = list[at], list[at-1]
-		}
-		got, err := build(list, pointerSize)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !got.Walk.Complete() || got.Walk.Collection != want.Walk.Collection || got.Len() != want.Len() || got.NumReferences() != want.NumReferences() || len(got.Roots) != len(want.Roots) {
-			t.Errorf("%d events late: %+v, want %+v", at-start, got.Walk, want.Walk)
+	next := len(list)
+	follows := func(e parse.Event) bool { return is(clr.IDGCStart)(e) || e.Meta.Provider == clr.RundownProvider }
+	if i := slices.IndexFunc(list[nodes:], follows); i >= 0 {
+		next = nodes + i
+	}
+	var rest []parse.Event
+	var threads [2][]parse.Event
+	for _, e := range list[start:nodes] {
+		switch e.Meta.EventID {
+		case clr.IDGCStart, clr.IDGCGenerationRange, clr.IDGCGlobalHeapHistory, clr.IDGCPerHeapHistory:
+			threads[0] = append(threads[0], e)
+		case clr.IDGCBulkMovedRanges:
+			threads[1] = append(threads[1], e)
+		default:
+			rest = append(rest, e)
 		}
 	}
+	rest = append(rest, list[nodes:next]...)
+	for _, thread := range threads {
+		at := 0
+		for _, e := range thread {
+			at += random.IntN(len(rest) - at + 1)
+			rest = slices.Insert(rest, at, e)
+			at++
+		}
+	}
+	return slices.Concat(list[:start], rest, list[next:])
 }
 
 // TestMissingEvents removes one event after the other: the result must be incomplete, or lack types.

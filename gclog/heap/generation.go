@@ -44,8 +44,11 @@ func (w *walk) layout() *layout {
 	if len(w.before) == 0 {
 		return nil
 	}
-	w.place()
-	sortRanges(w.before)
+	were := w.rangesBefore()
+	for _, m := range w.unplaced {
+		w.move(m, were.before(m.Old))
+	}
+	w.unplaced = nil
 	sortRanges(w.moved)
 	return &layout{ranges: w.before, moved: w.moved}
 }
@@ -54,37 +57,41 @@ func (w *walk) layout() *layout {
 // 24 MB.
 const mostUnplaced = 1 << 20
 
-// moves handles objects that have moved. The ranges before the collection come first, unless another
-// thread writes them.
+// moves handles objects that have moved. The range that they were in has come before, unless another
+// thread writes it.
 func (w *walk) moves(e *clr.GCBulkMovedRanges) {
 	w.overtaken = w.overtaken || w.isCounting() || w.counting && len(w.unplaced) > mostUnplaced
-	for i := 0; i < e.Count && !w.overtaken; i++ {
-		w.unplaced = append(w.unplaced, e.At(i))
+	if w.overtaken {
+		return
 	}
-	if len(w.before) > 0 {
-		w.place()
+	were := w.rangesBefore()
+	for i := range e.Count {
+		m := e.At(i)
+		if g := were.before(m.Old); g <= POH {
+			w.move(m, g)
+		} else {
+			w.unplaced = append(w.unplaced, m)
+		}
 	}
 }
 
-// place finds where the objects were that have moved. A series of them was in one generation, and
-// many of a generation follow each other now: these become one range.
-func (w *walk) place() {
-	if len(w.unplaced) == 0 {
-		return
-	}
+// rangesBefore finds the generations before the collection, as far as they are known.
+func (w *walk) rangesBefore() layoutScan {
 	sortRanges(w.before)
-	were := layoutScan{layout: &layout{ranges: w.before}}
-	for _, m := range w.unplaced {
-		r := generationRange{start: m.New, end: m.New + m.Length, generation: were.before(m.Old)}
-		switch n := len(w.moved); {
-		case r.end <= r.start: // empty, or false
-		case n > 0 && w.moved[n-1].end == r.start && w.moved[n-1].generation == r.generation:
-			w.moved[n-1].end = r.end
-		default:
-			w.moved = append(w.moved, r)
-		}
+	return layoutScan{layout: &layout{ranges: w.before}}
+}
+
+// move handles a series of objects that has moved. A series was in one generation, and many of a
+// generation follow each other now: these become one range.
+func (w *walk) move(m clr.MovedRange, from Generation) {
+	r := generationRange{start: m.New, end: m.New + m.Length, generation: from}
+	switch n := len(w.moved); {
+	case r.end <= r.start: // empty, or false
+	case n > 0 && w.moved[n-1].end == r.start && w.moved[n-1].generation == r.generation:
+		w.moved[n-1].end = r.end
+	default:
+		w.moved = append(w.moved, r)
 	}
-	w.unplaced = w.unplaced[:0]
 }
 
 func sortRanges(list []generationRange) {

@@ -24,9 +24,6 @@ func TestLayoutScan(t *testing.T) {
 		w := &walk{before: l.ranges}
 		for range rnd.IntN(20) {
 			w.unplaced = append(w.unplaced, clr.MovedRange{Old: at(), New: at(), Length: rnd.Uint64N(size / 4)})
-			if rnd.IntN(4) == 0 {
-				w.place()
-			}
 		}
 		if l = w.layout(); l == nil {
 			continue

@@ -104,13 +104,21 @@ func ReadHistogram(r io.Reader) (*Histogram, error) {
 	if b == nil {
 		return nil, err
 	}
+	h, none := b.histogram()
+	if err == nil {
+		err = none
+	}
+	return h, err
+}
+
+// histogram returns what a Builder that counts has counted, or ErrNoWalk.
+func (b *Builder) histogram() (*Histogram, error) {
 	w := b.result()
 	if w == nil {
-		if err == nil {
-			err = ErrNoWalk
-		}
-		return nil, err
+		return nil, ErrNoWalk
 	}
-	types := b.newTypeTable(w).types
-	return &Histogram{PointerSize: b.pointerSize, Walk: w.Walk, Process: b.process, Modules: b.modules, Types: types, Counts: w.counts}, err
+	return &Histogram{
+		PointerSize: b.pointerSize, Walk: w.Walk, Process: b.process, Modules: b.modules,
+		Types: b.newTypeTable(w).types, Counts: w.counts,
+	}, nil
 }

@@ -1,0 +1,11 @@
+package heap
+
+// NewCounter returns a Builder that counts objects, for events that no stream brings.
+func NewCounter(pointerSize int) *Builder {
+	b := NewBuilder(pointerSize)
+	b.counting = true
+	return b
+}
+
+// Counts returns what it has counted.
+func (b *Builder) Counts() (*Histogram, error) { return b.histogram() }
