@@ -58,7 +58,7 @@ func (g *Graph) Dominators() *Dominators {
 	d := &Dominators{graph: g, number: make([]uint32, g.Len())}
 	s := newSuccessors(g)
 	parent := d.search(s)
-	d.idom = dominate(parent, d.predecessors(s))
+	d.idom = dominate(parent, d.edges(s, parent))
 	d.retained = make([]uint64, len(d.vertex))
 	for i := len(d.vertex) - 1; i >= 0; i-- {
 		d.retained[i] += g.Space(d.vertex[i])
@@ -147,101 +147,119 @@ func (s *successors) of(o Object) []Object {
 }
 
 // search numbers the reachable objects in the order of a depth-first search. It returns the number
-// of the parent of each, 0 for the roots; numbers of objects start at 1.
+// of the parent of each by number, 0 for the roots; numbers of objects start at 1.
 func (d *Dominators) search(s *successors) (parent []uint32) {
 	type frame struct {
 		number uint32
-		next   uint32 // of its successors
+		left   uint32 // how many of its successors have not been looked at
 	}
-	var stack []frame
-	d.vertex, parent = make([]Object, 0, d.graph.Len()), make([]uint32, 0, d.graph.Len())
-	visit := func(from uint32, o Object) {
-		if d.number[o] == 0 {
-			d.vertex = append(d.vertex, o)
-			parent = append(parent, from)
-			d.number[o] = uint32(len(d.vertex))
-			stack = append(stack, frame{number: uint32(len(d.vertex))})
-		}
-	}
+	var stack []frame // only those that have some left: a long list needs no memory
+	d.vertex, parent = make([]Object, 0, d.graph.Len()), make([]uint32, 1, d.graph.Len()+1)
 	for _, root := range s.roots {
-		visit(0, root)
-		for len(stack) > 0 {
-			top := &stack[len(stack)-1]
-			if list := s.of(d.vertex[top.number-1]); int(top.next) < len(list) {
-				top.next++
-				visit(top.number, list[top.next-1])
-			} else {
-				stack = stack[:len(stack)-1]
+		number, list := uint32(0), []Object{root}
+		for {
+			for len(list) > 0 {
+				o := list[0]
+				list = list[1:]
+				if d.number[o] > 0 {
+					continue
+				}
+				d.vertex, parent = append(d.vertex, o), append(parent, number)
+				d.number[o] = uint32(len(d.vertex))
+				below := s.of(o)
+				if len(below) == 0 {
+					continue
+				}
+				if len(list) > 0 {
+					stack = append(stack, frame{number, uint32(len(list))})
+				}
+				number, list = d.number[o], below
 			}
+			if len(stack) == 0 {
+				break
+			}
+			top := stack[len(stack)-1]
+			stack = stack[:len(stack)-1]
+			number, list = top.number, s.of(d.vertex[top.number-1])
+			list = list[len(list)-int(top.left):]
 		}
 	}
 	return parent
 }
 
-// A predecessorList holds the numbers of the predecessors of each object by its number: those of n
-// are from[first[n]:first[n+1]].
-type predecessorList struct{ first, from []uint32 }
-
-func (d *Dominators) predecessors(s *successors) predecessorList {
-	n := len(d.vertex) + 1
-	p := predecessorList{first: make([]uint32, n+2)}
-	each := func(f func(from uint32, to Object)) {
-		for _, o := range s.roots {
-			f(0, o)
-		}
-		for i, o := range d.vertex {
-			for _, to := range s.of(o) {
-				f(uint32(i+1), to)
-			}
-		}
-	}
-	each(func(_ uint32, to Object) { p.first[d.number[to]+2]++ })
-	for i := 2; i < len(p.first); i++ {
-		p.first[i] += p.first[i-1]
-	}
-	p.from = make([]uint32, p.first[n+1])
-	each(func(from uint32, to Object) {
-		at := &p.first[d.number[to]+1]
-		p.from[*at] = from
-		*at++
-	})
-	return p
+// edges are the references, by the numbers of the objects. Most come from an object with a smaller
+// number. Then nothing but that number matters, and of several only the smallest one.
+type edges struct {
+	smallest []uint32  // the smallest number that refers to each, 0 for the roots
+	larger   adjacency // the larger numbers that refer to each
 }
 
-// dominate returns the dominators by number; parent and the result lack the number 0.
-func dominate(parent []uint32, p predecessorList) (idom []uint32) {
-	n := uint32(len(parent) + 1)
-	// A forest of the vertices that have been handled. ancestor points towards the root, past what is
-	// compressed already; best is the smallest semidominator from the vertex up to its ancestor.
-	ancestor := append([]uint32{0}, parent...)
-	semi := make([]uint32, n)
-	best := make([]uint32, n)
-	for i := range best {
-		best[i] = uint32(i)
+func (d *Dominators) edges(s *successors, parent []uint32) *edges {
+	n := len(parent)
+	e := &edges{smallest: slices.Clone(parent), larger: adjacency{first: make([]uint32, n+2)}}
+	for _, o := range s.roots {
+		e.smallest[d.number[o]] = 0
 	}
+	type edge struct{ from, to uint32 }
+	var later column[edge]
+	for i, o := range d.vertex {
+		from := uint32(i + 1)
+		for _, target := range s.of(o) {
+			switch to := d.number[target]; {
+			case from > to:
+				later.add(edge{from, to})
+				e.larger.first[to+2]++
+			case from < e.smallest[to]:
+				e.smallest[to] = from
+			}
+		}
+	}
+	for i := 2; i < len(e.larger.first); i++ {
+		e.larger.first[i] += e.larger.first[i-1]
+	}
+	e.larger.all = make([]uint32, later.n)
+	for _, chunk := range later.chunks {
+		for _, x := range chunk {
+			at := &e.larger.first[x.to+1]
+			e.larger.all[*at] = x.from
+			*at++
+		}
+	}
+	return e
+}
+
+// dominate returns the dominators by number, without the number 0.
+func dominate(parent []uint32, e *edges) (idom []uint32) {
+	n := uint32(len(parent))
+	// A forest of the vertices that have been handled. ancestor points towards the root, past what is
+	// compressed already; best is the smallest semidominator from the vertex up to its ancestor. They
+	// are next to each other because most accesses are cache misses.
+	forest := make([]struct{ ancestor, best uint32 }, n)
+	for i, above := range parent {
+		forest[i].ancestor, forest[i].best = above, uint32(i)
+	}
+	semi := e.smallest
 	var path []uint32
 	for w := n - 1; w > 0; w-- {
-		semi[w] = ancestor[w]
-		for _, v := range p.from[p.first[w]:p.first[w+1]] {
+		for _, v := range e.larger.all[e.larger.first[w]:e.larger.first[w+1]] {
 			// Compress the path from v to the first vertex that has not been handled.
 			u := v
-			for ancestor[u] > w {
+			for forest[u].ancestor > w {
 				path = append(path, u)
-				u = ancestor[u]
+				u = forest[u].ancestor
 			}
-			for len(path) > 0 {
-				x := path[len(path)-1]
-				path = path[:len(path)-1]
-				best[x] = min(best[x], best[u])
-				ancestor[x] = ancestor[u]
-				u = x
+			top := forest[u]
+			for i := len(path) - 1; i >= 0; i-- {
+				x := &forest[path[i]]
+				top.best = min(top.best, x.best)
+				*x = top
 			}
-			semi[w] = min(semi[w], best[v])
+			path = path[:0]
+			semi[w] = min(semi[w], top.best)
 		}
-		best[w] = semi[w]
+		forest[w].best = semi[w]
 	}
-	idom = append(ancestor[:0], 0)
-	idom = append(idom, parent...)
+	idom = parent
 	for w := uint32(1); w < n; w++ {
 		for idom[w] > semi[w] {
 			idom[w] = idom[idom[w]]

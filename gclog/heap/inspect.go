@@ -137,7 +137,7 @@ type inspector struct {
 	p        *Paths
 	least    uint64 // bytes
 	tables   map[Object]bool
-	children predecessorList
+	children adjacency
 	named    bool     // types have names
 	detailed bool     // types have element types and flags: not in files of other tools
 	classes  []string // of types
@@ -190,7 +190,7 @@ func (x *inspector) objects(is func(t int) bool) iter.Seq[Object] {
 
 // below returns the objects that an object dominates directly, by their numbers.
 func (x *inspector) below(number uint32) []uint32 {
-	return x.children.from[x.children.first[number]:x.children.first[number+1]]
+	return x.children.all[x.children.first[number]:x.children.first[number+1]]
 }
 
 func (x *inspector) holder(o Object) string {

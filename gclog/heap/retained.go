@@ -30,12 +30,12 @@ func (d *Dominators) retainedBy(n int, group func(Object) int) []uint64 {
 	}
 	next := append([]uint32(nil), children.first...)
 	for i := children.first[0]; i < children.first[1]; i++ {
-		visit(children.from[i])
+		visit(children.all[i])
 		for len(path) > 0 {
 			top := path[len(path)-1]
 			if at := &next[top.vertex]; *at < children.first[top.vertex+1] {
 				*at++
-				visit(children.from[*at-1])
+				visit(children.all[*at-1])
 				continue
 			}
 			if top.group >= 0 {
@@ -47,10 +47,13 @@ func (d *Dominators) retainedBy(n int, group func(Object) int) []uint64 {
 	return list
 }
 
+// An adjacency lists what is next to each number: that of n is all[first[n]:first[n+1]].
+type adjacency struct{ first, all []uint32 }
+
 // children returns the vertices that each vertex dominates directly, by number; 0 stands for the
 // roots.
-func (d *Dominators) children() predecessorList {
-	c := predecessorList{first: make([]uint32, len(d.vertex)+3), from: make([]uint32, len(d.vertex))}
+func (d *Dominators) children() adjacency {
+	c := adjacency{first: make([]uint32, len(d.vertex)+3), all: make([]uint32, len(d.vertex))}
 	for _, above := range d.idom {
 		c.first[above+2]++
 	}
@@ -59,7 +62,7 @@ func (d *Dominators) children() predecessorList {
 	}
 	for i, above := range d.idom {
 		at := &c.first[above+1]
-		c.from[*at] = uint32(i + 1)
+		c.all[*at] = uint32(i + 1)
 		*at++
 	}
 	return c

@@ -81,7 +81,7 @@ func newRootSearch(p *Paths, targets func(Object) bool) *rootSearch {
 		r.levels = append(r.levels, i)
 		for end := len(r.order); i < end; i++ {
 			to := r.order[i]
-			for _, o := range before.from[before.first[to]:before.first[to+1]] {
+			for _, o := range before.all[before.first[to]:before.first[to+1]] {
 				if r.next[o] == NoObject {
 					r.next[o] = to
 					r.order = append(r.order, Object(o))
@@ -93,9 +93,9 @@ func newRootSearch(p *Paths, targets func(Object) bool) *rootSearch {
 }
 
 // predecessors returns the reachable predecessors of each object.
-func (r *rootSearch) predecessors() predecessorList {
+func (r *rootSearch) predecessors() adjacency {
 	n := len(r.next)
-	p := predecessorList{first: make([]uint32, n+2)}
+	p := adjacency{first: make([]uint32, n+2)}
 	for _, o := range r.paths.order {
 		for _, to := range r.s.of(o) {
 			p.first[to+2]++
@@ -104,11 +104,11 @@ func (r *rootSearch) predecessors() predecessorList {
 	for i := 2; i < len(p.first); i++ {
 		p.first[i] += p.first[i-1]
 	}
-	p.from = make([]uint32, p.first[n+1])
+	p.all = make([]uint32, p.first[n+1])
 	for _, o := range r.paths.order {
 		for _, to := range r.s.of(o) {
 			at := &p.first[to+1]
-			p.from[*at] = uint32(o)
+			p.all[*at] = uint32(o)
 			*at++
 		}
 	}

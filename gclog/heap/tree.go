@@ -80,13 +80,13 @@ type treeMaker struct {
 	d        *Dominators
 	paths    *Paths
 	tables   bits
-	children predecessorList
+	children adjacency
 	limits   TreeLimits
 	nodes    int // so far
 }
 
 func (t *treeMaker) below(number uint32) []uint32 {
-	return t.children.from[t.children.first[number]:t.children.first[number+1]]
+	return t.children.all[t.children.first[number]:t.children.first[number+1]]
 }
 
 func (t *treeMaker) typ(number uint32) int { return t.d.graph.Type(t.d.vertex[number-1]) }
