@@ -269,8 +269,10 @@ func (d *dumpFile) graph() (*Graph, error) {
 	object := slices.Repeat([]Object{NoObject}, len(n.address)) // by node
 	pseudos := d.takeObjects(g, object)
 	for node, address := range n.address {
-		if _, ok := pseudos[uint32(node)]; !ok && address != 0 && object[node] == NoObject {
-			d.info.Undefined++
+		if address != 0 && object[node] == NoObject {
+			if _, ok := pseudos[uint32(node)]; !ok {
+				d.info.Undefined++
+			}
 		}
 	}
 	n.address = nil
@@ -324,6 +326,7 @@ func (d *dumpFile) pointerSize() int {
 func (d *dumpFile) takeObjects(g *Graph, object []Object) map[uint32]pseudo {
 	n := &d.nodes
 	pseudos := map[uint32]pseudo{}
+	g.address = make([]uint64, 0, len(n.typ))
 	objects, targets := 0, uint32(0)
 	n.order(func(record int, node uint32) bool {
 		typ, list := n.typ[record], n.target[n.first[record]:n.first[record+1]]

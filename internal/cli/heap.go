@@ -213,7 +213,7 @@ func readHeap[T any](p *program, name string, recording, dump func(io.Reader) (*
 	if err != nil {
 		return nil, dataf("%s: %w", name, err)
 	}
-	r := bufio.NewReaderSize(content, 256<<10)
+	r := heapInput{bufio.NewReaderSize(content, 256<<10), content}
 	if heap.IsDump(r) {
 		x, err := dump(r)
 		if err != nil {
@@ -234,6 +234,21 @@ func readHeap[T any](p *program, name string, recording, dump func(io.Reader) (*
 	}
 	p.sayLesser(name, walk(x))
 	return x, unread(name, err, walk(x))
+}
+
+// A heapInput is the content of a file, whose head can be looked at.
+type heapInput struct {
+	*bufio.Reader
+	content io.Reader
+}
+
+// Len returns how many bytes are left, -1 if that is unknown. Memory for what a file contains is
+// allocated at once if its size is known.
+func (i heapInput) Len() int {
+	if rest, ok := i.content.(interface{ Len() int }); ok {
+		return i.Buffered() + rest.Len()
+	}
+	return -1
 }
 
 // sayLesser says so if a walk followed a collection of younger generations only. The runtime walks its

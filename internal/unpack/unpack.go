@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"sync/atomic"
 
 	"github.com/klauspost/compress/zstd"
@@ -24,8 +25,10 @@ func (e *Error) Unwrap() error { return e.Err }
 type reader struct{ r io.Reader }
 
 // Reader decompresses gzip and zstd, recognized by their first bytes. Other content is read as it
-// is. The number of bytes read from the file is added to read. Errors are of type *Error.
+// is, and has the method Len if its size is known. The number of bytes read from the file is added to
+// read. Errors are of type *Error.
 func Reader(r io.Reader, read *atomic.Int64) (io.Reader, error) {
+	file := r
 	r = &counter{r, read}
 	var head [4]byte
 	n, err := io.ReadFull(r, head[:])
@@ -47,8 +50,41 @@ func Reader(r io.Reader, read *atomic.Int64) (io.Reader, error) {
 		}
 		return &reader{z}, nil
 	}
+	if left, ok := remaining(file); ok {
+		return &sized{reader{whole}, left + int64(n)}, nil
+	}
 	return &reader{whole}, nil
 }
+
+// remaining returns the size of the rest of a regular file.
+func remaining(r io.Reader) (int64, bool) {
+	f, ok := r.(*os.File)
+	if !ok {
+		return 0, false
+	}
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return 0, false
+	}
+	at, err := f.Seek(0, io.SeekCurrent)
+	return info.Size() - at, err == nil && at <= info.Size()
+}
+
+// sized is a reader of a file that is not compressed. Its size is known.
+type sized struct {
+	reader
+	left int64
+}
+
+// Read implements io.Reader.
+func (s *sized) Read(p []byte) (int, error) {
+	n, err := s.reader.Read(p)
+	s.left -= int64(n)
+	return n, err
+}
+
+// Len returns how many bytes are left.
+func (s *sized) Len() int { return int(max(s.left, 0)) }
 
 // maxWindow is how far back a zstd file may refer: what zstd -19 uses.
 const maxWindow = 8 << 20
