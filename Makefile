@@ -2,8 +2,10 @@
 
 GO       ?= go
 VERSION  ?= $(shell sed -n 's/^## \([0-9][^ ]*\).*/\1/p' CHANGELOG.md | head -n 1)
-BUILD     = CGO_ENABLED=0 $(GO) build -trimpath -tags urfave_cli_no_docs \
+FLAGS     = -trimpath -tags urfave_cli_no_docs
+BUILD     = CGO_ENABLED=0 $(GO) build $(FLAGS) \
             -ldflags "-s -w -X github.com/gclog/gclog/internal/cli.linkedVersion=$(VERSION)"
+VET       = CGO_ENABLED=0 $(GO) vet $(FLAGS)
 PLATFORMS = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 # A number of inputs, not a time: with a time limit the fuzzing engine may report reaching the limit
 # as a failure (golang/go#75804, fixed in Go 1.27). Nor are inputs minimized for a time: up to a
@@ -45,8 +47,9 @@ build: ## build bin/gclog
 test: ## all tests; those that need more than the repository contains are skipped by name
 	$(GO) test -parallel 4 ./...
 
-race: ## all tests with the race detector, which needs cgo
-	CGO_ENABLED=1 $(GO) test -race -short -parallel 4 ./...
+race: ## the tests of all packages that start goroutines, with the race detector, which needs cgo
+	CGO_ENABLED=1 $(GO) test -race -short -parallel 4 \
+	  $$(grep -rlE --include='*.go' --exclude-dir=testdata --exclude-dir=tools --exclude-dir=bin '^\s*go |\.Go\(|\.Parallel\(\)' . | xargs -n 1 dirname | sort -u)
 
 fuzz: ## each fuzz target with FUZZRUNS inputs
 	@for pkg in $(FUZZ); do \
@@ -144,8 +147,9 @@ golden: ## rewrite the golden files; read the difference before you commit it
 
 platforms: ## build for every platform, and check that its tests compile
 	@for p in $(PLATFORMS); do echo $$p; GOOS=$${p%/*} GOARCH=$${p#*/} $(BUILD) -o /dev/null . || exit 1; done
-	GOOS=darwin $(GO) vet ./...
-	GOOS=windows $(GO) vet ./...
+	@# With the flags of the build, vet finds what they need in the cache.
+	GOOS=darwin GOARCH=arm64 $(VET) ./...
+	GOOS=windows GOARCH=amd64 $(VET) ./...
 
 package: ## archives for every platform, deb, rpm and apk for Linux, in bin/dist
 	GO="$(GO)" VERSION="$(VERSION)" packaging/package.sh $(PLATFORMS)

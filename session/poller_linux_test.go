@@ -291,13 +291,16 @@ func TestPollerCloses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := newPoller(t)
 			s, theirs := polledStream(t, p)
+			ended := make(chan struct{})
 			go func() {
 				waitUntil(t, "the poller to have nothing to do", p.Rests)
 				end(p, s)
+				close(ended)
 			}()
 			if n, err := s.Read(make([]byte, 8)); n != 0 || !errors.Is(err, io.EOF) {
 				t.Errorf("%d bytes, error %v", n, err)
 			}
+			<-ended // Read does not wait until the descriptor is closed
 			if _, err := theirs.Write([]byte("a")); err == nil {
 				t.Error("the other end can still write")
 			}

@@ -61,12 +61,16 @@ func pass(list []parse.Event, b *heap.Builder, pointerSize int) *heap.Builder {
 // collection: the result is the same.
 func TestLate(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
+	tries := 20
+	if testing.Short() {
+		tries = 2
+	}
 	try := func(name string, list []parse.Event, pointerSize int) {
 		want, err := build(list, pointerSize)
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		for range 20 {
+		for range tries {
 			late := lateEvents(list, random)
 			got, err := build(late, pointerSize)
 			if err != nil {

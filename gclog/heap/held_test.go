@@ -49,7 +49,7 @@ func TestHeldNodes(t *testing.T) {
 // TestOvertaken: more objects than are held are counted in the generations that are known by then.
 // If a range or a move is known only later, no generation is.
 func TestOvertaken(t *testing.T) {
-	const objects, early, unit = 3 << 20, 1000, uint64(32)
+	const objects, early, unit = 3 << 19, 1000, uint64(1) << 32 // of which fewer are held than of usual ones
 	for _, c := range []struct {
 		name  string
 		late  func(*walk)
