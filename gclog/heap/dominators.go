@@ -249,8 +249,8 @@ func dominate(parent []uint32, e *edges) (idom []uint32) {
 				u = forest[u].ancestor
 			}
 			top := forest[u]
-			for i := len(path) - 1; i >= 0; i-- {
-				x := &forest[path[i]]
+			for _, i := range slices.Backward(path) {
+				x := &forest[i]
 				top.best = min(top.best, x.best)
 				*x = top
 			}
