@@ -199,15 +199,15 @@ func (b *Builder) Event(at int64, e clr.Event) {
 	case *clr.GCEnd:
 		b.end(at, e)
 	}
-	if b.isLate(at) {
+	switch {
+	case b.isLate(at):
 		switch e := e.(type) {
 		case *clr.GCBulkMovedRanges:
 			b.best.moves(e)
 		case *clr.GCGenerationRange:
 			b.best.rangeOf(at, e)
 		}
-	}
-	if b.gc == nil && b.best == nil && ofWalk(e) {
+	case b.gc == nil && !b.Done() && ofWalk(e):
 		b.gc = b.newWalk(at)
 		b.gc.early = true
 	}

@@ -97,6 +97,40 @@ func TestLate(t *testing.T) {
 	}
 }
 
+// TestLateSecond: a collection of gen0 is walked before the requested one, of which another thread
+// writes something later.
+func TestLateSecond(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 8))
+	list, pointerSize := recorded(t, small)
+	want, err := build(list, pointerSize)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want.Walk.Others = 1
+	first := slices.Clone(list)
+	for i := range first {
+		if e := &first[i]; e.Meta.EventID == clr.IDGCStart || e.Meta.EventID == clr.IDGCEnd {
+			e.Payload = bytes.Clone(e.Payload)
+			copy(e.Payload, []byte{0, 0, 0, 0, 0, 0, 0, 0}) // number and generation
+		}
+		first[i].Time -= 1e9
+	}
+	for range 20 {
+		late := slices.Concat(first, lateEvents(list, random))
+		got, err := build(late, pointerSize)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%+v, want %+v", got.Walk, want.Walk)
+		}
+		counts, err := pass(late, heap.NewCounter(pointerSize), pointerSize).Counts()
+		if err != nil || counts.Walk != want.Walk {
+			t.Errorf("counting: %v, %+v, want %+v", err, counts.Walk, want.Walk)
+		}
+	}
+}
+
 // lateEvents moves those events of the first walk that another thread may write. They are of two
 // threads: their order is kept within each, and the last ones come before the next collection and
 // before the rundown, which comes when the session is ended.
