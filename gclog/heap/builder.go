@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"io"
-	"math"
+	"slices"
 
 	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/parse/clr"
@@ -57,12 +57,12 @@ type Builder struct {
 	codes *addressCodes
 	room  int64 // bytes of the stream that are expected
 
-	gc    *walk         // of the collection that is running, once it has begun
-	best  *walk         // the walk to use: the first complete one of a full collection, else the best
-	early chan *locator // receives what Graph starts with, if that began when the walk to use was complete
-	late  uint64        // events of the walk to use whose loss was noticed after its end
-	seen  int           // walks
-	later bool          // a collection has begun since the walk to use, and it has no walk yet
+	notes     notes         // what any thread has written about collections
+	body      *walk         // whose objects come now; nil: none
+	waiting   []*walk       // that have ended, and whose start has not come
+	best      *walk         // the walk to use: the first complete one of a full collection, else the best
+	connected chan *locator // receives what Graph starts with, if that began when the walk to use was complete
+	seen      int           // walks
 
 	undeclared bool // there were events of unknown kinds, which may have been the walk's
 }
@@ -71,6 +71,9 @@ type Builder struct {
 func NewBuilder(pointerSize int) *Builder {
 	return &Builder{pointerSize: pointerSize, types: map[uint64]*Type{}, modules: Modules{}, codes: newAddressCodes(pointerSize)}
 }
+
+// count has objects counted, not stored.
+func (b *Builder) count() { b.counting, b.notes.bounded = true, true }
 
 // Reserve makes room for the first walk of a stream of a number of bytes. Without it the memory grows
 // with the walk, and most of it is copied in the end. What is not used of the room takes addresses,
@@ -125,7 +128,9 @@ func read(r io.Reader, counting bool) (*Builder, error) {
 	}
 	b := NewBuilder(trace.PointerSize)
 	b.process.ID = int(trace.ProcessID)
-	b.counting = counting
+	if counting {
+		b.count()
+	}
 	b.Reserve(size)
 	decoder := clr.NewDecoder(trace.PointerSize)
 	for {
@@ -134,12 +139,12 @@ func read(r io.Reader, counting bool) (*Builder, error) {
 				b.undeclared = x.Stats().UnknownMetadata > 0
 			}
 			if l := x.Loss(); l != nil {
-				b.lost(l.To, uint64(l.Events))
+				b.Loss(l.To, uint64(l.Events))
 				continue
 			}
 			e := x.Event()
 			if typed, err := decoder.Decode(e); err != nil {
-				b.lost(e.Time, 1)
+				b.Loss(e.Time, 1)
 			} else {
 				b.Event(e.Time, typed)
 			}
@@ -156,28 +161,6 @@ func read(r io.Reader, counting bool) (*Builder, error) {
 // Done reports whether the walk is complete. What follows in the stream is not needed, except for
 // the types that the walk uses.
 func (b *Builder) Done() bool { return b.best != nil && b.best.rank() == perfect }
-
-// Loss handles a number of events that were lost.
-func (b *Builder) Loss(events uint64) {
-	if b.gc != nil {
-		b.gc.Lost += events
-	}
-}
-
-// lost handles events that were lost until a time.
-func (b *Builder) lost(at int64, events uint64) {
-	if b.isLate(at) {
-		b.late += events
-	} else {
-		b.Loss(events)
-	}
-}
-
-// isLate reports whether an event is of the walk to use, although that has ended: what another thread
-// has written may come after a pause.
-func (b *Builder) isLate(at int64) bool {
-	return b.gc == nil && b.best != nil && at >= b.best.Start && at <= b.best.End
-}
 
 // Event handles the next event; at is its time.
 func (b *Builder) Event(at int64, e clr.Event) {
@@ -198,54 +181,88 @@ func (b *Builder) Event(at int64, e clr.Event) {
 		b.start(at, e)
 	case *clr.GCEnd:
 		b.end(at, e)
-	}
-	switch {
-	case b.isLate(at):
-		switch e := e.(type) {
-		case *clr.GCBulkMovedRanges:
-			b.best.moves(e)
-		case *clr.GCGenerationRange:
-			b.best.rangeOf(at, e)
+	case *clr.GCGenerationRange:
+		if b.concerns(at) {
+			b.notes.addRange(at, e)
 		}
-	case b.gc == nil && !b.Done() && ofWalk(e):
-		b.gc = b.newWalk(at)
-		b.gc.early = true
-	}
-	if b.gc == nil {
-		if _, walks := e.(*clr.GCBulkNode); walks && b.later {
-			b.seen, b.later = b.seen+1, false
-		}
-		return
-	}
-	switch e := e.(type) {
 	case *clr.GCGlobalHeapHistory, *clr.GCPerHeapHistory:
-		b.gc.analyzed = min(b.gc.analyzed, at)
-	case *clr.GCBulkNode:
-		b.gc.analyzed = min(b.gc.analyzed, at)
-		b.gc.nodes(e, b.pointerSize)
-	case *clr.GCBulkEdge:
-		b.gc.edgesOf(e, b.pointerSize)
-	case *clr.GCBulkRootEdge:
-		b.gc.rootsOf(e)
-	case *clr.GCBulkRootStaticVar:
-		b.gc.staticsOf(e)
-	case *clr.GCBulkRootCCW:
-		for i := range e.Count {
-			x := e.At(i)
-			b.gc.wrapper(x.Object, true, x.Refs)
+		if b.concerns(at) {
+			b.notes.addHistory(at)
 		}
-	case *clr.GCBulkRCW:
-		for i := range e.Count {
-			x := e.At(i)
-			b.gc.wrapper(x.Object, false, x.Refs)
+	case *clr.GCBulkMovedRanges:
+		if b.concerns(at) {
+			b.notes.addMoves(at, e)
+		}
+	case *clr.GCBulkNode:
+		if w := b.walk(at, 2, e.Index); w != nil {
+			w.nodes(e, b.pointerSize)
+		}
+	case *clr.GCBulkEdge:
+		if w := b.walk(at, 3, e.Index); w != nil {
+			w.edgesOf(e, b.pointerSize)
+		}
+	case *clr.GCBulkRootEdge:
+		if w := b.walk(at, 0, e.Index); w != nil {
+			w.rootsOf(e)
 		}
 	case *clr.GCBulkConditionalEdge:
-		b.gc.dependentsOf(e)
-	case *clr.GCGenerationRange:
-		b.gc.rangeOf(at, e)
-	case *clr.GCBulkMovedRanges:
-		b.gc.moves(e)
+		if w := b.walk(at, 1, e.Index); w != nil {
+			w.dependentsOf(e)
+		}
+	case *clr.GCBulkRootStaticVar:
+		if w := b.walk(at, noIndex, 0); w != nil {
+			w.staticsOf(e)
+		}
+	case *clr.GCBulkRootCCW:
+		if w := b.walk(at, noIndex, 0); w != nil {
+			for i := range e.Count {
+				x := e.At(i)
+				w.wrapper(x.Object, true, x.Refs)
+			}
+		}
+	case *clr.GCBulkRCW:
+		if w := b.walk(at, noIndex, 0); w != nil {
+			for i := range e.Count {
+				x := e.At(i)
+				w.wrapper(x.Object, false, x.Refs)
+			}
+		}
 	}
+}
+
+// Loss handles a number of events that were lost, as was noticed at a time.
+func (b *Builder) Loss(at int64, events uint64) {
+	if b.concerns(at) {
+		b.notes.addLoss(at, events)
+	}
+}
+
+// concerns reports whether what was written at a time is about a walk that may be used.
+func (b *Builder) concerns(at int64) bool {
+	return !b.Done() || at >= b.best.Start && at <= b.best.End
+}
+
+const noIndex = -1
+
+// walk returns the walk that an event of kind 16 + i is of, which it may begin, or nil if the walk is
+// not needed. One thread writes these events, and the end of the collection: they come in order.
+func (b *Builder) walk(at int64, i int, index uint32) *walk {
+	if b.Done() {
+		if i == 2 && index == 0 {
+			b.seen++
+		}
+		return nil
+	}
+	if w := b.body; w != nil && i != noIndex && index == 0 && w.next[i] > 0 { // the end was lost
+		b.cut()
+	}
+	if b.body == nil {
+		b.body = b.newWalk(at)
+	}
+	if i == 2 || i == 3 { // the first objects or references take the memory
+		b.body.room, b.room = max(b.body.room, b.room), 0
+	}
+	return b.body
 }
 
 // addTypes keeps the declarations of types, the newest for each id: an address may be used again
@@ -282,91 +299,99 @@ func (b *Builder) method(e *clr.Method) {
 	}
 }
 
-// start begins a collection. That of a background collection, in which others run, is not a walk's.
-func (b *Builder) start(at int64, e *clr.GCStart) {
-	if w := b.gc; w != nil && w.early && at <= w.Start && e.Type != clr.TypeBackground && (w.End == 0 || w.Collection == e.Count) {
-		w.identify(at, e)
-		if w.End != 0 {
-			b.finish()
-		}
-		return
-	}
-	if b.gc != nil && b.gc.Objects > 0 { // its end was lost
-		b.gc.Cut = true
-		b.finish()
-	}
-	b.gc = nil
-	b.later = b.Done()
-	if b.later || e.Type == clr.TypeBackground {
-		return
-	}
-	b.gc = b.newWalk(at)
-	b.gc.identify(at, e)
-}
-
 // newWalk returns a walk that begins.
 func (b *Builder) newWalk(at int64) *walk {
-	w := &walk{
-		Walk: Walk{Start: at}, analyzed: math.MaxInt64, counting: b.counting, codes: b.codes, places: &places{},
+	return &walk{
+		opened: at, notes: &b.notes, counting: b.counting, codes: b.codes, places: &places{},
 		large: map[Object]uint64{}, known: map[rawRoot]bool{},
 	}
-	if b.seen == 0 {
-		w.room = b.room
-	}
-	return w
 }
 
-// ofWalk reports whether an event is one of those of a collection that a walk uses. With server GC, they may come
-// before the start of the collection, which another thread writes.
-func ofWalk(e clr.Event) bool {
-	switch e.(type) {
-	case *clr.GCBulkNode, *clr.GCBulkEdge, *clr.GCBulkRootEdge, *clr.GCBulkRootStaticVar, *clr.GCBulkRootCCW, *clr.GCBulkRCW, *clr.GCBulkConditionalEdge,
-		*clr.GCGlobalHeapHistory, *clr.GCPerHeapHistory, *clr.GCGenerationRange, *clr.GCBulkMovedRanges:
-		return true
-	}
-	return false
-}
-
-// identify says which collection a walk is of.
-func (w *walk) identify(at int64, e *clr.GCStart) {
-	w.Collection, w.Depth, w.Reason, w.Start = e.Count, e.Depth, e.Reason, at
-	w.blocking, w.early = e.Type == clr.TypeBlocking, false
-}
-
-// end ends a collection. Only a walk makes it one of a snapshot: the program's own collections look
-// the same.
-func (b *Builder) end(at int64, e *clr.GCEnd) {
-	switch w := b.gc; {
-	case w == nil:
-	case w.early && w.Objects == 0: // it began before the stream
-		b.gc = nil
-	case w.early: // its start is late
-		w.Collection, w.End = e.Count, at
-	case e.Count == w.Collection:
-		w.End = at
-		b.finish()
-	}
-}
-
-// finish chooses between the walk that ends and the best before it.
-func (b *Builder) finish() {
-	w := b.gc
-	b.gc = nil
-	if w == nil || w.Objects == 0 || w.early { // without a start nobody knows what was collected
+// start handles the start of a collection. A walk that has ended may have waited for it.
+func (b *Builder) start(at int64, e *clr.GCStart) {
+	if !b.concerns(at) {
 		return
 	}
+	b.notes.addStart(at, e)
+	is := func(w *walk) bool { return w.Collection == e.Count && at <= w.opened && e.Type != clr.TypeBackground }
+	if i := slices.IndexFunc(b.waiting, is); i >= 0 {
+		w := b.waiting[i]
+		b.waiting = slices.Delete(b.waiting, i, i+1)
+		b.choose(w, &startNote{at, *e})
+	}
+}
+
+// mostWaiting is how many walks can wait for their starts, and waitingNotes how many notes there may be
+// until they have waited too long.
+const (
+	mostWaiting  = 8
+	waitingNotes = 1 << 16
+)
+
+// end handles the end of a collection. Only a walk makes it one of a snapshot: the program's own
+// collections look the same.
+func (b *Builder) end(at int64, e *clr.GCEnd) {
+	w := b.body
+	switch {
+	case b.notes.takeBackground(e.Count):
+		return
+	case w == nil || at < w.opened: // nothing was walked
+	default:
+		if s := b.notes.startOf(e.Count); s != nil && s.at > w.opened { // the end of the walk was lost
+			b.cut()
+			break
+		} else if b.body = nil; w.Objects > 0 {
+			w.Collection, w.End = e.Count, at
+			if s != nil {
+				b.choose(w, s)
+			} else {
+				b.waiting = append(b.waiting[max(0, len(b.waiting)-mostWaiting+1):], w)
+			}
+		}
+	}
+	b.forget(at)
+}
+
+// forget removes the notes up to a time that nothing needs any more.
+func (b *Builder) forget(at int64) {
+	if b.body != nil || len(b.waiting) > 0 && b.notes.len() < waitingNotes {
+		return
+	}
+	b.waiting = nil
+	from, to := int64(never), int64(never)
+	if b.best != nil {
+		from, to = b.best.Start, b.best.until()
+	}
+	b.notes.forget(at, from, to)
+}
+
+// cut ends a walk whose end does not come.
+func (b *Builder) cut() {
+	w := b.body
+	b.body = nil
+	w.Cut = true
+	if s := b.notes.startBefore(w.opened); s != nil && w.Objects > 0 { // without a start nobody knows what was collected
+		w.Collection = s.Count
+		b.choose(w, s)
+	}
+}
+
+// choose chooses between a walk that has ended and the best before it.
+func (b *Builder) choose(w *walk, s *startNote) {
+	w.Start, w.Depth, w.Reason, w.blocking = s.at, s.Depth, s.Reason, s.Type == clr.TypeBlocking
 	b.seen++
+	w.Lost = b.notes.lost(w.Start, w.until())
 	if w.References != w.edges {
 		w.Gaps = true
 	}
 	if b.best != nil && w.rank() <= b.best.rank() {
 		return
 	}
-	b.best, b.late = w, 0
+	b.best = w
 	if b.Done() && !b.counting && !b.undeclared {
 		// What follows takes the runtime up to 100 ms: it sleeps before it ends its session.
-		b.early = make(chan *locator, 1)
-		go func() { b.early <- b.connect(w) }()
+		b.connected = make(chan *locator, 1)
+		go func() { b.connected <- b.connect(w) }()
 	}
 }
 
@@ -385,25 +410,28 @@ func (w *walk) rank() (n int) {
 
 // result returns the walk to use when the stream has ended, or nil.
 func (b *Builder) result() *walk {
-	if w := b.gc; w != nil && w.Objects > 0 {
-		w.Cut = true
-		b.finish()
+	if b.body != nil {
+		b.cut()
 	}
-	if b.best != nil {
-		b.best.endCount(b.pointerSize)
-		b.best.Lost += b.late
-		b.best.Others = b.seen - 1
-		b.best.Gaps = b.best.Gaps || b.undeclared
+	w := b.best
+	if w == nil {
+		return nil
 	}
-	return b.best
+	w.Lost = b.notes.lost(w.Start, w.until())
+	if w.counting {
+		w.endCount(b.pointerSize)
+	}
+	w.Others = b.seen - 1
+	w.Gaps = w.Gaps || b.undeclared
+	return w
 }
 
 // Graph returns the Graph of the walk, or ErrNoWalk. It must be called once, when the stream has
 // ended.
 func (b *Builder) Graph() (*Graph, error) {
 	var l *locator
-	if b.early != nil {
-		l = <-b.early
+	if b.connected != nil {
+		l = <-b.connected
 	}
 	w := b.result()
 	if w == nil {
@@ -412,14 +440,14 @@ func (b *Builder) Graph() (*Graph, error) {
 	if l == nil {
 		l = b.connect(w)
 	}
-	b.best, b.early = nil, nil
+	b.best, b.connected = nil, nil
 	g := l.g
 	g.Walk.Lost, g.Walk.Gaps, g.Walk.Others = w.Lost, w.Gaps, w.Others
 	g.Process, g.Modules = b.process, b.modules
 	if !w.Complete() { // references carry no source: after a gap nobody knows whose they are
 		g.first, g.target = make([]uint32, len(g.address)+1), nil
 	}
-	g.ages = w.layout().ages(g.address)
+	g.ages = b.notes.layout(w.Start, w.opened).ages(g.address)
 	l.resolveStatics(w, b.newTypeTable(w))
 	l.resolveRoots(w)
 	for id, name := range b.methods {
@@ -427,8 +455,7 @@ func (b *Builder) Graph() (*Graph, error) {
 			g.addMethod(id, name)
 		}
 	}
-	g.regions = w.after
-	sortRanges(g.regions)
+	g.regions = b.notes.after(w.Start, w.opened, w.until())
 	return g, nil
 }
 

@@ -3,7 +3,7 @@ package heap
 // NewCounter returns a Builder that counts objects, for events that no stream brings.
 func NewCounter(pointerSize int) *Builder {
 	b := NewBuilder(pointerSize)
-	b.counting = true
+	b.count()
 	return b
 }
 

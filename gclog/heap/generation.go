@@ -39,58 +39,16 @@ type layout struct {
 	moved  []generationRange // of the objects that it has moved, where they are now, by ascending address
 }
 
-// layout returns the layout, or nil if the stream does not contain the ranges of generations.
-func (w *walk) layout() *layout {
-	if len(w.before) == 0 {
-		return nil
-	}
-	were := w.rangesBefore()
-	for _, m := range w.unplaced {
-		w.move(m, were.before(m.Old))
-	}
-	w.unplaced = nil
-	sortRanges(w.moved)
-	return &layout{ranges: w.before, moved: w.moved}
-}
-
-// mostUnplaced is how many series of moved objects wait for the ranges if objects are only counted:
-// 24 MB.
-const mostUnplaced = 1 << 20
-
-// moves handles objects that have moved. The range that they were in has come before, unless another
-// thread writes it.
-func (w *walk) moves(e *clr.GCBulkMovedRanges) {
-	w.overtaken = w.overtaken || w.isCounting() || w.counting && len(w.unplaced) > mostUnplaced
-	if w.overtaken {
-		return
-	}
-	were := w.rangesBefore()
-	for i := range e.Count {
-		m := e.At(i)
-		if g := were.before(m.Old); g <= POH {
-			w.move(m, g)
-		} else {
-			w.unplaced = append(w.unplaced, m)
-		}
-	}
-}
-
-// rangesBefore finds the generations before the collection, as far as they are known.
-func (w *walk) rangesBefore() layoutScan {
-	sortRanges(w.before)
-	return layoutScan{layout: &layout{ranges: w.before}}
-}
-
 // move handles a series of objects that has moved. A series was in one generation, and many of a
 // generation follow each other now: these become one range.
-func (w *walk) move(m clr.MovedRange, from Generation) {
+func (l *layout) move(m clr.MovedRange, from Generation) {
 	r := generationRange{start: m.New, end: m.New + m.Length, generation: from}
-	switch n := len(w.moved); {
+	switch n := len(l.moved); {
 	case r.end <= r.start: // empty, or false
-	case n > 0 && w.moved[n-1].end == r.start && w.moved[n-1].generation == r.generation:
-		w.moved[n-1].end = r.end
+	case n > 0 && l.moved[n-1].end == r.start && l.moved[n-1].generation == r.generation:
+		l.moved[n-1].end = r.end
 	default:
-		w.moved = append(w.moved, r)
+		l.moved = append(l.moved, r)
 	}
 }
 

@@ -21,11 +21,14 @@ func TestLayoutScan(t *testing.T) {
 			start := at()
 			l.ranges = append(l.ranges, generationRange{start, max(start, start+rnd.Uint64N(size/4)), Generation(rnd.IntN(5))})
 		}
-		w := &walk{before: l.ranges}
-		for range rnd.IntN(20) {
-			w.unplaced = append(w.unplaced, clr.MovedRange{Old: at(), New: at(), Length: rnd.Uint64N(size / 4)})
+		n := &notes{}
+		for _, r := range l.ranges {
+			n.ranges = append(n.ranges, rangeNote{1, r})
 		}
-		if l = w.layout(); l == nil {
+		for range rnd.IntN(20) {
+			n.move(2, clr.MovedRange{Old: at(), New: at(), Length: rnd.Uint64N(size / 4)})
+		}
+		if l = n.layout(0, 3); l == nil {
 			continue
 		}
 		scan := layoutScan{layout: l}
@@ -66,8 +69,8 @@ func TestLayoutScan(t *testing.T) {
 // TestMoved: objects that moved are in the generation in which they were before, and those that follow
 // each other are kept as one range.
 func TestMoved(t *testing.T) {
-	w := &walk{before: []generationRange{{0x5000, 0x6000, Gen0}, {0x1000, 0x2000, Gen2}, {0x3000, 0x4000, Gen1}}}
-	w.unplaced = []clr.MovedRange{
+	n := &notes{ranges: []rangeNote{{1, generationRange{0x5000, 0x6000, Gen0}}, {1, generationRange{0x1000, 0x2000, Gen2}}, {1, generationRange{0x3000, 0x4000, Gen1}}}}
+	n.move(2, []clr.MovedRange{
 		{Old: 0x1100, New: 0x1000, Length: 0x40},
 		{Old: 0x1fc0, New: 0x1040, Length: 0x40},
 		{Old: 0x3f00, New: 0x1080, Length: 0x100},
@@ -76,8 +79,8 @@ func TestMoved(t *testing.T) {
 		{Old: 0x5200, New: 0x3060, Length: 0x20},
 		{Old: 0x5300, New: 0x3080},                        // empty
 		{Old: 0x5300, New: ^uint64(0) - 15, Length: 0x20}, // false
-	}
-	l := w.layout()
+	}...)
+	l := n.layout(0, 3)
 	if want := []generationRange{{0x1000, 0x1080, Gen2}, {0x1080, 0x1180, Gen1}, {0x3000, 0x3040, Gen0}, {0x3060, 0x3080, Gen0}}; !slices.Equal(l.moved, want) {
 		t.Errorf("%+v, want %+v", l.moved, want)
 	}

@@ -52,25 +52,31 @@ func TestOvertaken(t *testing.T) {
 	const objects, early, unit = 3 << 19, 1000, uint64(1) << 32 // of which fewer are held than of usual ones
 	for _, c := range []struct {
 		name  string
-		late  func(*walk)
+		late  func(*notes)
 		known bool
 	}{
-		{"in order", func(*walk) {}, true},
-		{"after the collection", func(w *walk) { w.rangeOf(20, &clr.GCGenerationRange{Generation: 0, Start: 1, Used: 1}) }, true},
-		{"late range", func(w *walk) { w.rangeOf(5, &clr.GCGenerationRange{Generation: 0, Start: 1, Used: 1}) }, false},
-		{"late move", func(w *walk) { w.moves(&clr.GCBulkMovedRanges{}) }, false},
+		{"in order", func(*notes) {}, true},
+		{"after the collection", func(n *notes) { n.addRange(20, &clr.GCGenerationRange{Start: 1, Used: 1}) }, true},
+		{"of another one", func(n *notes) { n.addRange(1, &clr.GCGenerationRange{Start: 1, Used: 1}) }, true},
+		{"late range", func(n *notes) { n.addRange(5, &clr.GCGenerationRange{Start: 1, Used: 1}) }, false},
+		{"late move", func(n *notes) { n.move(6, clr.MovedRange{}) }, false},
+		{"late history", func(n *notes) { n.addHistory(6) }, false},
+		{"another start", func(n *notes) { n.addStart(3, &clr.GCStart{Count: 2}) }, false},
 	} {
-		w := &walk{counting: true, analyzed: 10}
+		n := &notes{bounded: true}
+		w := &walk{counting: true, opened: 10, notes: n}
 		w.begin(8)
 		for i := range uint64(objects) {
 			if i == early { // still in time: the objects are held
-				w.rangeOf(5, &clr.GCGenerationRange{Generation: 2, Start: unit, Used: unit * objects / 2})
+				n.addStart(2, &clr.GCStart{Count: 1})
+				n.addRange(5, &clr.GCGenerationRange{Generation: 2, Start: unit, Used: unit * objects / 2})
 			}
 			if i == objects-early {
-				c.late(w)
+				c.late(n)
 			}
 			w.count(clr.Node{Address: unit * (i + 1), Size: unit, TypeID: i % 3}, 8)
 		}
+		w.Start = n.startBefore(w.opened).at
 		w.endCount(8)
 		var got TypeCount
 		for i := range w.counts {

@@ -9,15 +9,15 @@ import (
 // A walk is what a collection has shown.
 type walk struct {
 	Walk
-	blocking  bool
-	early     bool       // its start has not come
-	analyzed  int64      // when the collection's own events or objects began: later ranges are those after it
-	counting  bool       // objects are counted, not stored
-	held      *heldNodes // those that are not counted yet; nil if none are held any more
-	overtaken bool       // objects were counted before it was known where the generations were
-	codes     *addressCodes
-	places    *places
-	room      int64 // bytes of the stream for which memory is allocated at once
+	blocking bool
+	opened   int64      // when its first event about objects was written
+	notes    *notes     // of the Builder
+	counting bool       // objects are counted, not stored
+	held     *heldNodes // those that are not counted yet; nil if none are held any more
+	counted  *basis     // what was known when they were too many to be held
+	codes    *addressCodes
+	places   *places
+	room     int64 // bytes of the stream for which memory is allocated at once
 
 	types  typeNumbers
 	counts []TypeCount // by number
@@ -35,11 +35,7 @@ type walk struct {
 	statics    []rawStatic
 	dependents []clr.ConditionalEdge
 	wrappers   []rawWrapper
-	before     []generationRange // ranges before the collection
-	after      []generationRange // and after it
-	moved      []generationRange // where objects that moved are now, and were before
-	unplaced   []clr.MovedRange  // the same, before the ranges have come
-	scan       layoutScan        // of these, for the objects that are counted
+	scan       layoutScan // for the objects that are counted
 
 	next [4]uint32 // expected Index of events 16 to 19
 }
@@ -138,33 +134,55 @@ func (w *walk) add(n clr.Node) {
 func (w *walk) count(n clr.Node, pointerSize int) {
 	w.add(n)
 	n.TypeID = uint64(w.types.of(n.TypeID))
-	if w.held != nil && w.held.add(n) {
-		return
+	if w.held != nil {
+		if w.held.add(n) {
+			return
+		}
+		w.countEarly(pointerSize)
 	}
-	w.countHeld(pointerSize)
 	w.countOne(n, pointerSize)
+}
+
+// until returns the time up to which events are about the collection.
+func (w *walk) until() int64 {
+	if w.Cut {
+		return never
+	}
+	return w.End
 }
 
 // endCount counts what is held. If the generations of what was counted before are wrong, none is
 // known.
 func (w *walk) endCount(pointerSize int) {
-	w.countHeld(pointerSize)
+	if w.held != nil {
+		w.countHeld(w.Start, pointerSize)
+	}
+	if w.counted == nil || *w.counted == w.notes.basis(w.Start, w.opened) && !w.notes.full {
+		return
+	}
 	for i := range w.counts {
-		if c := &w.counts[i]; w.overtaken {
-			c.Generations = [UnknownGeneration + 1]Count{UnknownGeneration: c.Count}
-		}
+		c := &w.counts[i]
+		c.Generations = [UnknownGeneration + 1]Count{UnknownGeneration: c.Count}
 	}
 }
 
-// countHeld counts the objects that are held.
-func (w *walk) countHeld(pointerSize int) {
-	h := w.held
-	if h == nil {
-		return
+// countEarly counts the objects that are held because there are too many.
+func (w *walk) countEarly(pointerSize int) {
+	start := int64(never) // unknown
+	if s := w.notes.startBefore(w.opened); s != nil {
+		start = s.at
 	}
+	known := w.notes.basis(start, w.opened)
+	w.counted = &known
+	w.countHeld(start, pointerSize)
+}
+
+// countHeld counts the objects that are held, given when the collection started.
+func (w *walk) countHeld(start int64, pointerSize int) {
+	h := w.held
 	w.held = nil
 	w.counts = make([]TypeCount, len(w.types.ids))
-	w.scan = layoutScan{layout: w.layout()}
+	w.scan = layoutScan{layout: w.notes.layout(start, w.opened)}
 	h.each(func(n clr.Node) { w.countOne(n, pointerSize) })
 }
 
@@ -175,9 +193,6 @@ func (w *walk) countOne(n clr.Node, pointerSize int) {
 	}
 	w.counts[n.TypeID].add(n.Size, pointerSize, n.Edges, w.scan.before(n.Address))
 }
-
-// isCounting reports whether objects have been counted, in the generations that were known then.
-func (w *walk) isCounting() bool { return w.counting && w.Objects > 0 && w.held == nil }
 
 func (w *walk) edgesOf(e *clr.GCBulkEdge, pointerSize int) {
 	w.index(3, e.Index)
@@ -240,17 +255,5 @@ func (w *walk) dependentsOf(e *clr.GCBulkConditionalEdge) {
 func (w *walk) wrapper(object uint64, callable bool, references uint32) {
 	if !w.counting {
 		w.wrappers = append(w.wrappers, rawWrapper{object, callable, references})
-	}
-}
-
-func (w *walk) rangeOf(at int64, e *clr.GCGenerationRange) {
-	r := generationRange{start: e.Start, end: e.Start + e.Used, generation: Generation(e.Generation)}
-	switch {
-	case e.Used == 0 || r.end < r.start || r.generation > POH:
-	case at >= w.analyzed:
-		w.after = append(w.after, r)
-	default:
-		w.before = append(w.before, r)
-		w.overtaken = w.overtaken || w.isCounting()
 	}
 }

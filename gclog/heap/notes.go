@@ -1,0 +1,283 @@
+package heap
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"math"
+	"slices"
+
+	"github.com/gclog/gclog/parse/clr"
+)
+
+// notes are what any thread may have written about a collection: its start, where the generations
+// were, and what has moved. Only the time says which collection a note is about, not its place in the
+// stream: with server GC, one thread is written out after the other.
+type notes struct {
+	starts    []startNote
+	ranges    []rangeNote
+	histories []int64 // when the heaps were analyzed: later ranges are those after the collection
+	moves     []moveNote
+	losses    []lossNote
+
+	bounded bool // the memory is limited, because objects are counted
+	full    bool // something was left out
+	moved   int  // bytes of moves
+	left    int  // notes that were left when others were forgotten
+
+	series   []clr.MovedRange // reused
+	contents []byte
+}
+
+type startNote struct {
+	at int64
+	clr.GCStart
+}
+
+type rangeNote struct {
+	at int64
+	generationRange
+}
+
+// A moveNote is an event about objects that have moved, in a fifth of its size.
+type moveNote struct {
+	at     int64
+	series []byte
+}
+
+type lossNote struct {
+	at     int64 // when it was noticed
+	events uint64
+}
+
+// The limits of notes that are bounded: 2, 1 and 6 MB, and 6 MB for the ranges that are made of moves.
+const (
+	mostNotes  = 1 << 16
+	mostMoves  = 6 << 20 // bytes, about a million series
+	mostRanges = 1 << 18
+)
+
+// room reports whether there is room for one more note.
+func (n *notes) room(used, most int) bool {
+	if n.bounded && used >= most {
+		n.full = true
+		return false
+	}
+	return true
+}
+
+func (n *notes) addStart(at int64, e *clr.GCStart) {
+	if n.room(len(n.starts), mostNotes) {
+		n.starts = append(n.starts, startNote{at, *e})
+	}
+}
+
+func (n *notes) addRange(at int64, e *clr.GCGenerationRange) {
+	r := generationRange{start: e.Start, end: e.Start + e.Used, generation: Generation(e.Generation)}
+	if e.Used > 0 && r.end >= r.start && r.generation <= POH && n.room(len(n.ranges), mostNotes) {
+		n.ranges = append(n.ranges, rangeNote{at, r})
+	}
+}
+
+func (n *notes) addHistory(at int64) {
+	if n.room(len(n.histories), mostNotes) {
+		n.histories = append(n.histories, at)
+	}
+}
+
+func (n *notes) addMoves(at int64, e *clr.GCBulkMovedRanges) {
+	n.series = n.series[:0]
+	for i := range e.Count {
+		n.series = append(n.series, e.At(i))
+	}
+	n.move(at, n.series...)
+}
+
+func (n *notes) move(at int64, list ...clr.MovedRange) {
+	if !n.room(n.moved, mostMoves) || !n.room(len(n.moves), mostNotes) {
+		return
+	}
+	var from, to uint64 // where the last series ended
+	b := n.contents[:0]
+	for _, m := range list {
+		b = binary.AppendVarint(b, int64(m.Old-from))
+		b = binary.AppendVarint(b, int64(m.New-to))
+		b = binary.AppendUvarint(b, m.Length)
+		from, to = m.Old+m.Length, m.New+m.Length
+	}
+	n.moves = append(n.moves, moveNote{at, bytes.Clone(b)})
+	n.moved += len(b)
+	n.contents = b
+}
+
+// each calls f with each series.
+func (m *moveNote) each(f func(clr.MovedRange)) {
+	b := m.series
+	var from, to uint64
+	for len(b) > 0 {
+		distance, i := binary.Varint(b)
+		from += uint64(distance)
+		b = b[i:]
+		distance, i = binary.Varint(b)
+		to += uint64(distance)
+		b = b[i:]
+		length, i := binary.Uvarint(b)
+		b = b[i:]
+		f(clr.MovedRange{Old: from, New: to, Length: length})
+		from, to = from+length, to+length
+	}
+}
+
+// addLoss notes a loss. Of too many, the last ones are taken together.
+func (n *notes) addLoss(at int64, events uint64) {
+	if last := len(n.losses) - 1; last >= mostNotes-1 {
+		n.losses[last] = lossNote{at, n.losses[last].events + events}
+		return
+	}
+	n.losses = append(n.losses, lossNote{at, events})
+}
+
+// lost returns the events whose loss was noticed in a time.
+func (n *notes) lost(from, to int64) (events uint64) {
+	for _, l := range n.losses {
+		if l.at >= from && l.at <= to {
+			events += l.events
+		}
+	}
+	return events
+}
+
+// startOf returns the start of the collection with a number, or nil. Those of background collections
+// do not count.
+func (n *notes) startOf(number uint32) *startNote {
+	return n.latest(func(s *startNote) bool { return s.Count == number })
+}
+
+// startBefore returns the latest start up to a time, or nil.
+func (n *notes) startBefore(at int64) *startNote {
+	return n.latest(func(s *startNote) bool { return s.at <= at })
+}
+
+func (n *notes) latest(is func(*startNote) bool) (latest *startNote) {
+	for i := range n.starts {
+		if s := &n.starts[i]; s.Type != clr.TypeBackground && is(s) && (latest == nil || s.at >= latest.at) {
+			latest = s
+		}
+	}
+	return latest
+}
+
+// takeBackground reports whether a number is that of a background collection, which ends.
+func (n *notes) takeBackground(number uint32) bool {
+	is := func(s startNote) bool { return s.Count == number && s.Type == clr.TypeBackground }
+	if !slices.ContainsFunc(n.starts, is) {
+		return false
+	}
+	n.starts = slices.DeleteFunc(n.starts, is)
+	return true
+}
+
+func (n *notes) len() int {
+	return len(n.starts) + len(n.ranges) + len(n.histories) + len(n.moves) + len(n.losses)
+}
+
+// forget removes the notes up to a time, except for those between two others, and the starts of
+// background collections that go on. It does nothing before there are many more than were left the last
+// time.
+func (n *notes) forget(upTo, exceptFrom, exceptTo int64) {
+	if n.len() < n.left*2+1000 {
+		return
+	}
+	old := func(at int64) bool { return at <= upTo && (at < exceptFrom || at > exceptTo) }
+	n.starts = slices.DeleteFunc(n.starts, func(s startNote) bool { return old(s.at) && s.Type != clr.TypeBackground })
+	n.ranges = slices.DeleteFunc(n.ranges, func(r rangeNote) bool { return old(r.at) })
+	n.histories = slices.DeleteFunc(n.histories, old)
+	n.moves = slices.DeleteFunc(n.moves, func(m moveNote) bool { return old(m.at) })
+	n.losses = slices.DeleteFunc(n.losses, func(l lossNote) bool { return old(l.at) })
+	n.left, n.moved = n.len(), 0
+	for _, m := range n.moves {
+		n.moved += len(m.series)
+	}
+}
+
+// analyzed returns when a collection that began at a time was analyzed. Its objects follow.
+func (n *notes) analyzed(start, objects int64) int64 {
+	for _, at := range n.histories {
+		if at >= start {
+			objects = min(objects, at)
+		}
+	}
+	return objects
+}
+
+// layout returns where the generations were before a collection, by the times of its start and its
+// first object, or nil if that is unknown.
+func (n *notes) layout(start, objects int64) *layout {
+	analyzed := n.analyzed(start, objects)
+	l := &layout{}
+	for _, r := range n.ranges {
+		if r.at >= start && r.at < analyzed {
+			l.ranges = append(l.ranges, r.generationRange)
+		}
+	}
+	if len(l.ranges) == 0 || n.full {
+		return nil
+	}
+	sortRanges(l.ranges)
+	moves := slices.DeleteFunc(slices.Clone(n.moves), func(m moveNote) bool { return m.at < start || m.at > objects })
+	slices.SortStableFunc(moves, func(a, b moveNote) int { return cmp.Compare(a.at, b.at) })
+	were := layoutScan{layout: &layout{ranges: l.ranges}}
+	for i := range moves {
+		moves[i].each(func(m clr.MovedRange) {
+			if !n.bounded || len(l.moved) < mostRanges {
+				l.move(m, were.before(m.Old))
+			}
+		})
+	}
+	if n.bounded && len(l.moved) >= mostRanges {
+		return nil
+	}
+	sortRanges(l.moved)
+	return l
+}
+
+// after returns where the generations were after a collection.
+func (n *notes) after(start, objects, end int64) (list []generationRange) {
+	analyzed := n.analyzed(start, objects)
+	for _, r := range n.ranges {
+		if r.at >= analyzed && r.at <= end {
+			list = append(list, r.generationRange)
+		}
+	}
+	sortRanges(list)
+	return list
+}
+
+// A basis is how much was known when objects were counted.
+type basis struct {
+	start                    int64
+	ranges, histories, moves int
+}
+
+func (n *notes) basis(start, objects int64) basis {
+	b := basis{start: start}
+	within := func(at int64) bool { return at >= start && at <= objects }
+	for _, r := range n.ranges {
+		if within(r.at) {
+			b.ranges++
+		}
+	}
+	for _, at := range n.histories {
+		if within(at) {
+			b.histories++
+		}
+	}
+	for _, m := range n.moves {
+		if within(m.at) {
+			b.moves++
+		}
+	}
+	return b
+}
+
+const never = math.MaxInt64
