@@ -341,6 +341,7 @@ func (b *Builder) end(at int64, e *clr.GCEnd) {
 			b.cut()
 			break
 		} else if b.body = nil; w.Objects > 0 {
+			b.seen++
 			w.Collection, w.End = e.Count, at
 			if s != nil {
 				b.choose(w, s)
@@ -371,6 +372,7 @@ func (b *Builder) cut() {
 	b.body = nil
 	w.Cut = true
 	if s := b.notes.startBefore(w.opened); s != nil && w.Objects > 0 { // without a start nobody knows what was collected
+		b.seen++
 		w.Collection = s.Count
 		b.choose(w, s)
 	}
@@ -379,7 +381,6 @@ func (b *Builder) cut() {
 // choose chooses between a walk that has ended and the best before it.
 func (b *Builder) choose(w *walk, s *startNote) {
 	w.Start, w.Depth, w.Reason, w.blocking = s.at, s.Depth, s.Reason, s.Type == clr.TypeBlocking
-	b.seen++
 	w.Lost = b.notes.lost(w.Start, w.until())
 	if w.References != w.edges {
 		w.Gaps = true

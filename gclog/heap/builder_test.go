@@ -2,6 +2,7 @@ package heap_test
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -97,54 +98,105 @@ func TestLate(t *testing.T) {
 	}
 }
 
-// TestLateSecond: a collection of gen0 is walked before the requested one, of which another thread
-// writes something later.
-func TestLateSecond(t *testing.T) {
+// TestOrders: before and after the requested collection, whose objects one thread writes, there are
+// others: some of the program, some that are walked, too, and a background collection around them. The
+// runtime writes out one thread after the other. Only the order within each thread is certain, and the
+// result does not depend on more.
+func TestOrders(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
-	list, pointerSize := recorded(t, small)
-	want, err := build(list, pointerSize)
-	if err != nil {
-		t.Fatal(err)
+	tries := 300
+	if testing.Short() {
+		tries = 30
 	}
-	want.Walk.Others = 1
-	first := slices.Clone(list)
-	for i := range first {
-		if e := &first[i]; e.Meta.EventID == clr.IDGCStart || e.Meta.EventID == clr.IDGCEnd {
+	list, pointerSize := eventsOf(t, bytes.NewReader(tiny(8)))
+	start := slices.IndexFunc(list, isKind(clr.IDGCStart))
+	end := slices.IndexFunc(list, isKind(clr.IDGCEnd))
+	for try := range tries {
+		var threads [4][]parse.Event
+		add := func(thread int, at int64, number, generation, kind byte, e parse.Event) {
+			e.Time += at
 			e.Payload = bytes.Clone(e.Payload)
-			copy(e.Payload, []byte{0, 0, 0, 0, 0, 0, 0, 0}) // number and generation
+			switch e.Meta.EventID {
+			case clr.IDGCStart:
+				copy(e.Payload, []byte{number, 0, 0, 0, generation})
+				e.Payload[12] = kind
+			case clr.IDGCEnd:
+				copy(e.Payload, []byte{number, 0, 0, 0, generation})
+			case clr.IDGCGenerationRange: // each collection has others
+				e.Payload[0] = (e.Payload[0] + number) % 5
+			}
+			threads[thread] = append(threads[thread], e)
 		}
-		first[i].Time -= 1e9
-	}
-	for range 20 {
-		late := slices.Concat(first, lateEvents(list, random))
-		got, err := build(late, pointerSize)
+		background := random.IntN(2) == 0
+		if background {
+			add(3, 0, 1, 2, byte(clr.TypeBackground), list[start])
+		}
+		for number := byte(2); number < 6; number++ {
+			at := int64(number) * 1000
+			walked, generation := random.IntN(2) == 0, byte(0)
+			if number == 4 { // the requested one
+				walked, generation = true, 2
+			}
+			for i := start; i <= end; i++ {
+				switch e := list[i]; e.Meta.EventID {
+				case clr.IDGCStart, clr.IDGCGenerationRange, clr.IDGCGlobalHeapHistory:
+					add(1, at, number, generation, byte(clr.TypeBlocking), e)
+				case clr.IDGCBulkMovedRanges:
+					add(2, at, number, generation, 0, e)
+				case clr.IDGCEnd, clr.IDBulkType:
+					add(0, at, number, generation, 0, e)
+				default:
+					if walked {
+						add(0, at, number, generation, 0, e)
+					}
+				}
+			}
+		}
+		if background {
+			add(3, 5500, 1, 2, 0, list[end])
+		}
+		sorted := slices.Concat(threads[:]...)
+		slices.SortStableFunc(sorted, func(a, b parse.Event) int { return cmp.Compare(a.Time, b.Time) })
+		var mixed []parse.Event
+		for rest := threads; len(mixed) < len(sorted); {
+			i := random.IntN(len(rest))
+			n := random.IntN(len(rest[i]) + 1)
+			mixed = append(mixed, rest[i][:n]...)
+			rest[i] = rest[i][n:]
+		}
+		want, err := build(sorted, pointerSize)
+		if err != nil || !want.Walk.Complete() || want.Walk.Collection != 4 {
+			t.Fatalf("%+v, %v", want.Walk, err)
+		}
+		got, err := build(mixed, pointerSize)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("try %d: %v", try, err)
 		}
 		if !reflect.DeepEqual(got, want) {
-			t.Errorf("%+v, want %+v", got.Walk, want.Walk)
+			t.Errorf("try %d: %+v, want %+v", try, got.Walk, want.Walk)
 		}
-		counts, err := pass(late, heap.NewCounter(pointerSize), pointerSize).Counts()
-		if err != nil || counts.Walk != want.Walk {
-			t.Errorf("counting: %v, %+v, want %+v", err, counts.Walk, want.Walk)
+		counts, err := pass(mixed, heap.NewCounter(pointerSize), pointerSize).Counts()
+		if err != nil || counts.Walk != want.Walk || !slices.Equal(counts.Counts, want.Histogram().Counts[:len(counts.Counts)]) {
+			t.Errorf("try %d: counting: %v, %+v, want %+v", try, err, counts, want.Walk)
 		}
 	}
+}
+
+func isKind(id int) func(parse.Event) bool {
+	return func(e parse.Event) bool { return e.Meta.Provider == clr.RuntimeProvider && e.Meta.EventID == id }
 }
 
 // lateEvents moves those events of the first walk that another thread may write. They are of two
 // threads: their order is kept within each, and the last ones come before the next collection and
 // before the rundown, which comes when the session is ended.
 func lateEvents(list []parse.Event, random *rand.Rand) []parse.Event {
-	is := func(id int) func(parse.Event) bool {
-		return func(e parse.Event) bool { return e.Meta.Provider == clr.RuntimeProvider && e.Meta.EventID == id }
-	}
-	nodes := slices.IndexFunc(list, is(clr.IDGCBulkNode))
+	nodes := slices.IndexFunc(list, isKind(clr.IDGCBulkNode))
 	start := nodes
-	for !is(clr.IDGCStart)(list[start]) {
+	for !isKind(clr.IDGCStart)(list[start]) {
 		start--
 	}
 	next := len(list)
-	follows := func(e parse.Event) bool { return is(clr.IDGCStart)(e) || e.Meta.Provider == clr.RundownProvider }
+	follows := func(e parse.Event) bool { return isKind(clr.IDGCStart)(e) || e.Meta.Provider == clr.RundownProvider }
 	if i := slices.IndexFunc(list[nodes:], follows); i >= 0 {
 		next = nodes + i
 	}
