@@ -115,11 +115,12 @@ func liveAttach(t *testing.T, r *gcload.Runtime, flavour string) {
 			return
 		}
 	}
-	t.Errorf("the pauses are not those that the program counts, %d times over", tries)
+	t.Errorf("the collections or pauses are not those that the program counts, %d times over", tries)
 }
 
-// attachUnderLoad reports whether the pauses are as long as the program says: they are not if the
-// program lost its processor between the event and the reading of its clock.
+// attachUnderLoad reports whether there are as many collections as the program says, with pauses as
+// long: that is not so if the program lost its processor between the event, or the reading of its
+// counters, and the reading of its clock.
 func attachUnderLoad(t *testing.T, r *gcload.Runtime, flavour string) bool {
 	dir := t.TempDir()
 	knobs, args := load(r, flavour)
@@ -353,7 +354,7 @@ func (log *liveLog) flavour() string {
 
 // compareCounters: between the marks there are as many collections as the program counts, nothing
 // is missing, and the suspensions are as long as the program measured, whose measurement starts a
-// little later and stops a little earlier. It reports whether their times are equal.
+// little later and stops a little earlier. It reports whether numbers and times are equal.
 func (log *liveLog) compareCounters(t *testing.T, begin, end *gcload.Line) bool {
 	t.Helper()
 	if len(log.gaps) > 0 {
@@ -385,7 +386,8 @@ func (log *liveLog) compareCounters(t *testing.T, begin, end *gcload.Line) bool 
 		}
 	}
 	if want := [3]int{end.Gen0 - begin.Gen0, end.Gen1 - begin.Gen1, end.Gen2 - begin.Gen2}; counts != want {
-		t.Errorf("%v collections of gen0, 1, 2 and up between the marks, the program counts %v", counts, want)
+		t.Logf("%v collections of gen0, 1, 2 and up between the marks, the program counts %v", counts, want)
+		return false
 	}
 	if begin.PauseTotal == nil {
 		return true // .NET Core 3.1 does not count them
