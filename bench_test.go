@@ -88,12 +88,17 @@ func TestStatMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("writes hundreds of MB")
 	}
-	cmd := exec.Command(buildGclog(t), "heap", "stat", "-")
-	if mb := runOn(t, cmd, nettracetest.HeapWalk{Objects: 10_000_000}) >> 20; mb > 64 || mb == 0 {
-		t.Errorf("%d MB of memory", mb)
-	}
-	if out := cmd.Stdout.(*bytes.Buffer).String(); !strings.Contains(out, "10000000 objects in 240.0 MB\n") {
-		t.Error(out)
+	for _, c := range []nettracetest.HeapWalk{{}, {Late: true}, {Gaps: true}, {Gaps: true, Late: true}} {
+		c.Objects = 10_000_000
+		cmd := exec.Command(buildGclog(t), "heap", "stat", "-")
+		mb := runOn(t, cmd, c) >> 20
+		t.Logf("%+v: %d MB", c, mb)
+		if mb > 64 || mb == 0 {
+			t.Errorf("%+v: %d MB of memory", c, mb)
+		}
+		if out := cmd.Stdout.(*bytes.Buffer).String(); !strings.Contains(out, "10000000 objects in 240.0 MB\n") {
+			t.Error(out)
+		}
 	}
 }
 

@@ -16,7 +16,7 @@ type heldNodes struct {
 
 const (
 	heldBlock  = 64 << 10
-	heldBlocks = 192                       // 12 MB, about 2 million objects
+	heldBlocks = 96                        // 6 MB, about a million objects
 	heldMost   = 4 * binary.MaxVarintLen64 // bytes of an object
 )
 

@@ -50,11 +50,11 @@ type lossNote struct {
 	events uint64
 }
 
-// The limits of notes that are bounded: 2, 1 and 6 MB, and 6 MB for the ranges that are made of moves.
+// The limits of notes that are bounded. What is more is left out, and then no generation is known.
 const (
 	mostNotes  = 1 << 16
-	mostMoves  = 6 << 20 // bytes, about a million series
-	mostRanges = 1 << 18
+	mostMoves  = 4 << 20 // bytes, some 600,000 series
+	mostRanges = 1 << 17 // that are made of these, 3 MB
 )
 
 // room reports whether there is room for one more note.
@@ -227,6 +227,9 @@ func (n *notes) layout(start, objects int64) *layout {
 	moves := slices.DeleteFunc(slices.Clone(n.moves), func(m moveNote) bool { return m.at < start || m.at > objects })
 	slices.SortStableFunc(moves, func(a, b moveNote) int { return cmp.Compare(a.at, b.at) })
 	were := layoutScan{layout: &layout{ranges: l.ranges}}
+	if n.bounded && len(moves) > 0 {
+		l.moved = make([]generationRange, 0, mostRanges) // it does not grow by copying
+	}
 	for i := range moves {
 		moves[i].each(func(m clr.MovedRange) {
 			if !n.bounded || len(l.moved) < mostRanges {

@@ -8,7 +8,11 @@ import (
 // HeapWalk describes a recording of a snapshot whose objects are a list. For each tenth object there
 // is a series of objects that moved, a handle, a static field and a dependent handle, which is more
 // than a real program has.
-type HeapWalk struct{ Objects int }
+type HeapWalk struct {
+	Objects int
+	Gaps    bool // between the objects that moved: each series is a range of its own
+	Late    bool // another thread's range of a generation comes after all objects
+}
 
 // IDs of the runtime's events that it contains.
 const (
@@ -73,12 +77,27 @@ func (v HeapWalk) WriteTo(to io.Writer) (total int64, err error) {
 	length := address(uint64(v.Objects)) - base
 
 	add(walkStart, payload().U32(7, 2, 1, 0).U16(0).U64(0))
-	add(walkRange, payload().U8(0).U64(base+length, 2*length, 2*length).U16(0))
+	ranged := ticks
+	addRange := func() {
+		p := payload().U8(0).U64(base+length, 2*length, 2*length).U16(0)
+		out.Events(Row{Kind: walkRange, Thread: 2, Ticks: ranged, Payload: p.Bytes})
+		flush()
+	}
+	if !v.Late {
+		addRange()
+	}
+	moved := uint64(10 * size)
+	if v.Gaps {
+		moved -= size
+	}
 	add(walkTypes, payload().U32(1).U16(0).U64(typ, 0xf000).U32(0x02000001, 0).U8(0x12).Text("My.App.Node").U32(0))
 	bulk(walkMoved, tenth, func(p *Payload, i uint64) {
-		p.U64(address(20*i)+length, address(10*i), 10*size)
+		p.U64(address(20*i)+length, address(10*i), moved)
 	})
 	bulk(walkObjects, v.Objects, func(p *Payload, i uint64) { p.U64(address(i), size, typ, 1) })
+	if v.Late {
+		addRange()
+	}
 	bulk(walkReferences, v.Objects, func(p *Payload, i uint64) { p.U64(address((i + 1) % uint64(v.Objects))).U32(0) })
 	bulk(walkRoots, tenth, func(p *Payload, i uint64) { p.U64(address(10 * i)).U8(2).U32(0).U64(i + 1) })
 	bulk(walkStatics, tenth, func(p *Payload, i uint64) { p.U64(i*8, address(10*i), typ).U32(0).Text("field") })
