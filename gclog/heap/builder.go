@@ -152,9 +152,7 @@ func read(r io.Reader, counting bool) (*Builder, error) {
 		if !errors.Is(x.Err(), ErrPause) {
 			return b, x.Err()
 		}
-		if !counting { // objects are counted in the generations that events of other threads say
-			x.Flush()
-		}
+		x.Flush()
 	}
 }
 
@@ -181,17 +179,9 @@ func (b *Builder) Event(at int64, e clr.Event) {
 		b.start(at, e)
 	case *clr.GCEnd:
 		b.end(at, e)
-	case *clr.GCGenerationRange:
+	case *clr.GCGenerationRange, *clr.GCGlobalHeapHistory, *clr.GCPerHeapHistory, *clr.GCBulkMovedRanges:
 		if b.concerns(at) {
-			b.notes.addRange(at, e)
-		}
-	case *clr.GCGlobalHeapHistory, *clr.GCPerHeapHistory:
-		if b.concerns(at) {
-			b.notes.addHistory(at)
-		}
-	case *clr.GCBulkMovedRanges:
-		if b.concerns(at) {
-			b.notes.addMoves(at, e)
+			b.notes.add(at, e)
 		}
 	case *clr.GCBulkNode:
 		if w := b.walk(at, 2, e.Index); w != nil {
@@ -312,7 +302,7 @@ func (b *Builder) start(at int64, e *clr.GCStart) {
 	if !b.concerns(at) {
 		return
 	}
-	b.notes.addStart(at, e)
+	b.notes.add(at, e)
 	is := func(w *walk) bool { return w.Collection == e.Count && at <= w.opened && e.Type != clr.TypeBackground }
 	if i := slices.IndexFunc(b.waiting, is); i >= 0 {
 		w := b.waiting[i]
@@ -331,26 +321,33 @@ const (
 // end handles the end of a collection. Only a walk makes it one of a snapshot: the program's own
 // collections look the same.
 func (b *Builder) end(at int64, e *clr.GCEnd) {
-	w := b.body
-	switch {
-	case b.notes.takeBackground(e.Count):
+	if b.notes.takeBackground(e.Count) {
 		return
-	case w == nil || at < w.opened: // nothing was walked
-	default:
-		if s := b.notes.startOf(e.Count); s != nil && s.at > w.opened { // the end of the walk was lost
+	}
+	if b.body != nil && at >= b.body.opened {
+		if s := b.notes.startOf(e.Count); s != nil && s.at > b.body.opened { // the end of the walk was lost
 			b.cut()
-			break
-		} else if b.body = nil; w.Objects > 0 {
-			b.seen++
-			w.Collection, w.End = e.Count, at
-			if s != nil {
-				b.choose(w, s)
-			} else {
-				b.waiting = append(b.waiting[max(0, len(b.waiting)-mostWaiting+1):], w)
-			}
+		} else {
+			b.finish(at, e.Count, s)
 		}
 	}
 	b.forget(at)
+}
+
+// finish ends a walk, given the start of its collection if that has come.
+func (b *Builder) finish(at int64, number uint32, s *startNote) {
+	w := b.body
+	b.body = nil
+	if w.Objects == 0 {
+		return
+	}
+	b.seen++
+	w.Collection, w.End = number, at
+	if s != nil {
+		b.choose(w, s)
+	} else {
+		b.waiting = append(b.waiting[max(0, len(b.waiting)-mostWaiting+1):], w)
+	}
 }
 
 // forget removes the notes up to a time that nothing needs any more.

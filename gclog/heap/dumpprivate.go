@@ -37,6 +37,7 @@ const (
 	sectionCounts
 )
 
+// A privateWriter packs numbers, most of which are small; a privateReader unpacks them.
 type privateWriter []byte
 
 func (w *privateWriter) u(values ...uint64) {

@@ -10,7 +10,7 @@ import (
 // with server GC other threads write that, and in the stream it may come after tens of megabytes of
 // objects. The objects take a fifth of their size in the stream.
 type heldNodes struct {
-	blocks [][]byte
+	blocks []privateWriter
 	last   uint64 // address of the latest object
 }
 
@@ -27,30 +27,21 @@ func (h *heldNodes) add(n clr.Node) bool {
 		if len(h.blocks) == heldBlocks {
 			return false
 		}
-		h.blocks = append(h.blocks, make([]byte, 0, heldBlock))
+		h.blocks = append(h.blocks, make(privateWriter, 0, heldBlock))
 		i++
 	}
-	b := binary.AppendVarint(h.blocks[i], int64(n.Address-h.last))
-	b = binary.AppendUvarint(b, n.TypeID)
-	b = binary.AppendUvarint(b, n.Size)
-	h.blocks[i] = binary.AppendUvarint(b, n.Edges)
+	h.blocks[i].u(n.Address-h.last, n.TypeID, n.Size, n.Edges)
 	h.last = n.Address
 	return true
 }
 
 // each calls f with the objects in their order.
 func (h *heldNodes) each(f func(clr.Node)) {
-	var n clr.Node
+	address := uint64(0)
 	for _, b := range h.blocks {
-		for len(b) > 0 {
-			distance, i := binary.Varint(b)
-			n.Address += uint64(distance)
-			b = b[i:]
-			for _, v := range []*uint64{&n.TypeID, &n.Size, &n.Edges} {
-				*v, i = binary.Uvarint(b)
-				b = b[i:]
-			}
-			f(n)
+		for r := (privateReader{b: b}); len(r.b) > 0; {
+			address += r.u()
+			f(clr.Node{Address: address, TypeID: r.u(), Size: r.u(), Edges: r.u()})
 		}
 	}
 }

@@ -56,20 +56,20 @@ func TestOvertaken(t *testing.T) {
 		known bool
 	}{
 		{"in order", func(*notes) {}, true},
-		{"after the collection", func(n *notes) { n.addRange(20, &clr.GCGenerationRange{Start: 1, Used: 1}) }, true},
-		{"of another one", func(n *notes) { n.addRange(1, &clr.GCGenerationRange{Start: 1, Used: 1}) }, true},
-		{"late range", func(n *notes) { n.addRange(5, &clr.GCGenerationRange{Start: 1, Used: 1}) }, false},
+		{"after the collection", func(n *notes) { n.add(20, &clr.GCGenerationRange{Start: 1, Used: 1}) }, true},
+		{"of another one", func(n *notes) { n.add(1, &clr.GCGenerationRange{Start: 1, Used: 1}) }, true},
+		{"late range", func(n *notes) { n.add(5, &clr.GCGenerationRange{Start: 1, Used: 1}) }, false},
 		{"late move", func(n *notes) { n.move(6, clr.MovedRange{}) }, false},
-		{"late history", func(n *notes) { n.addHistory(6) }, false},
-		{"another start", func(n *notes) { n.addStart(3, &clr.GCStart{Count: 2}) }, false},
+		{"late history", func(n *notes) { n.add(6, &clr.GCGlobalHeapHistory{}) }, false},
+		{"another start", func(n *notes) { n.add(3, &clr.GCStart{Count: 2}) }, false},
 	} {
 		n := &notes{bounded: true}
 		w := &walk{counting: true, opened: 10, notes: n}
 		w.begin(8)
 		for i := range uint64(objects) {
 			if i == early { // still in time: the objects are held
-				n.addStart(2, &clr.GCStart{Count: 1})
-				n.addRange(5, &clr.GCGenerationRange{Generation: 2, Start: unit, Used: unit * objects / 2})
+				n.add(2, &clr.GCStart{Count: 1})
+				n.add(5, &clr.GCGenerationRange{Generation: 2, Start: unit, Used: unit * objects / 2})
 			}
 			if i == objects-early {
 				c.late(n)

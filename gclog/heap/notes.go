@@ -3,7 +3,6 @@ package heap
 import (
 	"bytes"
 	"cmp"
-	"encoding/binary"
 	"math"
 	"slices"
 
@@ -26,7 +25,7 @@ type notes struct {
 	left    int  // notes that were left when others were forgotten
 
 	series   []clr.MovedRange // reused
-	contents []byte
+	contents privateWriter
 }
 
 type startNote struct {
@@ -57,6 +56,9 @@ const (
 	mostRanges = 1 << 17 // that are made of these, 3 MB
 )
 
+// mostStarts is how many starts are kept at least, always the latest ones: each end looks through them.
+const mostStarts = 512
+
 // room reports whether there is room for one more note.
 func (n *notes) room(used, most int) bool {
 	if n.bounded && used >= most {
@@ -66,31 +68,30 @@ func (n *notes) room(used, most int) bool {
 	return true
 }
 
-func (n *notes) addStart(at int64, e *clr.GCStart) {
-	if n.room(len(n.starts), mostNotes) {
+// add adds what an event says.
+func (n *notes) add(at int64, e clr.Event) {
+	switch e := e.(type) {
+	case *clr.GCStart:
+		if len(n.starts) == 2*mostStarts {
+			n.starts = slices.Delete(n.starts, 0, mostStarts)
+		}
 		n.starts = append(n.starts, startNote{at, *e})
+	case *clr.GCGenerationRange:
+		r := generationRange{start: e.Start, end: e.Start + e.Used, generation: Generation(e.Generation)}
+		if e.Used > 0 && r.end >= r.start && r.generation <= POH && n.room(len(n.ranges), mostNotes) {
+			n.ranges = append(n.ranges, rangeNote{at, r})
+		}
+	case *clr.GCGlobalHeapHistory, *clr.GCPerHeapHistory:
+		if n.room(len(n.histories), mostNotes) {
+			n.histories = append(n.histories, at)
+		}
+	case *clr.GCBulkMovedRanges:
+		n.series = n.series[:0]
+		for i := range e.Count {
+			n.series = append(n.series, e.At(i))
+		}
+		n.move(at, n.series...)
 	}
-}
-
-func (n *notes) addRange(at int64, e *clr.GCGenerationRange) {
-	r := generationRange{start: e.Start, end: e.Start + e.Used, generation: Generation(e.Generation)}
-	if e.Used > 0 && r.end >= r.start && r.generation <= POH && n.room(len(n.ranges), mostNotes) {
-		n.ranges = append(n.ranges, rangeNote{at, r})
-	}
-}
-
-func (n *notes) addHistory(at int64) {
-	if n.room(len(n.histories), mostNotes) {
-		n.histories = append(n.histories, at)
-	}
-}
-
-func (n *notes) addMoves(at int64, e *clr.GCBulkMovedRanges) {
-	n.series = n.series[:0]
-	for i := range e.Count {
-		n.series = append(n.series, e.At(i))
-	}
-	n.move(at, n.series...)
 }
 
 func (n *notes) move(at int64, list ...clr.MovedRange) {
@@ -100,9 +101,7 @@ func (n *notes) move(at int64, list ...clr.MovedRange) {
 	var from, to uint64 // where the last series ended
 	b := n.contents[:0]
 	for _, m := range list {
-		b = binary.AppendVarint(b, int64(m.Old-from))
-		b = binary.AppendVarint(b, int64(m.New-to))
-		b = binary.AppendUvarint(b, m.Length)
+		b.u(m.Old-from, m.New-to, m.Length)
 		from, to = m.Old+m.Length, m.New+m.Length
 	}
 	n.moves = append(n.moves, moveNote{at, bytes.Clone(b)})
@@ -112,19 +111,11 @@ func (n *notes) move(at int64, list ...clr.MovedRange) {
 
 // each calls f with each series.
 func (m *moveNote) each(f func(clr.MovedRange)) {
-	b := m.series
 	var from, to uint64
-	for len(b) > 0 {
-		distance, i := binary.Varint(b)
-		from += uint64(distance)
-		b = b[i:]
-		distance, i = binary.Varint(b)
-		to += uint64(distance)
-		b = b[i:]
-		length, i := binary.Uvarint(b)
-		b = b[i:]
-		f(clr.MovedRange{Old: from, New: to, Length: length})
-		from, to = from+length, to+length
+	for r := (privateReader{b: m.series}); len(r.b) > 0; {
+		s := clr.MovedRange{Old: from + r.u(), New: to + r.u(), Length: r.u()}
+		f(s)
+		from, to = s.Old+s.Length, s.New+s.Length
 	}
 }
 
