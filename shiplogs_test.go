@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -94,10 +95,70 @@ func end(r *fakenode.Runtime, p *source) error {
 	p.written++ // the end of the session
 	for began := time.Now(); time.Since(began) < deadline; time.Sleep(10 * time.Millisecond) {
 		if b, err := os.ReadFile(p.path); err == nil && bytes.Contains(b, []byte(`"action":"gc-session-end"`)) {
-			return exec.Command("sh", filepath.Join("samples", "rsyslog", "ended.sh"), filepath.Dir(p.path)).Run()
+			return archiveEnded(p.path)
 		}
 	}
 	return errors.New("the log of a program that has ended has no end")
+}
+
+// archiveEnded renames the last file of a program that has ended.
+func archiveEnded(path string) error {
+	if out, err := exec.Command("sh", filepath.Join("samples", "rsyslog", "ended.sh"), filepath.Dir(path)).CombinedOutput(); err != nil {
+		return fmt.Errorf("ended.sh: %w: %s", err, out)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("ended.sh has not renamed %s", path)
+	}
+	return nil
+}
+
+// TestShipEnded: a file that was rotated away in the same second is neither replaced nor does it
+// prevent the last file from being renamed.
+func TestShipEnded(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const last = `{"event":{"action":"gc-session-end"}}` + "\n"
+	write("7.json", last)
+	write("8.json", "{}\n") // of a program that runs
+	archived := map[string]bool{}
+	for now, s := time.Now().UTC(), time.Duration(0); s < 30; s++ {
+		for ms := range 2 {
+			name := fmt.Sprintf("7-%s.%03d.json", now.Add(s*time.Second).Format("2006-01-02T15-04-05"), ms)
+			archived[name] = true
+			write(name, "{}\n")
+		}
+	}
+	if err := archiveEnded(filepath.Join(dir, "7.json")); err != nil {
+		t.Fatal(err)
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	renamed := 0
+	for _, f := range files {
+		text, err := os.ReadFile(filepath.Join(dir, f.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case archived[f.Name()] || f.Name() == "8.json":
+			if string(text) != "{}\n" {
+				t.Errorf("%s was replaced", f.Name())
+			}
+		case strings.HasPrefix(f.Name(), "7-") && strings.HasSuffix(f.Name(), ".002.json") && string(text) == last:
+			renamed++
+		default:
+			t.Errorf("%s: %s", f.Name(), text)
+		}
+	}
+	if renamed != 1 || len(files) != len(archived)+2 {
+		t.Errorf("%d files renamed, %d files in all", renamed, len(files))
+	}
 }
 
 // plainProgram writes lines as long as gclog's into files that it renames, and does nothing else
