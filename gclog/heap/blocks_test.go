@@ -63,7 +63,7 @@ func join(head []byte, list []block) []byte {
 }
 
 // TestBlocks cuts recordings off at each block, and deletes one block after the other: what is read
-// has all objects, or says what it lacks.
+// has all objects, or says what it lacks; and has no fewer objects if it was cut off later.
 func TestBlocks(t *testing.T) {
 	t.Run("small", func(t *testing.T) { blocks(t, small) })
 	for _, name := range []string{"app9-ranges", "notypes", "rundown", "three-walks", "net10-svr-graph", "core31-wks-graph"} {
@@ -138,7 +138,7 @@ func blocks(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	whole, _ := heap.Read(bytes.NewReader(b))
-	check := func(what string, b []byte) (changed bool) {
+	check := func(what string, b []byte) (objects int, changed bool) {
 		t.Helper()
 		g, err := heap.Read(bytes.NewReader(b))
 		h, _ := heap.ReadHistogram(bytes.NewReader(b))
@@ -162,19 +162,32 @@ func blocks(t *testing.T, path string) {
 		if (h == nil) != (g == nil) || h != nil && h.Walk.Complete() != g.Walk.Complete() {
 			t.Errorf("%s: counting says something else", what)
 		}
-		return changed
+		if g != nil {
+			objects = g.Len()
+		}
+		return objects, changed
 	}
 	head, list := blocksOf(t, b)
 	if !bytes.HasPrefix(b, join(head, list)) {
 		t.Fatal("the blocks are not those of the recording")
 	}
-	noticed := 0
+	noticed, empty, before := 0, 0, 0
 	for i, x := range list {
 		what := fmt.Sprintf("%s %d of %d", x.name, i, len(list))
-		check("cut off at "+what, join(head, list[:i]))
-		if check("without "+what, join(head, append(append([]block{}, list[:i]...), list[i+1:]...))) {
+		objects, _ := check("cut off at "+what, join(head, list[:i]))
+		if objects < before && whole.Walk.Others == 0 {
+			t.Errorf("cut off at %s: %d objects, %d one block earlier", what, objects, before)
+		}
+		before = objects
+		if objects == 0 {
+			empty++
+		}
+		if _, changed := check("without "+what, join(head, append(append([]block{}, list[:i]...), list[i+1:]...))); changed {
 			noticed++
 		}
+	}
+	if empty > len(list)/2 {
+		t.Errorf("cut off at %d of %d blocks there are no objects", empty, len(list))
 	}
 	t.Logf("%d blocks, %d of them are needed", len(list), noticed)
 }

@@ -26,7 +26,7 @@ func (pauseError) Timeout() bool { return true }
 
 // A Walk describes the heap walk that a Graph was made of, and what the stream lacks of it.
 type Walk struct {
-	Collection uint32     // number of the collection
+	Collection uint32     // number of the collection, 0 if its start is missing
 	Depth      uint32     // generation that it collected: below 2, objects may be dead
 	Reason     clr.Reason // clr.ReasonInduced, if the walk was asked for
 	Start, End int64      // of the collection, in nanoseconds since parse.Trace.SyncTime
@@ -63,6 +63,7 @@ type Builder struct {
 	best      *walk         // the walk to use: the first complete one of a full collection, else the best
 	connected chan *locator // receives what Graph starts with, if that began when the walk to use was complete
 	seen      int           // walks
+	startless *walk         // the largest walk whose start has not come, used if there is no other
 
 	undeclared bool // there were events of unknown kinds, which may have been the walk's
 }
@@ -355,7 +356,7 @@ func (b *Builder) forget(at int64) {
 	if b.body != nil || len(b.waiting) > 0 && b.notes.len() < waitingNotes {
 		return
 	}
-	b.waiting = nil
+	b.dropWaiting()
 	from, to := int64(never), int64(never)
 	if b.best != nil {
 		from, to = b.best.Start, b.best.until()
@@ -363,15 +364,36 @@ func (b *Builder) forget(at int64) {
 	b.notes.forget(at, from, to)
 }
 
+// dropWaiting gives up the hope that the starts of walks come.
+func (b *Builder) dropWaiting() {
+	for _, w := range b.waiting {
+		b.keepStartless(w)
+	}
+	b.waiting = nil
+}
+
+// keepStartless keeps a walk whose start has not come: nobody knows which generations were collected.
+func (b *Builder) keepStartless(w *walk) {
+	w.Collection, w.Start, w.Gaps = 0, w.opened, true
+	if b.startless == nil || w.Objects > b.startless.Objects {
+		b.startless = w
+	}
+}
+
 // cut ends a walk whose end does not come.
 func (b *Builder) cut() {
 	w := b.body
 	b.body = nil
+	if w.Objects == 0 {
+		return
+	}
+	b.seen++
 	w.Cut = true
-	if s := b.notes.startBefore(w.opened); s != nil && w.Objects > 0 { // without a start nobody knows what was collected
-		b.seen++
+	if s := b.notes.startBefore(w.opened); s != nil {
 		w.Collection = s.Count
 		b.choose(w, s)
+	} else {
+		b.keepStartless(w)
 	}
 }
 
@@ -411,7 +433,8 @@ func (b *Builder) result() *walk {
 	if b.body != nil {
 		b.cut()
 	}
-	w := b.best
+	b.dropWaiting()
+	w := cmp.Or(b.best, b.startless)
 	if w == nil {
 		return nil
 	}
@@ -438,7 +461,7 @@ func (b *Builder) Graph() (*Graph, error) {
 	if l == nil {
 		l = b.connect(w)
 	}
-	b.best, b.connected = nil, nil
+	b.best, b.startless, b.connected = nil, nil, nil
 	g := l.g
 	g.Walk.Lost, g.Walk.Gaps, g.Walk.Others = w.Lost, w.Gaps, w.Others
 	g.Process, g.Modules = b.process, b.modules

@@ -255,7 +255,7 @@ func (i heapInput) Len() int {
 // heap at every collection that comes before the one that was asked for; if that is lost, the best walk
 // may be such a one. A .gcdump file of another tool does not say which one it was.
 func (p *program) sayLesser(name string, w *heap.Walk) {
-	if w.End > 0 && w.Depth < uint32(gclog.Gen2) {
+	if w.Collection > 0 && w.Depth < uint32(gclog.Gen2) {
 		p.ui.sayf("%s: the walk followed a gen%d collection, so objects of older generations may be dead", name, w.Depth)
 	}
 }
