@@ -219,6 +219,7 @@ func TestSweepLate(t *testing.T) {
 			t.Errorf("%d of %d were found: %q", len(h.targets), want, h.targets)
 		}
 		h.see(names)
+		synctest.Wait()
 		if h.inspected[1] != 1 {
 			t.Errorf("what takes long is inspected %d times at once", h.inspected[1])
 		}
@@ -248,8 +249,8 @@ func TestSweepManyLate(t *testing.T) {
 		if took := time.Since(begin); took > (many/inspectMost+1)*lateTime { // one more if a slot becomes free just then
 			t.Errorf("the sweep took %v", took)
 		}
-		names[100], h.dotnet[100] = "dotnet", true
 		synctest.Wait()
+		names[100], h.dotnet[100] = "dotnet", true
 		begin = time.Now()
 		h.see(names)
 		if took := time.Since(begin); took > 0 {
