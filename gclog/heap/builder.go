@@ -26,15 +26,15 @@ func (pauseError) Timeout() bool { return true }
 
 // A Walk describes the heap walk that a Graph was made of, and what the stream lacks of it.
 type Walk struct {
-	Collection uint32     // number of the collection, 0 if its start is missing
+	Collection uint32     // number of the collection; 0: it is unknown
 	Depth      uint32     // generation that it collected: below 2, objects may be dead
 	Reason     clr.Reason // clr.ReasonInduced, if the walk was asked for
-	Start, End int64      // of the collection, in nanoseconds since parse.Trace.SyncTime
+	Start, End int64      // of the collection, in nanoseconds since parse.Trace.SyncTime; without its start, of the walk
 	Others     int        // other walks in the stream
 
 	Lost       uint64 // events that the runtime dropped during the walk
 	Gaps       bool   // events of the walk are missing, or their counts contradict each other
-	Cut        bool   // the stream ends before the collection does
+	Cut        bool   // the end of the walk is missing
 	Objects    uint64 // that the walk contains
 	References uint64 // that these objects have
 	Unresolved uint64 // references and roots whose object is not in the walk
@@ -60,10 +60,10 @@ type Builder struct {
 	notes     notes         // what any thread has written about collections
 	body      *walk         // whose objects come now; nil: none
 	waiting   []*walk       // that have ended, and whose start has not come
+	ended     int64         // when the last collection before the next walk ended
 	best      *walk         // the walk to use: the first complete one of a full collection, else the best
 	connected chan *locator // receives what Graph starts with, if that began when the walk to use was complete
 	seen      int           // walks
-	startless *walk         // the largest walk whose start has not come, used if there is no other
 
 	undeclared bool // there were events of unknown kinds, which may have been the walk's
 }
@@ -245,7 +245,7 @@ func (b *Builder) walk(at int64, i int, index uint32) *walk {
 		return nil
 	}
 	if w := b.body; w != nil && i != noIndex && index == 0 && w.next[i] > 0 { // the end was lost
-		b.cut()
+		b.cut(at)
 	}
 	if b.body == nil {
 		b.body = b.newWalk(at)
@@ -293,7 +293,7 @@ func (b *Builder) method(e *clr.Method) {
 // newWalk returns a walk that begins.
 func (b *Builder) newWalk(at int64) *walk {
 	return &walk{
-		opened: at, notes: &b.notes, counting: b.counting, codes: b.codes, places: &places{},
+		opened: at, after: b.ended, notes: &b.notes, counting: b.counting, codes: b.codes, places: &places{},
 		large: map[Object]uint64{}, known: map[rawRoot]bool{},
 	}
 }
@@ -327,28 +327,33 @@ func (b *Builder) end(at int64, e *clr.GCEnd) {
 	}
 	if b.body != nil && at >= b.body.opened {
 		if s := b.notes.startOf(e.Count); s != nil && s.at > b.body.opened { // the end of the walk was lost
-			b.cut()
+			b.cut(at)
 		} else {
-			b.finish(at, e.Count, s)
+			b.finish(at, e, s)
 		}
 	}
+	b.ended = at
 	b.forget(at)
 }
 
 // finish ends a walk, given the start of its collection if that has come.
-func (b *Builder) finish(at int64, number uint32, s *startNote) {
+func (b *Builder) finish(at int64, e *clr.GCEnd, s *startNote) {
 	w := b.body
 	b.body = nil
 	if w.Objects == 0 {
 		return
 	}
 	b.seen++
-	w.Collection, w.End = number, at
+	w.Collection, w.Depth, w.End = e.Count, e.Depth, at
 	if s != nil {
 		b.choose(w, s)
-	} else {
-		b.waiting = append(b.waiting[max(0, len(b.waiting)-mostWaiting+1):], w)
+		return
 	}
+	if len(b.waiting) == mostWaiting {
+		b.chooseStartless(b.waiting[0])
+		b.waiting = slices.Delete(b.waiting, 0, 1)
+	}
+	b.waiting = append(b.waiting, w)
 }
 
 // forget removes the notes up to a time that nothing needs any more.
@@ -359,7 +364,7 @@ func (b *Builder) forget(at int64) {
 	b.dropWaiting()
 	from, to := int64(never), int64(never)
 	if b.best != nil {
-		from, to = b.best.Start, b.best.until()
+		from, to = b.best.from, b.best.until()
 	}
 	b.notes.forget(at, from, to)
 }
@@ -367,52 +372,68 @@ func (b *Builder) forget(at int64) {
 // dropWaiting gives up the hope that the starts of walks come.
 func (b *Builder) dropWaiting() {
 	for _, w := range b.waiting {
-		b.keepStartless(w)
+		b.chooseStartless(w)
 	}
 	b.waiting = nil
 }
 
-// keepStartless keeps a walk whose start has not come: nobody knows which generations were collected.
-func (b *Builder) keepStartless(w *walk) {
-	w.Collection, w.Start, w.Gaps = 0, w.opened, true
-	if b.startless == nil || w.Objects > b.startless.Objects {
-		b.startless = w
-	}
-}
-
-// cut ends a walk whose end does not come.
-func (b *Builder) cut() {
+// cut ends a walk whose end does not come, as is noticed at a time.
+func (b *Builder) cut(at int64) {
 	w := b.body
 	b.body = nil
+	b.ended = w.opened
 	if w.Objects == 0 {
 		return
 	}
 	b.seen++
-	w.Cut = true
-	if s := b.notes.startBefore(w.opened); s != nil {
+	w.Cut, w.cutAt = true, at
+	if s := w.start(); s != nil {
 		w.Collection = s.Count
 		b.choose(w, s)
 	} else {
-		b.keepStartless(w)
+		b.chooseStartless(w)
 	}
 }
 
 // choose chooses between a walk that has ended and the best before it.
 func (b *Builder) choose(w *walk, s *startNote) {
-	w.Start, w.Depth, w.Reason, w.blocking = s.at, s.Depth, s.Reason, s.Type == clr.TypeBlocking
-	w.Lost = b.notes.lost(w.Start, w.until())
+	w.Start, w.from, w.Depth, w.Reason, w.blocking = s.at, s.at, s.Depth, s.Reason, s.Type == clr.TypeBlocking
+	b.prefer(w)
+}
+
+// chooseStartless does so if the start of the collection is missing.
+func (b *Builder) chooseStartless(w *walk) {
+	w.Start, w.from, w.Gaps = w.opened, w.after, true
+	b.prefer(w)
+}
+
+func (b *Builder) prefer(w *walk) {
+	w.Lost = b.notes.lost(w.from, w.until())
 	if w.References != w.edges {
 		w.Gaps = true
 	}
-	if b.best != nil && w.rank() <= b.best.rank() {
+	if b.best != nil && !w.better(b.best) {
 		return
 	}
 	b.best = w
-	if b.Done() && !b.counting && !b.undeclared {
+	if !b.Done() {
+		return
+	}
+	b.waiting = nil
+	if !b.counting && !b.undeclared {
 		// What follows takes the runtime up to 100 ms: it sleeps before it ends its session.
 		b.connected = make(chan *locator, 1)
 		go func() { b.connected <- b.connect(w) }()
 	}
+}
+
+// better reports whether a walk is to be used rather than another one: of those that lack something,
+// the one with more objects.
+func (w *walk) better(than *walk) bool {
+	if !w.Complete() && !than.Complete() && w.Objects != than.Objects {
+		return w.Objects > than.Objects
+	}
+	return w.rank() > than.rank()
 }
 
 // perfect is the rank of a complete walk after a full blocking collection.
@@ -431,19 +452,19 @@ func (w *walk) rank() (n int) {
 // result returns the walk to use when the stream has ended, or nil.
 func (b *Builder) result() *walk {
 	if b.body != nil {
-		b.cut()
+		b.cut(never)
 	}
 	b.dropWaiting()
-	w := cmp.Or(b.best, b.startless)
+	w := b.best
 	if w == nil {
 		return nil
 	}
-	w.Lost = b.notes.lost(w.Start, w.until())
+	w.Lost = b.notes.lost(w.from, w.until())
+	w.Others = b.seen - 1
+	w.Gaps = w.Gaps || b.undeclared
 	if w.counting {
 		w.endCount(b.pointerSize)
 	}
-	w.Others = b.seen - 1
-	w.Gaps = w.Gaps || b.undeclared
 	return w
 }
 
@@ -461,14 +482,16 @@ func (b *Builder) Graph() (*Graph, error) {
 	if l == nil {
 		l = b.connect(w)
 	}
-	b.best, b.startless, b.connected = nil, nil, nil
+	b.best, b.connected = nil, nil
 	g := l.g
 	g.Walk.Lost, g.Walk.Gaps, g.Walk.Others = w.Lost, w.Gaps, w.Others
 	g.Process, g.Modules = b.process, b.modules
-	if !w.Complete() { // references carry no source: after a gap nobody knows whose they are
+	if w.Complete() {
+		g.ages = b.notes.layout(w.Start, w.opened).ages(g.address)
+		g.regions = b.notes.after(w.Start, w.opened, w.until())
+	} else { // references carry no source: after a gap nobody knows whose they are
 		g.first, g.target = make([]uint32, len(g.address)+1), nil
 	}
-	g.ages = b.notes.layout(w.Start, w.opened).ages(g.address)
 	l.resolveStatics(w, b.newTypeTable(w))
 	l.resolveRoots(w)
 	for id, name := range b.methods {
@@ -476,7 +499,6 @@ func (b *Builder) Graph() (*Graph, error) {
 			g.addMethod(id, name)
 		}
 	}
-	g.regions = b.notes.after(w.Start, w.opened, w.until())
 	return g, nil
 }
 

@@ -244,8 +244,8 @@ func TestMissingEvents(t *testing.T) {
 		tried[id]++
 		switch id {
 		case clr.IDGCStart:
-			if err != nil || g.Walk.Complete() || g.Walk.Collection != 0 || g.Len() != whole.Len() || g.NumReferences() > 0 || g.Generation(0) != heap.UnknownGeneration {
-				t.Errorf("without GCStart: %+v, %v", g.Walk, err)
+			if err != nil || g.Walk.Complete() || g.Walk.Collection != whole.Walk.Collection || g.Walk.Depth != 2 || g.Len() != whole.Len() || g.NumReferences() > 0 || g.Generation(0) != heap.UnknownGeneration {
+				t.Errorf("without GCStart: %+v, %v", g, err)
 			}
 		case clr.IDGCBulkNode, clr.IDGCBulkEdge, clr.IDGCEnd:
 			if err != nil || g.Walk.Complete() || g.NumReferences() > 0 {
@@ -339,6 +339,60 @@ func TestWalks(t *testing.T) {
 	}
 	if g, err := build(slices.Concat(types, program), pointerSize); !errors.Is(err, heap.ErrNoWalk) {
 		t.Errorf("no walk: %v, %v", g, err)
+	}
+}
+
+// TestEndsMissing: a walk whose start or end is missing takes nothing from the collections before and
+// after it, and the walk with more objects is used.
+func TestEndsMissing(t *testing.T) {
+	list, pointerSize := recorded(t, small)
+	at := func(id int) int {
+		return slices.IndexFunc(list, func(e parse.Event) bool { return e.Meta.EventID == id })
+	}
+	whole := list[at(clr.IDGCStart) : at(clr.IDGCEnd)+1]
+	types := list[:at(clr.IDGCStart)]
+	long := whole[len(whole)-1].Time - whole[0].Time + 1000
+	without := func(list []parse.Event, ids ...int) []parse.Event {
+		return slices.DeleteFunc(slices.Clone(list), func(e parse.Event) bool { return slices.Contains(ids, e.Meta.EventID) })
+	}
+	of := func(collection byte, list []parse.Event) []parse.Event { // a later one, by its number
+		again := slices.Clone(list)
+		for i := range again {
+			again[i].Time += long * int64(collection)
+			if id := again[i].Meta.EventID; id == clr.IDGCStart || id == clr.IDGCEnd {
+				again[i].Payload = append([]byte{collection, 0, 0, 0}, again[i].Payload[4:]...)
+			}
+		}
+		return again
+	}
+	program := without(whole, clr.IDGCBulkNode, clr.IDGCBulkEdge, clr.IDGCBulkRootEdge)
+	short := whole[:at(clr.IDGCBulkNode)-len(types)+1]
+	const start, end = clr.IDGCStart, clr.IDGCEnd
+	for _, c := range []struct {
+		name       string
+		events     []parse.Event
+		collection uint32
+		cut        bool
+	}{
+		{"both, after another collection", slices.Concat(of(1, program), of(2, without(whole, start, end))), 0, true},
+		{"both, between others", slices.Concat(of(1, program), of(2, without(whole, start, end)), of(3, program)), 0, true},
+		{"the start, before one that is cut off", slices.Concat(of(1, without(whole, start)), of(2, short)), 1, false},
+		{"the start, after one that is cut off", slices.Concat(of(1, short), of(2, without(whole, start))), 2, false},
+		{"the end, before others", slices.Concat(of(1, without(whole, end)), of(2, program), of(3, program)), 1, true},
+		{"the starts of many", slices.Concat(of(1, without(whole, start)), of(2, without(whole, start)), of(3, without(short, start)), of(4, program)), 1, false},
+	} {
+		b := pass(slices.Concat(types, c.events), heap.NewBuilder(pointerSize), pointerSize)
+		b.Loss(list[0].Time+long*9, 5) // much later
+		g, err := b.Graph()
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		w := &g.Walk
+		later := c.name != "both, after another collection" // else the stream may have lost the rest of it
+		if g.Len() != 7095 || w.Collection != c.collection || w.Cut != c.cut || w.Complete() || later && w.Lost > 0 || g.Generation(0) != heap.UnknownGeneration {
+			t.Errorf("%s: %d objects, %v, %+v", c.name, g.Len(), g.Generation(0), *w)
+		}
 	}
 }
 

@@ -11,6 +11,9 @@ type walk struct {
 	Walk
 	blocking bool
 	opened   int64      // when its first event about objects was written
+	after    int64      // when the collection before it ended
+	from     int64      // what was lost from then on may be about it
+	cutAt    int64      // when it was noticed that its end is missing
 	notes    *notes     // of the Builder
 	counting bool       // objects are counted, not stored
 	held     *heldNodes // those that are not counted yet; nil if none are held any more
@@ -146,18 +149,26 @@ func (w *walk) count(n clr.Node, pointerSize int) {
 // until returns the time up to which events are about the collection.
 func (w *walk) until() int64 {
 	if w.Cut {
-		return never
+		return w.cutAt
 	}
 	return w.End
 }
 
-// endCount counts what is held. If the generations of what was counted before are wrong, none is
-// known.
+// start returns the start of its collection, as far as is known, or nil.
+func (w *walk) start() *startNote {
+	if s := w.notes.startBefore(w.opened); s != nil && s.at >= w.after {
+		return s
+	}
+	return nil
+}
+
+// endCount counts what is held. If the generations of what was counted before are wrong, or something
+// is missing, none is known.
 func (w *walk) endCount(pointerSize int) {
 	if w.held != nil {
 		w.countHeld(w.Start, pointerSize)
 	}
-	if w.counted == nil || *w.counted == w.notes.basis(w.Start, w.opened) && !w.notes.full {
+	if w.Complete() && (w.counted == nil || *w.counted == w.notes.basis(w.Start, w.opened) && !w.notes.full) {
 		return
 	}
 	for i := range w.counts {
@@ -169,7 +180,7 @@ func (w *walk) endCount(pointerSize int) {
 // countEarly counts the objects that are held because there are too many.
 func (w *walk) countEarly(pointerSize int) {
 	start := int64(never) // unknown
-	if s := w.notes.startBefore(w.opened); s != nil {
+	if s := w.start(); s != nil {
 		start = s.at
 	}
 	known := w.notes.basis(start, w.opened)

@@ -269,6 +269,8 @@ func (o *SnapshotOptions) walk(ctx context.Context, t *session.Target, hold *ses
 		return 0, &session.TargetError{PID: t.PID, Cause: session.CauseNoSuchProcess, Kind: "ended", Detail: "exited before its heap was walked"}
 	case !r.some:
 		return 0, ErrNoWalk
+	case !r.walked && !r.cut: // its start may be lost
+		return max(r.number, r.ended), nil
 	}
 	return r.number, nil
 }

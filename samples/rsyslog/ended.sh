@@ -5,9 +5,6 @@ cd "${1:-/var/log/gclog}" || exit
 for f in ./*.json; do
 	case $f in *-20[0-9][0-9]-[0-9][0-9]-[0-9][0-9]T*.json) continue ;; esac
 	if [ -f "$f" ] && tail -n 1 "$f" | grep -q '"action":"gc-session-end"'; then
-		archived=${f%.json}-$(date -u +%Y-%m-%dT%H-%M-%S)
-		ms=0 # gclog may have rotated in the same second
-		while [ -e "$archived.$(printf %03d $ms).json" ]; do ms=$((ms + 1)); done
-		mv -n "$f" "$archived.$(printf %03d $ms).json"
+		mv -n "$f" "${f%.json}-$(date -u +%Y-%m-%dT%H-%M-%S.999).json" # later than what gclog has named
 	fi
 done
