@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -555,28 +556,28 @@ func TestOutcomeForNobody(t *testing.T) {
 	cmd := exec.Command(publicCopy(t))
 	cmd.Env = helperEnviron("process", specVariable+"="+string(b))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
-	var out strings.Builder
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd.Stdout = &out
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	waitUntil(t, "the watch", func() bool { return openedBy(cmd.Process.Pid, fmt.Sprintf("/proc/%d/stat", p.pid)) })
+	out := bufio.NewReader(stdout)
+	watching, _ := out.ReadString('\n')
 	_ = p.hold.Close()
 	waitState(t, p.pid, "Z")
 	_ = in.Close()
-	if err := cmd.Wait(); err != nil || out.String() != "{Known:false Exited:true Code:0 Signal:0 OOM:false Unseen:false}\n" {
-		t.Errorf("%q, error %v", out.String(), err)
+	outcome, _ := out.ReadString('\n')
+	if err := cmd.Wait(); err != nil || watching != "watching\n" || outcome != "{Known:false Exited:true Code:0 Signal:0 OOM:false Unseen:false}\n" {
+		t.Errorf("%q, %q, error %v: %s", watching, outcome, err, stderr.String())
 	}
-}
-
-// openedBy reports whether a process has a file open.
-func openedBy(pid int, path string) bool {
-	links, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
-	return slices.ContainsFunc(links, func(link string) bool { to, _ := os.Readlink(link); return to == path })
 }
 
 // TestFamilyCount: members are counted whatever program they run, including new ones and those that

@@ -81,6 +81,7 @@ func helpProcess() error {
 		}
 		w := p.Watch()
 		w.WithoutPidfd()
+		fmt.Println("watching")
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		fmt.Printf("%+v\n", w.Outcome())
 		return nil
