@@ -43,7 +43,7 @@ func (t *Target) Ends(ctx context.Context, within time.Duration) bool {
 	deadline := time.Now().Add(within)
 	for t.Alive() {
 		if ctx.Err() != nil || time.Now().After(deadline) {
-			return false
+			return !t.Alive()
 		}
 		time.Sleep(10 * time.Millisecond)
 	}

@@ -283,24 +283,26 @@ func TestSweepLateGone(t *testing.T) {
 
 // TestSweepUnreachable: the environment of a process that cannot be reached is not kept.
 func TestSweepUnreachable(t *testing.T) {
-	h := newHost()
-	h.inspect = func(pid int) *session.Listed {
-		l := &session.Listed{Err: &session.TargetError{PID: pid, Cause: session.CauseNoSocket, Detail: "has no socket"}}
-		l.PID, l.StartKey, l.Name, l.Environ = pid, uint64(pid-stranger), "orders", map[string]string{"SECRET": "a secret value"}
-		return l
-	}
-	var list []*unreachable
-	h.swept = func(l []*unreachable) { list = l }
-	h.see(map[int]string{7: "dotnet"})
-	if len(h.passed) > 0 {
-		t.Errorf("told %q", h.passed)
-	}
-	if len(list) != 1 || list[0].status.Process != "orders" || list[0].status.Why == "" || list[0].start != 7 {
-		t.Fatalf("%+v", list)
-	}
-	if kept := fmt.Sprintf("%+v", *list[0]); strings.Contains(kept, "secret") {
-		t.Errorf("it keeps %s", kept)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost()
+		h.inspect = func(pid int) *session.Listed {
+			l := &session.Listed{Err: &session.TargetError{PID: pid, Cause: session.CauseNoSocket, Detail: "has no socket"}}
+			l.PID, l.StartKey, l.Name, l.Environ = pid, uint64(pid-stranger), "orders", map[string]string{"SECRET": "a secret value"}
+			return l
+		}
+		var list []*unreachable
+		h.swept = func(l []*unreachable) { list = l }
+		h.see(map[int]string{7: "dotnet"})
+		if len(h.passed) > 0 {
+			t.Errorf("told %q", h.passed)
+		}
+		if len(list) != 1 || list[0].status.Process != "orders" || list[0].status.Why == "" || list[0].start != 7 {
+			t.Fatalf("%+v", list)
+		}
+		if kept := fmt.Sprintf("%+v", *list[0]); strings.Contains(kept, "secret") {
+			t.Errorf("it keeps %s", kept)
+		}
+	})
 }
 
 // TestSweepStuck: what gclog cannot find out is reported.
@@ -392,11 +394,13 @@ func TestSoon(t *testing.T) {
 
 // TestSweepSelf: gclog does not inspect itself.
 func TestSweepSelf(t *testing.T) {
-	h := newHost()
-	h.sweep([]session.Sighting{{PID: os.Getpid(), StartKey: 1, Name: "gclog"}, {PID: stranger + 7, StartKey: 7, Name: "other"}})
-	if len(h.inspected) != 1 || h.inspected[7] != 1 || len(h.known) != 1 {
-		t.Errorf("inspected are %v", h.inspected)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost()
+		h.sweep([]session.Sighting{{PID: os.Getpid(), StartKey: 1, Name: "gclog"}, {PID: stranger + 7, StartKey: 7, Name: "other"}})
+		if len(h.inspected) != 1 || h.inspected[7] != 1 || len(h.known) != 1 {
+			t.Errorf("inspected are %v", h.inspected)
+		}
+	})
 }
 
 // TestSweepDefect: a panic during an inspection is reported, and the others are found.
@@ -521,35 +525,39 @@ func TestSweepMixed(t *testing.T) {
 // TestSweepAllGone: the exit of several processes is reported in the same sweep, and one that can
 // no longer be reached is listed as unreachable.
 func TestSweepAllGone(t *testing.T) {
-	h := newHost()
-	names := map[int]string{}
-	for pid := 1; pid <= 9; pid++ {
-		names[pid], h.dotnet[pid] = "dotnet", true
-	}
-	h.see(names)
-	h.targets = nil
-	h.see(map[int]string{5: "dotnet"})
-	if len(h.targets) != 8 || len(h.known) != 1 {
-		t.Errorf("the sweeper told %q, and knows %d", h.targets, len(h.known))
-	}
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost()
+		names := map[int]string{}
+		for pid := 1; pid <= 9; pid++ {
+			names[pid], h.dotnet[pid] = "dotnet", true
+		}
+		h.see(names)
+		h.targets = nil
+		h.see(map[int]string{5: "dotnet"})
+		if len(h.targets) != 8 || len(h.known) != 1 {
+			t.Errorf("the sweeper told %q, and knows %d", h.targets, len(h.known))
+		}
+	})
 }
 
 // TestSweepOther: a process that is to be ignored is not found, nor is one whose pid was reused in
 // the meantime.
 func TestSweepOther(t *testing.T) {
-	h := newHost()
-	h.inspect = func(number int) *session.Listed {
-		l := &session.Listed{Process: session.Process{PID: number, StartKey: uint64(number - stranger)}}
-		switch l.StartKey {
-		case 7:
-			l.Environ = map[string]string{"GCLOG_IGNORE": "1"}
-		case 8:
-			l.StartKey++
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost()
+		h.inspect = func(number int) *session.Listed {
+			l := &session.Listed{Process: session.Process{PID: number, StartKey: uint64(number - stranger)}}
+			switch l.StartKey {
+			case 7:
+				l.Environ = map[string]string{"GCLOG_IGNORE": "1"}
+			case 8:
+				l.StartKey++
+			}
+			return l
 		}
-		return l
-	}
-	h.see(map[int]string{7: "dotnet", 8: "dotnet", 9: "dotnet"})
-	h.expect(t, "found 9")
+		h.see(map[int]string{7: "dotnet", 8: "dotnet", 9: "dotnet"})
+		h.expect(t, "found 9")
+	})
 }
 
 // TestSweepSlow: a sweep waits for slow inspections as long as some are completed.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -114,7 +115,7 @@ func TestRecordings(t *testing.T) {
 	forEach(t, func(t *testing.T, s *stream) {
 		r := seeded(t)
 		for range 4 {
-			checkWindow(t, s, r)
+			synctest.Test(t, func(t *testing.T) { checkWindow(t, s, r) })
 		}
 	})
 }
@@ -243,10 +244,12 @@ func TestSameRecord(t *testing.T) {
 				Time: s.trace.SyncTime.Add(time.Duration(d.Start)), Ticks: d.StartTicks, Duration: time.Duration(end(d) - d.Start),
 				Before: time.Duration(d.Start-log.first(full)) + time.Millisecond, After: time.Duration(r.Int64N(1e9)),
 			}
-			o := NewMemory(64 << 20).NewRecorder(trigger.Before)
 			var file bytes.Buffer
-			writeOnly(t, feed(t, s, o.NewRing(), r, trigger), &file)
-			o.Close()
+			synctest.Test(t, func(t *testing.T) {
+				o := NewMemory(64 << 20).NewRecorder(trigger.Before)
+				defer o.Close()
+				writeOnly(t, feed(t, s, o.NewRing(), r, trigger), &file)
+			})
 			part := reduce(t, file.Bytes())
 			at := slices.IndexFunc(part.gcs, func(x *gclog.GCDetails) bool { return x.Number == d.Number })
 			if at < 0 {

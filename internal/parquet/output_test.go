@@ -199,11 +199,11 @@ func crashed(t *testing.T) []byte {
 		a.GC(collection(i+1, float64(i)))
 	}
 	b.End(&formats.End{At: 1e9, Reason: formats.EndExited})
-	var journal []byte
-	await(t, "the journal is written", func() bool {
-		journal, _ = os.ReadFile(filepath.Join(dir, journalName("h")))
-		return bytes.Contains(journal, []byte{entryRow}) && len(journal) > 13*50
-	})
+	if !o.do(t.Context(), func() { o.flush() }) {
+		t.Fatal("the journal is not written")
+	}
+	journal, err := os.ReadFile(filepath.Join(dir, journalName("h")))
+	must(t)(err)
 	return journal
 }
 

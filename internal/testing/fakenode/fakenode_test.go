@@ -361,7 +361,8 @@ func TestRequests(t *testing.T) {
 	w := watch(t, r)
 	target.Client.Timeout = 50 * time.Millisecond
 	r.Stop()
-	if _, err := target.ProcessInfo(context.Background()); !errors.Is(err, session.ErrNoAnswer) || !target.Stopped() {
+	waitFor(t, "the stop", target.Stopped)
+	if _, err := target.ProcessInfo(context.Background()); !errors.Is(err, session.ErrNoAnswer) {
 		t.Errorf("stopped: %v", err)
 	}
 	r.Continue()
