@@ -194,7 +194,7 @@ control: {socket: ""}
 	w.stop()
 	said := w.said.take()
 	for _, want := range []string{
-		`"message":"ready"`, `"message":"cannot reach a .NET process: `, `"exit_code":4`, `"message":"ending"`, `"message":"gclog daemon stopped`,
+		`"unreachable":1,"message":"ready"`, `"message":"cannot reach a .NET process: `, `"exit_code":4`, `"message":"ending"`, `"message":"gclog daemon stopped`,
 	} {
 		if !strings.Contains(said, want) {
 			t.Errorf("it does not say %s, but\n%s", want, said)
