@@ -344,7 +344,7 @@ func (b *Builder) finish(at int64, e *clr.GCEnd, s *startNote) {
 		return
 	}
 	b.seen++
-	w.Collection, w.Depth, w.End = e.Count, e.Depth, at
+	w.Collection, w.Depth, w.End, w.until = e.Count, e.Depth, at, at
 	if s != nil {
 		b.choose(w, s)
 		return
@@ -364,7 +364,7 @@ func (b *Builder) forget(at int64) {
 	b.dropWaiting()
 	from, to := int64(never), int64(never)
 	if b.best != nil {
-		from, to = b.best.from, b.best.until()
+		from, to = b.best.from, b.best.until
 	}
 	b.notes.forget(at, from, to)
 }
@@ -386,7 +386,7 @@ func (b *Builder) cut(at int64) {
 		return
 	}
 	b.seen++
-	w.Cut, w.cutAt = true, at
+	w.Cut, w.until = true, at
 	if s := w.start(); s != nil {
 		w.Collection = s.Count
 		b.choose(w, s)
@@ -408,7 +408,7 @@ func (b *Builder) chooseStartless(w *walk) {
 }
 
 func (b *Builder) prefer(w *walk) {
-	w.Lost = b.notes.lost(w.from, w.until())
+	w.Lost = b.notes.lost(w.from, w.until)
 	if w.References != w.edges {
 		w.Gaps = true
 	}
@@ -459,7 +459,7 @@ func (b *Builder) result() *walk {
 	if w == nil {
 		return nil
 	}
-	w.Lost = b.notes.lost(w.from, w.until())
+	w.Lost = b.notes.lost(w.from, w.until)
 	w.Others = b.seen - 1
 	w.Gaps = w.Gaps || b.undeclared
 	if w.counting {
@@ -488,7 +488,7 @@ func (b *Builder) Graph() (*Graph, error) {
 	g.Process, g.Modules = b.process, b.modules
 	if w.Complete() {
 		g.ages = b.notes.layout(w.Start, w.opened).ages(g.address)
-		g.regions = b.notes.after(w.Start, w.opened, w.until())
+		g.regions = b.notes.after(w.Start, w.opened, w.until)
 	} else { // references carry no source: after a gap nobody knows whose they are
 		g.first, g.target = make([]uint32, len(g.address)+1), nil
 	}

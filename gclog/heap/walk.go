@@ -13,7 +13,7 @@ type walk struct {
 	opened   int64      // when its first event about objects was written
 	after    int64      // when the collection before it ended
 	from     int64      // what was lost from then on may be about it
-	cutAt    int64      // when it was noticed that its end is missing
+	until    int64      // what was written up to then may be about it: its end, or when that was found to be missing
 	notes    *notes     // of the Builder
 	counting bool       // objects are counted, not stored
 	held     *heldNodes // those that are not counted yet; nil if none are held any more
@@ -144,14 +144,6 @@ func (w *walk) count(n clr.Node, pointerSize int) {
 		w.countEarly(pointerSize)
 	}
 	w.countOne(n, pointerSize)
-}
-
-// until returns the time up to which events are about the collection.
-func (w *walk) until() int64 {
-	if w.Cut {
-		return w.cutAt
-	}
-	return w.End
 }
 
 // start returns the start of its collection, as far as is known, or nil.

@@ -157,6 +157,19 @@ func (e *exporting) finish(t *testing.T) (lost uint64) {
 	return e.Close(ctx)
 }
 
+// closeOnce closes it, and ends what it still tries once something is the case.
+func (e *exporting) closeOnce(t *testing.T, is func() bool) (lost uint64) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	go func() {
+		for ; !is() && ctx.Err() == nil; time.Sleep(time.Millisecond) {
+		}
+		cancel()
+	}()
+	return e.Close(ctx)
+}
+
 // TestRetries: what a server could accept later is sent again; each record arrives once.
 func TestRetries(t *testing.T) {
 	s := newServer(t, false, status(503, "Retry-After", "1"), status(429), hangUp, status(502), status(504))
@@ -308,14 +321,7 @@ func TestSignals(t *testing.T) {
 		t.Errorf("%+v\n%s", n, e.says())
 	}
 	const logs = "1 2 3 4 4 4"
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	go func() { // the pauses are never accepted
-		for ; !strings.HasPrefix(s.numbers(), logs) && ctx.Err() == nil; time.Sleep(time.Millisecond) {
-		}
-		cancel()
-	}()
-	if lost := e.Close(ctx); lost == 0 || !strings.HasPrefix(s.numbers(), logs) {
+	if lost := e.closeOnce(t, func() bool { return strings.HasPrefix(s.numbers(), logs) }); lost == 0 || !strings.HasPrefix(s.numbers(), logs) {
 		t.Errorf("%d lost, arrived: %.100s", lost, s.numbers())
 	}
 }
@@ -373,14 +379,7 @@ func TestTLS(t *testing.T) {
 	wrong := newExporting(t, config.OTLP{Endpoint: s.URL})
 	wrong.gc(1)
 	const why = "certificate signed by unknown authority"
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	go func() { // it would try again
-		for ; !strings.Contains(wrong.says(), why) && ctx.Err() == nil; time.Sleep(time.Millisecond) {
-		}
-		cancel()
-	}()
-	if lost := wrong.Close(ctx); lost != 1 || !strings.Contains(wrong.says(), why) {
+	if lost := wrong.closeOnce(t, func() bool { return strings.Contains(wrong.says(), why) }); lost != 1 || !strings.Contains(wrong.says(), why) {
 		t.Errorf("%d lost\n%s", lost, wrong.says())
 	}
 	e := newExporting(t, config.OTLP{Endpoint: s.URL, ClientCertificate: file("own.pem", "CERTIFICATE", own.Certificate[0]), ClientKey: file("key.pem", "PRIVATE KEY", key)}, "OTEL_EXPORTER_OTLP_CERTIFICATE="+ca)
