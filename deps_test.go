@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gclog/gclog/internal/testing/recordings"
+	"github.com/gclog/gclog/internal/testing/extent"
 )
 
 const module = "github.com/gclog/gclog"
@@ -98,7 +98,9 @@ var arrows = map[string][]string{
 	"internal/testing/child":            {},
 	"internal/testing/fakefuse":         {"internal/testing/child", "golang.org/x/sys/unix"},
 	"internal/testing/fakenode":         {"internal/fakeruntime", "internal/testing/nettracetest", "parse/clr", "github.com/prometheus/procfs", "golang.org/x/sys/unix"},
-	"internal/testing/recordings":       {},
+	"internal/testing/recordings":       {"internal/testing/extent"},
+	"internal/testing/extent":           {},
+	"internal/testing/known":            {},
 	"internal/testing/harmless":         {},
 	"internal/testing/fleet":            {"formats", "gclog", "internal/output", "internal/testing/recordings", "parse/clr"},
 	"internal/testing/fleet/growth":     {"formats", "gclog", "internal/attach", "internal/parquet", "internal/unpack", "parse", "parse/clr"},
@@ -302,7 +304,7 @@ func exportedReceiver(r *ast.FieldList) bool {
 
 // TestNothingOfThisMachine: no file contains a path of the machine on which it was written.
 func TestNothingOfThisMachine(t *testing.T) {
-	recordings.Long(t)
+	extent.Long(t)
 	out, err := exec.Command("git", "ls-files", "-z").Output()
 	if err != nil {
 		t.Skip("not a git checkout")

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gclog/gclog/internal/testing/recordings"
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/goccy/go-yaml"
 )
 
@@ -60,7 +60,7 @@ func TestPrometheusRules(t *testing.T) {
 // TestAlerts: each alert has a severity, texts, a unit test that it fires and one that it does not,
 // and its runbook.
 func TestAlerts(t *testing.T) {
-	recordings.Long(t)
+	extent.Long(t)
 	var tests struct {
 		Tests []struct {
 			Alerts []struct {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
@@ -22,7 +23,7 @@ var noTimes = regexp.MustCompile(`^[^,]*(,(?:[^,]*,){24})[^,]*(.*,)[^,]*((?:,[^,
 // TestCorruption: whatever a stream contains, every line made from it is whole, and contains
 // nothing negative.
 func TestCorruption(t *testing.T) {
-	recordings.Long(t)
+	extent.Long(t)
 	const n = 1_500
 	seed := uint64(time.Now().UnixNano())
 	rnd := rand.New(rand.NewPCG(seed, 0))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/generated"
 	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/parse"
@@ -244,7 +245,7 @@ func (x *conversion) check(t *testing.T, name string) {
 // TestFromAnywhere: a log that starts and ends anywhere, as that of a session does, follows the
 // rules too. It contains all pauses that were reported.
 func TestFromAnywhere(t *testing.T) {
-	recordings.Long(t)
+	extent.Long(t)
 	const places = 8
 	for _, tr := range recordings.Repository(t) {
 		t.Run(tr.Name, func(t *testing.T) {

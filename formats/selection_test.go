@@ -11,6 +11,7 @@ import (
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/generated"
 	"github.com/gclog/gclog/internal/testing/recordings"
 )
@@ -68,7 +69,7 @@ var (
 // TestSelections: a selection contains exactly its part of the whole log, line by line, and each
 // kind of line has its only form.
 func TestSelections(t *testing.T) {
-	recordings.Long(t)
+	extent.Long(t)
 	names := formats.TagSets()
 	decorated := regexp.MustCompile(`^\[([a-z]+)\]\[([a-z,]+)\] (.*)$`)
 	for _, recording := range []string{"net10-datas-bgc", "core31-svr-induced", "net9-wks-attach"} {

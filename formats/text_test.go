@@ -14,6 +14,7 @@ import (
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/generated"
 	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/parse/clr"
@@ -401,7 +402,7 @@ func blocking(number uint32) *gclog.GCDetails {
 // TestTextFits: on a terminal of any width no line is wider, each pause is shown, and nothing but
 // columns is left out.
 func TestTextFits(t *testing.T) {
-	recordings.Long(t)
+	extent.Long(t)
 	for _, tr := range recordings.Repository(t) {
 		r, _ := readReplay(recordings.Read(t, tr.Path)) // some are truncated: what comes before that is sufficient
 		_, full := written(t, "text", formats.Options{Process: r.process}, func(w *formats.Writer) { r.replayTo(w) })

@@ -14,8 +14,8 @@ import (
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/generated"
-	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
 // TestZeroIsKnown: 0 is a known duration. No format writes it like an unknown one.
@@ -116,7 +116,7 @@ func leaves(v reflect.Value, path string, f func(path string, v reflect.Value)) 
 // of a collection's details is 0 (also false, or empty), 1 or -1 (all bits set). Values that make
 // no such difference have no line there.
 func TestWhatIsUnknown(t *testing.T) {
-	recordings.Long(t)
+	extent.Long(t)
 	var out strings.Builder
 	d := inKiB()
 	whole := namesOf(t, d)

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/gclog/gclog/gclog"
-	"github.com/gclog/gclog/internal/testing/recordings"
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/parse/clr"
 )
@@ -212,7 +212,7 @@ func TestRanges(t *testing.T) {
 
 // TestManyProcesses: a stream may have 16,384 processes; those beyond are ignored.
 func TestManyProcesses(t *testing.T) {
-	recordings.Long(t)
+	extent.Long(t)
 	p := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return nil })
 	p.Begin(&parse.Trace{PointerSize: 8, TicksPerSecond: 1e9})
 	meta := &parse.Metadata{Provider: clr.RuntimeProvider, EventID: clr.IDGCTriggered}

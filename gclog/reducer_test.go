@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/gclog/gclog/gclog"
-	"github.com/gclog/gclog/internal/testing/recordings"
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/parse/clr"
 )
 
@@ -820,7 +820,7 @@ func other(rnd func(int) int) clr.Event {
 
 // TestRandomEvents: whatever events come, the two invariants hold.
 func TestRandomEvents(t *testing.T) {
-	recordings.Long(t)
+	extent.Long(t)
 	for seed := range uint64(2000) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		s := random(rnd.IntN, 300)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/internal/testing/totals"
 	"github.com/gclog/gclog/parse"
@@ -96,7 +97,7 @@ func (s *summer) GC(d *gclog.GCDetails) {
 // check what is right; this one ensures that no change goes unnoticed. GCLOG_UPDATE=1 rewrites the
 // file.
 func TestTotals(t *testing.T) {
-	recordings.Long(t)
+	extent.Long(t)
 	whole, damaged, wild := totals.Totals{}, totals.Totals{}, totals.Totals{}
 	for _, tr := range recordings.Repository(t) {
 		stream := recordings.Read(t, tr.Path)

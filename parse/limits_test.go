@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/nettracetest"
-	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/parse"
 )
 
@@ -24,7 +24,7 @@ func startV6() *nettracetest.V6 {
 
 // TestLimits: a stream at a limit is read; one item more is rejected.
 func TestLimits(t *testing.T) {
-	recordings.Long(t)
+	extent.Long(t)
 	bytesOf := func(r nettracetest.Row, n int) nettracetest.Row { r.Payload = make([]byte, n); return r }
 	metadata := func(n int, kind func(i int) nettracetest.Kind) []byte {
 		w := &nettracetest.V4{}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/gclog/gclog/internal/testing/recordings"
+	"github.com/gclog/gclog/internal/testing/extent"
 )
 
 // TestSorter: rows of many threads come out oldest first, those with equal times in the order of
@@ -72,7 +72,7 @@ func TestSorter(t *testing.T) {
 // TestArena: a payload is unchanged until it is released, and memory is held exactly as long as it
 // holds a payload.
 func TestArena(t *testing.T) {
-	recordings.Long(t)
+	extent.Long(t)
 	for seed := range uint64(50) {
 		rnd := rand.New(rand.NewPCG(seed, 2))
 		var a arena

@@ -15,6 +15,7 @@ import (
 	"testing/iotest"
 	"time"
 
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/nettracetest"
 	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/parse"
@@ -738,7 +739,7 @@ func small(t testing.TB) map[string][]byte {
 // TestEveryTruncation: a stream truncated anywhere yields a prefix of each thread's events and an
 // error that says where. Only the complete stream yields no error.
 func TestEveryTruncation(t *testing.T) {
-	recordings.Long(t)
+	extent.Long(t)
 	for name, stream := range small(t) {
 		r := parse.NewReader(nil, parse.All)
 		before := 0
@@ -765,7 +766,7 @@ func TestEveryTruncation(t *testing.T) {
 
 // TestCorruption: no wrong byte makes the reader panic, hang, or use memory beyond its limits.
 func TestCorruption(t *testing.T) {
-	recordings.Long(t)
+	extent.Long(t)
 	const n = 100_000
 	seed := uint64(time.Now().UnixNano())
 	rnd := rand.New(rand.NewPCG(seed, 0))
@@ -902,7 +903,7 @@ func heap() uint64 {
 // TestManyLosses: losses are all counted, in bounded memory and time, however many losses and
 // threads a stream has.
 func TestManyLosses(t *testing.T) {
-	recordings.Long(t)
+	extent.Long(t)
 	const n = 150_000
 	for name, fill := range map[string]func(w *nettracetest.V4){
 		"threads that only a sequence point knows": func(w *nettracetest.V4) {

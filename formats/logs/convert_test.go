@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/gclog/gclog/internal/testing/recordings"
+	"github.com/gclog/gclog/internal/testing/extent"
 )
 
 // workers matches the number of heaps. When a background collection starts, the events have only
@@ -13,7 +13,7 @@ var workers = regexp.MustCompile(`workers=\w+|\d+ GC workers|GC workers unknown`
 
 // TestJSONToOthers: a log in another format is the same if converted by way of json.
 func TestJSONToOthers(t *testing.T) {
-	recordings.Long(t)
+	extent.Long(t)
 	forEach(t, func(t *testing.T, stream []byte) {
 		text, all := record(t, stream, "json", facts)
 		switch {

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/gclog"
-	"github.com/gclog/gclog/internal/testing/recordings"
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/parse/clr"
 )
 
@@ -22,7 +22,7 @@ var startTime = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z`)
 
 // TestCSVAgain: a log that is read and written again is the same.
 func TestCSVAgain(t *testing.T) {
-	recordings.Long(t)
+	extent.Long(t)
 	forEach(t, func(t *testing.T, stream []byte) {
 		text, _ := record(t, stream, "csv", nil)
 		if text == nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/gclog"
-	"github.com/gclog/gclog/internal/testing/recordings"
+	"github.com/gclog/gclog/internal/testing/extent"
 )
 
 // A damagedLog is a sample followed by a line of another process: that line must be read whatever
@@ -85,7 +85,7 @@ func TestCut(t *testing.T) {
 }
 
 func TestBitFlips(t *testing.T) {
-	recordings.Long(t)
+	extent.Long(t)
 	const trials = 3000
 	for _, x := range damagedLogs(t) {
 		random := rand.New(rand.NewPCG(3, 4))
@@ -216,7 +216,7 @@ func fuzz(f *testing.F, format string) {
 // TestWildNumbers: numbers that no runtime would report are skipped, or written in every format
 // without harm.
 func TestWildNumbers(t *testing.T) {
-	recordings.Long(t)
+	extent.Long(t)
 	wild := []string{
 		"0", "1", "3", "255", "256", "65535", "4294967295", "4294967296", "72057594037927936", "72057594037927937",
 		"9223372036854775807", "9223372036854775808", "18446744073709551615", "18446744073709551616", "99999999999999999999999", "-1", "1e9", "0.0001", "null", "",

@@ -17,7 +17,7 @@ import (
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/gclog"
-	"github.com/gclog/gclog/internal/testing/recordings"
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/parse/clr"
 )
 
@@ -31,7 +31,7 @@ var docID = regexp.MustCompile(`"gclog_doc_id":"[0-9a-f]{32}",("event":\{[^}]*"a
 
 // TestJSONAgain: a log that is read and written again is the same.
 func TestJSONAgain(t *testing.T) {
-	recordings.Long(t)
+	extent.Long(t)
 	forEach(t, func(t *testing.T, stream []byte) {
 		text, _ := record(t, stream, "json", facts)
 		if text == nil {

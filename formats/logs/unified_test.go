@@ -17,6 +17,7 @@ import (
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/parse/clr"
 )
@@ -610,7 +611,7 @@ func TestOneMillisecond(t *testing.T) {
 // TestSelections: any selection of lines results in records, one for each collection, if it
 // includes DotNet lines; otherwise the log is rejected, immediately if its pauses have ends.
 func TestSelections(t *testing.T) {
-	recordings.Long(t)
+	extent.Long(t)
 	x := sampleLog(t, nil)
 	kinds := []string{"gc", "gc,start", "gc,heap", "gc,stats", "gc,cpu", "gc,init"}
 	for set := 1; set < 1<<len(kinds); set++ {
@@ -810,7 +811,7 @@ func checkSentinel(t *testing.T, text []byte) (skipped logs.Skipped) {
 
 // TestCutLines: a line that was cut off anywhere does not affect other lines.
 func TestCutLines(t *testing.T) {
-	recordings.Long(t)
+	extent.Long(t)
 	lines := strings.SplitAfter(string(sampleLog(t, nil).out.text()), "\n")
 	kinds := map[string]bool{}
 	digits := regexp.MustCompile(`\d+`)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/parse/clr"
@@ -82,7 +83,7 @@ func TestAllocatedHostile(t *testing.T) {
 // runtime sends them: for every 100 KB, with the type of the object that completed them. The margin
 // must contain the true share in 95 of 100 cases, also for a single sample.
 func TestAllocatedError(t *testing.T) {
-	recordings.Long(t)
+	extent.Long(t)
 	r := rand.New(rand.NewPCG(7, 8))
 	sizes := map[string]float64{"System.String": 60, "System.Byte[]": 4000, "Shop.Order": 200, "Shop.Rare": 24}
 	names := slices.Sorted(maps.Keys(sizes))

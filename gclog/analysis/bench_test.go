@@ -7,7 +7,7 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
-	"github.com/gclog/gclog/internal/testing/recordings"
+	"github.com/gclog/gclog/internal/testing/extent"
 )
 
 // longHistory adds a long history: n gen0 collections, every tenth of them a gen1.
@@ -64,7 +64,7 @@ func TestAllocations(t *testing.T) {
 
 // TestMemory checks that half a million collections take 24 bytes each, and nothing live.
 func TestMemory(t *testing.T) {
-	recordings.Long(t)
+	extent.Long(t)
 	for _, x := range []struct {
 		live bool
 		most uint64

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/gclog"
-	"github.com/gclog/gclog/internal/testing/recordings"
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/parse"
 )
 
@@ -28,7 +28,7 @@ const (
 // TestCalibration checks how often chance is mistaken for a difference, and how often a difference
 // is found.
 func TestCalibration(t *testing.T) {
-	recordings.Long(t)
+	extent.Long(t)
 	all := longRecordings(t)
 	random := rand.New(rand.NewPCG(7, 7))
 	wrong, found := 0, 0

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/parse/clr"
 )
@@ -21,7 +22,7 @@ import (
 // reads facts and causes: sentences may be worded otherwise, but every number in them must be
 // a fact of theirs.
 func TestExplainJudged(t *testing.T) {
-	recordings.Long(t)
+	extent.Long(t)
 	const most = 5 // of a recording are shown
 	judged := map[string]int{}
 	forEach(t, func(t *testing.T, tr recordings.Trace) {

@@ -9,6 +9,7 @@ import (
 	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
@@ -23,7 +24,7 @@ func (*keptLog) Suspension(*gclog.Suspension)   {}
 
 // TestExplainLogs explains every collection of every recording as its logs contain it.
 func TestExplainLogs(t *testing.T) {
-	recordings.Long(t)
+	extent.Long(t)
 	forEach(t, func(t *testing.T, tr recordings.Trace) {
 		stream := recordings.Read(t, tr.Path)
 		for _, name := range []string{"unified", "json", "csv"} {

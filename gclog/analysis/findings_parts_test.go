@@ -8,7 +8,7 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
-	"github.com/gclog/gclog/internal/testing/recordings"
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/parse/clr"
 )
 
@@ -115,7 +115,7 @@ func TestPartsOfHistories(t *testing.T) {
 
 // TestPartsOfPauses checks that a program that is paused much is found to be in each part of 2 s.
 func TestPartsOfPauses(t *testing.T) {
-	recordings.Long(t)
+	extent.Long(t)
 	h := newPast()
 	times(1200, func(int) { h.run(80*milli).gc(0, 20*milli) })
 	for length := 2 * time.Second; length < 2*time.Minute; length += 1700 * milli {

@@ -17,8 +17,8 @@ import (
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/spelling"
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/generated"
-	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/parse/clr"
 )
 
@@ -757,7 +757,7 @@ func BenchmarkFindingsMinute(b *testing.B) {
 // TestFindingsMemory checks that findings take as much memory as the package comment says, however
 // long the history is.
 func TestFindingsMemory(t *testing.T) {
-	recordings.Long(t)
+	extent.Long(t)
 	for _, x := range []struct {
 		live  bool
 		types int // number of allocated types, with long names

@@ -7,13 +7,13 @@ import (
 	"testing"
 
 	"github.com/gclog/gclog/gclog"
-	"github.com/gclog/gclog/internal/testing/recordings"
+	"github.com/gclog/gclog/internal/testing/extent"
 )
 
 // TestSliding compares the worst stretches of random histories with what a look at every stretch
 // finds. Without a slot they are the same, with one they are short of it by less than that.
 func TestSliding(t *testing.T) {
-	recordings.Long(t)
+	extent.Long(t)
 	const points = 3000
 	lengths := []int64{30, 200, 1000}
 	for seed := range uint64(300) {

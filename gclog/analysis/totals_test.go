@@ -11,6 +11,7 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/internal/testing/totals"
 	"github.com/gclog/gclog/parse/clr"
@@ -424,7 +425,7 @@ func someChanges(rnd *rand.Rand) (list []change) {
 // repository, for the same with other numbers in their records, and for random histories. Other
 // tests check what is right; this one detects every change. GCLOG_UPDATE=1 rewrites the file.
 func TestTotals(t *testing.T) {
-	recordings.Long(t)
+	extent.Long(t)
 	whole, varied, made := totals.Totals{}, totals.Totals{}, totals.Totals{}
 	for _, tr := range recordings.Repository(t) {
 		stream := recordings.Read(t, tr.Path)

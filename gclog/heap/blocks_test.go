@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/gclog/gclog/gclog/heap"
-	"github.com/gclog/gclog/internal/testing/recordings"
+	"github.com/gclog/gclog/internal/testing/extent"
 )
 
 // A block is an object of a nettrace stream of version 4.
@@ -68,7 +68,7 @@ func TestBlocks(t *testing.T) {
 	t.Run("small", func(t *testing.T) { blocks(t, small) })
 	for _, name := range []string{"app9-ranges", "notypes", "rundown", "three-walks", "net10-svr-graph", "core31-wks-graph"} {
 		t.Run(name, func(t *testing.T) {
-			recordings.Long(t)
+			extent.Long(t)
 			t.Parallel()
 			blocks(t, captures(t, name+".nettrace.gz")[0])
 		})
@@ -80,7 +80,7 @@ func TestBlocks(t *testing.T) {
 func TestPauses(t *testing.T) {
 	for _, name := range []string{"three-walks", "net10-svr-graph", "core31-wks-graph"} {
 		t.Run(name, func(t *testing.T) {
-			recordings.Long(t)
+			extent.Long(t)
 			t.Parallel()
 			pauses(t, captures(t, name+".nettrace.gz")[0])
 		})

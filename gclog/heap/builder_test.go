@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"github.com/gclog/gclog/gclog/heap"
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/nettracetest"
-	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/parse/clr"
 )
@@ -271,7 +271,7 @@ func TestMissingEvents(t *testing.T) {
 // TestTruncated cuts a recording off: what is returned says that it is incomplete, or is the whole
 // walk.
 func TestTruncated(t *testing.T) {
-	recordings.Long(t)
+	extent.Long(t)
 	b, err := io.ReadAll(unpacked(t, small))
 	if err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/gclog/gclog/gclog/heap"
-	"github.com/gclog/gclog/internal/testing/recordings"
+	"github.com/gclog/gclog/internal/testing/extent"
 )
 
 // TestExpected holds graphs against what another reducer made of the same recordings, with another
@@ -92,7 +92,7 @@ func TestExpected(t *testing.T) {
 
 // TestHistograms: counting without a graph finds the same.
 func TestHistograms(t *testing.T) {
-	recordings.Long(t)
+	extent.Long(t)
 	for _, path := range captures(t, "*.nettrace.gz") {
 		b, err := io.ReadAll(unpacked(t, path))
 		if err != nil {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/gclog/gclog/internal/testing/recordings"
+	"github.com/gclog/gclog/internal/testing/extent"
 )
 
 // randomReferences returns the references of a number of objects, up to three of each on average.
@@ -108,7 +108,7 @@ func TestDominators(t *testing.T) {
 
 // TestLongList: a list of four million objects, each of which refers back as well.
 func TestLongList(t *testing.T) {
-	recordings.Long(t)
+	extent.Long(t)
 	const n = 4 << 20
 	references := make([][]Object, n)
 	flat := make([]Object, 0, 2*n)

@@ -17,6 +17,7 @@ import (
 	"testing/iotest"
 	"time"
 
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/parse"
 )
@@ -349,7 +350,7 @@ func dotnetName(name string) string {
 // TestDotnetGCDump: the files that dotnet-gcdump wrote of the programs of recordings have as many
 // objects, bytes and references of each name, and the same number of roots of each kind.
 func TestDotnetGCDump(t *testing.T) {
-	recordings.Long(t)
+	extent.Long(t)
 	type count struct{ objects, bytes, references uint64 }
 	byName := func(g *Graph, name func(string) string) map[string]count {
 		all := map[string]count{}
@@ -454,7 +455,7 @@ func unsized(b []byte) io.Reader { return iotest.DataErrReader(bytes.NewReader(b
 
 // TestTruncated: a file that ends early is an error that says so, at any byte.
 func TestTruncated(t *testing.T) {
-	recordings.Long(t)
+	extent.Long(t)
 	g := graphOf(t, "testdata/small.nettrace.gz")
 	for _, test := range []struct {
 		name string

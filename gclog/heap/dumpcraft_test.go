@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
@@ -479,7 +480,7 @@ func FuzzReadDump(f *testing.F) {
 
 // TestCorrupt: a file with a wrong byte, wherever it is, is an error or has a Graph.
 func TestCorrupt(t *testing.T) {
-	recordings.Long(t)
+	extent.Long(t)
 	for _, valid := range [][]byte{everything(t), foreign(t)} {
 		for i := range valid {
 			for _, wrong := range []byte{0, 0x7f, 0xff, valid[i] + 1} {

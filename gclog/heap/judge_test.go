@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/gclog/gclog/gclog/heap"
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/parse"
 )
@@ -82,7 +83,7 @@ type truth struct {
 // TestClrMD holds graphs against what ClrMD found in the same process: objects, bytes and
 // references of each type, what is reachable, and what it retains.
 func TestClrMD(t *testing.T) {
-	recordings.Long(t)
+	extent.Long(t)
 	for _, path := range captures(t, "*-graph.nettrace.gz") {
 		name := strings.TrimSuffix(filepath.Base(path), ".nettrace.gz")
 		t.Run(name, func(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gclog/gclog/internal/testing/recordings"
+	"github.com/gclog/gclog/internal/testing/extent"
 )
 
 // A sketch is a Graph that is made object by object.
@@ -431,7 +431,7 @@ func TestMaxSuspects(t *testing.T) {
 
 // TestSuspectsOfLongList: nothing is recursive.
 func TestSuspectsOfLongList(t *testing.T) {
-	recordings.Long(t)
+	extent.Long(t)
 	const n = 4 << 20
 	references := make([][]Object, n)
 	next := make([]Object, n)

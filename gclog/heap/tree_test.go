@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gclog/gclog/internal/testing/recordings"
+	"github.com/gclog/gclog/internal/testing/extent"
 )
 
 // treeText returns a tree as text: each node with its objects, bytes and what it retains.
@@ -198,7 +198,7 @@ func TestTreesOfRandomGraphs(t *testing.T) {
 
 // TestTreeOfLongList: nothing is recursive, and a list is one node.
 func TestTreeOfLongList(t *testing.T) {
-	recordings.Long(t)
+	extent.Long(t)
 	const n = 4 << 20
 	references := make([][]Object, n)
 	next := make([]Object, n)

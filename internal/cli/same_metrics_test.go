@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
@@ -52,7 +53,7 @@ func excepted(recording, format, metric string) bool {
 // TestSameMetrics: each metric of a log is equal to that of the recording within the format's
 // rounding, or it is unknown, with the reason; and no finding is in a log only.
 func TestSameMetrics(t *testing.T) {
-	recordings.Long(t)
+	extent.Long(t)
 	recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {
 		dir := t.TempDir()
 		for format := range roundings {

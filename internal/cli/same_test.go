@@ -15,6 +15,7 @@ import (
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/history"
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
@@ -149,7 +150,7 @@ func ofSource(path string) bool {
 // TestSameJSON: the same collections give the same summary, findings and explanations in every
 // number and word, whether they are read from the recording or from a JSON log.
 func TestSameJSON(t *testing.T) {
-	recordings.Long(t)
+	extent.Long(t)
 	recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {
 		log := filepath.Join(t.TempDir(), "gc.json")
 		convertAll(t, tr.Path, "-o", log)
@@ -174,7 +175,7 @@ func TestSameJSON(t *testing.T) {
 // background collections, within its rounding; for a log that cannot contain the window, everything
 // that depends on it is unknown.
 func TestSameWindow(t *testing.T) {
-	recordings.Long(t)
+	extent.Long(t)
 	rests := regexp.MustCompile(`^duration$|^gen2\.since$|\.rate$|^pause\.share$`)
 	const stamp = 1e6                    // of lines: the last of them may be stamped later than the end
 	const kib = 1024 * gclog.Generations // each generation is rounded separately

@@ -10,12 +10,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
 // TestStatIsTheSummary: the last line of stat has the numbers of the summary.
 func TestStatIsTheSummary(t *testing.T) {
-	recordings.Long(t)
+	extent.Long(t)
 	for _, tr := range recordings.Repository(t) {
 		if len(recordedPIDs(t, tr.Path)) != 1 {
 			continue

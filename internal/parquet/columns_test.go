@@ -14,6 +14,7 @@ import (
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/formats/fields"
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/generated"
 	"github.com/gclog/gclog/internal/testing/recordings"
 )
@@ -67,7 +68,7 @@ func TestDocs(t *testing.T) {
 // TestRecordsAreEqual: what is in the rows of real recordings is what JSON records contain: the same
 // paths, with the same values. The names follow from the paths, by a rule that is written here again.
 func TestRecordsAreEqual(t *testing.T) {
-	recordings.Long(t)
+	extent.Long(t)
 	format, err := formats.Find("json")
 	if err != nil {
 		t.Fatal(err)

@@ -10,12 +10,15 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/gclog/gclog/internal/testing/extent"
 )
 
-// Dir returns the folder of shared recordings. It skips the test where there is none, and then
-// names GCLOG_SHARED, which can be set to its path.
+// Dir returns the folder of shared recordings. It skips the test unless everything is tested, and
+// where there is no such folder; then it names GCLOG_SHARED, which can be set to its path.
 func Dir(t testing.TB) string {
 	t.Helper()
+	extent.NeedFull(t)
 	dir := Find()
 	if dir == "" {
 		t.Skip("no folder of shared recordings: set GCLOG_SHARED to its path")
@@ -58,8 +61,8 @@ func Repository(t testing.TB) []Trace {
 	return list(t, filepath.Join(Root(), "testdata", "traces"))
 }
 
-// ForEach runs a test for each recording of the repository, and of the shared folder if there is
-// one. It reports whether the shared recordings were included: only then may a test require what
+// ForEach runs a test for each recording of the repository, and if everything is tested, of the
+// shared folder. It reports whether the shared recordings were included: only then may a test require what
 // few recordings contain.
 func ForEach(t *testing.T, run func(t *testing.T, tr Trace)) (all bool) {
 	for _, tr := range Repository(t) {
@@ -74,10 +77,9 @@ func ForEach(t *testing.T, run func(t *testing.T, tr Trace)) (all bool) {
 	return all
 }
 
-// Traces lists the recordings in a subfolder of the shared folder, or skips the test if it is short.
+// Traces lists the recordings in a subfolder of the shared folder, or skips the test as Dir does.
 func Traces(t testing.TB, folder string) []Trace {
 	t.Helper()
-	Long(t)
 	return list(t, filepath.Join(Dir(t), folder))
 }
 
@@ -93,15 +95,6 @@ func list(t testing.TB, dir string) []Trace {
 		list = append(list, Trace{name, f})
 	}
 	return list
-}
-
-// Long skips a long test of code with a single goroutine if tests are short: they run with the race
-// detector, which makes them ten times as slow and finds nothing there.
-func Long(t testing.TB) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("a long test of code with a single goroutine")
-	}
 }
 
 // Read returns the content of a file, unpacked if its name ends in .gz.
