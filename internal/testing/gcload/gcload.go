@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gclog/gclog/internal/testing/recordings"
@@ -24,8 +25,13 @@ import (
 
 // A Runtime is an unpacked runtime with its load program.
 type Runtime struct {
-	Name string // net10, core31, aot8, ...
-	dir  string
+	Name  string // net10, core31, aot8, ...
+	Major int    // version: 10, 3, 8, ...
+	AOT   bool   // the program is compiled by NativeAOT
+
+	dir    string
+	files  []string // in the archive, if it is packed
+	packed *packed
 }
 
 // ErrPlatform is returned on other platforms than linux/amd64, for which the repository has no
@@ -43,7 +49,7 @@ func FromRepository() (*Runtime, error) {
 		return nil, err
 	}
 	to := filepath.Join(recordings.Root(), "bin", "dotnet", "net10-"+want[:12])
-	r := &Runtime{Name: "net10", dir: filepath.Join(to, "net10")}
+	r := &Runtime{Name: "net10", Major: 10, dir: filepath.Join(to, "net10")}
 	if _, err := os.Stat(filepath.Join(r.dir, "gcload")); err == nil {
 		return r, nil
 	}
@@ -142,26 +148,6 @@ func writeFile(root *os.Root, name string, mode fs.FileMode, r io.Reader) error 
 	return errors.Join(err, f.Close())
 }
 
-// Shared unpacks the runtimes of the shared folder. It returns nil where there is none.
-func Shared() ([]*Runtime, error) {
-	dir := recordings.Find()
-	if dir == "" || runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
-		return nil, nil
-	}
-	to := filepath.Join(recordings.Root(), "bin", "dotnet", "shared")
-	if err := os.MkdirAll(to, 0o755); err != nil {
-		return nil, err
-	}
-	if out, err := exec.Command("sh", filepath.Join(dir, "dotnet", "unpack.sh"), to).CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("unpacking the shared runtimes: %w: %s", err, out)
-	}
-	var list []*Runtime
-	for _, name := range []string{"core31", "net8", "net9", "net10", "aot8", "aot9"} {
-		list = append(list, &Runtime{Name: name, dir: filepath.Join(to, name)})
-	}
-	return list, nil
-}
-
 // Flavours are the GC configurations. Not every runtime has all of them.
 var Flavours = []string{"wks", "wks-nc", "svr", "svr-nc", "datas", "conserve", "clrgc", "clrgcexp", "hardlimit", "small"}
 
@@ -184,10 +170,9 @@ var knobs = map[string][]string{
 func (r *Runtime) Has(flavour string) bool {
 	switch flavour {
 	case "datas", "conserve":
-		return r.Name != "core31"
+		return r.Major >= 5
 	case "clrgc", "clrgcexp":
-		_, err := os.Stat(filepath.Join(r.dir, "lib"+flavour+".so"))
-		return err == nil
+		return r.contains("lib" + flavour + ".so")
 	}
 	return knobs[flavour] != nil
 }
@@ -195,10 +180,10 @@ func (r *Runtime) Has(flavour string) bool {
 // Program returns the path of the load program for a flavour: a NativeAOT program is linked with
 // one kind of GC.
 func (r *Runtime) Program(flavour string) string {
-	if strings.HasPrefix(r.Name, "aot") && slices.Contains(knobs[flavour], "gcServer=1") {
-		return filepath.Join(r.dir, "gcload-svr")
+	if r.AOT && slices.Contains(knobs[flavour], "gcServer=1") {
+		return filepath.Join(r.Dir(), "gcload-svr")
 	}
-	return filepath.Join(r.dir, "gcload")
+	return filepath.Join(r.Dir(), "gcload")
 }
 
 // Environment returns env with the settings of a flavour and further ones (Name=value, without
@@ -248,5 +233,6 @@ func Installed(dir string) (*Runtime, error) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("building the load program: %w: %s", err, out)
 	}
-	return &Runtime{Name: "installed", dir: to}, nil
+	version, err := strconv.Atoi(major)
+	return &Runtime{Name: "installed", Major: version, dir: to}, err
 }

@@ -66,6 +66,9 @@ type Process struct {
 // Start starts the program in a flavour. dir is its temporary directory, where it creates its
 // socket; "" means that of this process.
 func (r *Runtime) Start(dir, flavour string, knobs []string, args ...string) (*Process, error) {
+	if err := r.Unpack(); err != nil {
+		return nil, err
+	}
 	cmd := exec.Command(r.Program(flavour), args...)
 	cmd.Env = r.Environment(os.Environ(), flavour, knobs...)
 	if dir != "" {

@@ -58,7 +58,7 @@ func record(gclog, dir, duration string) error {
 	}
 	for _, r := range list {
 		for _, flavour := range []string{"wks", "wks-nc", "svr"} {
-			if r.Name == "core31" || !r.Has(flavour) {
+			if r.Major < 5 || !r.Has(flavour) {
 				continue
 			}
 			name := filepath.Join(dir, r.Name+"-"+flavour+".nettrace.gz")

@@ -5,5 +5,5 @@
 //
 // A round measures the same process for SECONDS each without gclog and with it at each level, and
 // then again in the opposite order, so that drift over time cancels out. The runtime is the
-// repository's; with GCLOG_LIVE=all it is those of the shared folder.
+// repository's; with GCLOG_TEST=full it is those of the shared folder.
 package main

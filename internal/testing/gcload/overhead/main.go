@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/gcload"
 )
 
@@ -76,7 +77,7 @@ func fail(err error) {
 }
 
 func runtimes() ([]*gcload.Runtime, error) {
-	if os.Getenv("GCLOG_LIVE") == "all" {
+	if extent.Full() {
 		if list, err := gcload.Shared(); err != nil || len(list) > 0 {
 			return list, err
 		}
