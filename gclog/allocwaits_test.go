@@ -86,14 +86,14 @@ func TestAllocWaits(t *testing.T) {
 	}
 }
 
-// allocWaits returns the waits that the threads of each process report.
+// allocWaits returns the waits of large objects that the threads of each process report.
 func allocWaits(t *testing.T, stream []byte) map[int64][]gclog.AllocWait {
 	list, started := map[int64][]gclog.AllocWait{}, map[[2]uint64]int64{}
 	decodeAll(t, stream, func(m *parse.Metadata) bool {
 		return m.Provider == clr.PrivateProvider && (m.EventID == clr.IDPrvBGCAllocWaitBegin || m.EventID == clr.IDPrvBGCAllocWaitEnd)
 	}, func(e *parse.Event, typed clr.Event) {
 		w, ok := typed.(*clr.BGCAllocWait)
-		if !ok {
+		if !ok || w.Reason < 9 || w.Reason > 11 { // small objects wait too (docs/events.md)
 			return
 		}
 		key := [2]uint64{uint64(e.Process), e.Thread}

@@ -1,10 +1,12 @@
 package gclog_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/testing/known"
 	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/parse/clr"
 )
@@ -49,6 +51,10 @@ func TestBudgetUsedUp(t *testing.T) {
 	}
 }
 
+var wrongVerdicts = known.Failures{
+	"net11-datas-churn #7": "with server GC and DATAS two thirds of LOH's old budget and a third of the new one are in force",
+}
+
 // TestBudgetVerdict compares what was left of the budgets of older generations with the runtime's
 // own verdict, which each heap reports: the oldest generation whose budget was exceeded. With one
 // heap they agree in every collection.
@@ -75,9 +81,11 @@ func TestBudgetVerdict(t *testing.T) {
 					continue
 				}
 				count(&one, got == want)
+				failure := ""
 				if got != want {
-					t.Errorf("#%d %s: the budget of gen%d was used up, by what is left of gen%d: %+v", d.Number, d.Kind, want, got, d.Generations)
+					failure = fmt.Sprintf("%s: the budget of gen%d was used up, by what is left of gen%d: %+v", d.Kind, want, got, d.Generations)
 				}
+				wrongVerdicts.Check(t, fmt.Sprintf("%s #%d", tr.Name, d.Number), failure)
 			}
 		}
 	})
