@@ -61,8 +61,8 @@ func inside(r *evidence, p *pair) *gclog.GCDetails {
 // overwritten reports whether d is a foreground collection that has ended and is restarting when a
 // background one of workstation GC reports its histories.
 func overwritten(r *evidence, d *gclog.GCDetails) bool {
-	return !r.server && d.Kind == gclog.KindForeground && slices.ContainsFunc(r.events.histories, func(h heapHistories) bool {
-		return h.concurrent() && h.at > d.End && h.at < d.PauseStart()+d.Pause()
+	return !r.server && slices.ContainsFunc(r.events.histories, func(h heapHistories) bool {
+		return h.concurrent() && restartedAt(d, h.at)
 	})
 }
 
@@ -217,7 +217,7 @@ var (
 	ofNone  = append([]string{"GlobalHeapHistory", "GetCondemnedReasons()", "GenerationCount", "GenInMB"}, ofHistories...)
 	ofWrong = append([]string{
 		"GlobalHeapHistory.FinalYoungestDesired", "GlobalHeapHistory.CondemnedGeneration", "GlobalHeapHistory.GlobalMechanisms",
-		"GlobalHeapHistory.Reason", "GlobalHeapHistory.Times",
+		"GlobalHeapHistory.Gen0ReductionCount", "GlobalHeapHistory.Reason", "GlobalHeapHistory.Times",
 	}, ofHistories...)
 	ofPause     = []string{"PauseStartRelativeMSec", "PauseDurationMSec", "PauseTimePercentage"}
 	ofPrevious  = []string{"DurationSinceLastRestartMSec", "PauseTimePercentage", "AllocRateMBSec"}
@@ -591,16 +591,43 @@ var defects = []defect{
 			return all(expect("ours", p.d.Background.Revisited, own), expect("theirs", fmt.Sprint(p.w.BGCRevisitInfoArr), fmt.Sprint(sums)))
 		},
 	},
+	{
+		what:    "a background collection's counts of revisited pages go to the foreground one that is being restarted",
+		members: []string{"BGCRevisitInfoArr"},
+		affects: func(r *evidence, p *pair) bool {
+			return slices.ContainsFunc(r.events.revisits, func(e revisit) bool { return restartedAt(p.d, e.at) })
+		},
+		wrong: func(r *evidence, p *pair) string {
+			var sums [2][2]gclog.Revisit
+			for i := range r.events.revisits {
+				if e := &r.events.revisits[i]; restartedAt(p.d, e.at) {
+					e.addTo(&sums, 1)
+				}
+			}
+			return all(expect("ours", p.d.Background == nil, true), expect("theirs", fmt.Sprint(p.w.BGCRevisitInfoArr), fmt.Sprint(sums)))
+		},
+	},
 }
 
-// revisits returns the sums of a collection's revisit events: unmodified, and with only the last of
-// consecutive large-object events on a thread, and none if they do not come after a small-object
-// event of the same phase.
-func revisits(r *evidence, d *gclog.GCDetails) (sums, own [2][2]gclog.Revisit) {
-	count := func(of *[2][2]gclog.Revisit, paused, large int, e *revisit) {
-		of[paused][large].Pages += e.Pages
-		of[paused][large].References += e.Objects
+// restartedAt reports whether d is a foreground collection that has ended, while its pause has not.
+func restartedAt(d *gclog.GCDetails, at int64) bool {
+	return d.Kind == gclog.KindForeground && at > d.End && at < d.PauseStart()+d.Pause()
+}
+
+// addTo adds the event to sums, as of a pause (1) or not (0).
+func (e *revisit) addTo(sums *[2][2]gclog.Revisit, paused int) {
+	large := 0
+	if e.Large {
+		large = 1
 	}
+	sums[paused][large].Pages += e.Pages
+	sums[paused][large].References += e.Objects
+}
+
+// revisits returns the sums of a collection's revisit events: those that TraceEvent takes for its
+// own; and with only the last of consecutive large-object events on a thread, and none if they do
+// not come after a small-object event of the same phase.
+func revisits(r *evidence, d *gclog.GCDetails) (sums, own [2][2]gclog.Revisit) {
 	paused := func(e *revisit) int {
 		if slices.ContainsFunc(d.Pauses, func(p gclog.PausePart) bool { return e.at >= p.Start && e.at <= p.Start+p.Duration }) {
 			return 1
@@ -615,19 +642,20 @@ func revisits(r *evidence, d *gclog.GCDetails) (sums, own [2][2]gclog.Revisit) {
 	}
 	for _, list := range byThread {
 		for i, e := range list {
+			if !slices.ContainsFunc(r.o.gcs, func(f *gclog.GCDetails) bool { return restartedAt(f, e.at) }) {
+				e.addTo(&sums, paused(e))
+			}
 			if !e.Large {
-				count(&sums, paused(e), 0, e)
-				count(&own, paused(e), 0, e)
+				e.addTo(&own, paused(e))
 				continue
 			}
-			count(&sums, paused(e), 1, e)
 			last := i+1 == len(list) || !list[i+1].Large || paused(list[i+1]) != paused(e)
 			first := i
 			for first > 0 && list[first].Large {
 				first--
 			}
 			if last && !list[first].Large && paused(list[first]) == paused(e) {
-				count(&own, paused(e), 1, e)
+				e.addTo(&own, paused(e))
 			}
 		}
 	}
