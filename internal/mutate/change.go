@@ -3,11 +3,11 @@ package main
 import (
 	"fmt"
 	"go/ast"
+	"go/build"
 	"go/parser"
 	"go/token"
 	"math/big"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -60,24 +60,21 @@ var operators = map[token.Token][]token.Token{
 
 // changesOf returns all changes of a package, in the files that are built on this platform.
 func changesOf(pkg string) ([]change, error) {
-	list := exec.Command("go", "list", "-f", `{{.Dir}}{{range .GoFiles}}{{"\n"}}{{.}}{{end}}`, "./"+pkg)
-	list.Stderr = os.Stderr
-	out, err := list.Output()
+	of, err := build.ImportDir(pkg, 0)
 	if err != nil {
-		return nil, fmt.Errorf("go list %s: %w", pkg, err)
+		return nil, err
 	}
-	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 	var all []change
-	for _, name := range lines[1:] {
-		content, err := os.ReadFile(filepath.Join(lines[0], name))
+	for _, name := range of.GoFiles {
+		content, err := os.ReadFile(filepath.Join(pkg, name))
 		if err != nil {
 			return nil, err
 		}
-		of, err := changesIn(pkg, pkg+"/"+name, content)
+		list, err := changesIn(pkg, pkg+"/"+name, content)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, of...)
+		all = append(all, list...)
 	}
 	return all, nil
 }

@@ -79,7 +79,7 @@ func main() {
 		}
 		random := rand.New(rand.NewPCG(*seed, 0))
 		random.Shuffle(len(all), func(i, k int) { all[i], all[k] = all[k], all[i] })
-		result, err := try(ctx, os.Stdout, s, all, options{*n, *longest, 20 * time.Second, known})
+		result, err := try(ctx, os.Stdout, s, all, options{n: *n, longest: *longest, patience: 20 * time.Second, known: known})
 		check(err)
 		fmt.Printf("%s: %s (to reach: %.0f %%)\n", s.pkg, result, s.percent)
 		failed = failed || result.share() < s.percent

@@ -119,7 +119,7 @@ func watch(ctx context.Context, binary, pkg, dir, name string) (t test, said []b
 	defer os.RemoveAll(temp)
 	profile := filepath.Join(temp, "profile")
 	began := time.Now()
-	said, err = run(ctx, binary, pkg, temp, time.Hour, pattern(name), "-test.v", "-test.coverprofile="+profile)
+	said, err = run(ctx, binary, pkg, temp, limits{time: time.Hour}, pattern(name), "-test.v", "-test.coverprofile="+profile)
 	t = test{name: name, takes: time.Since(began)}
 	if err != nil {
 		return t, said, nil, err
@@ -186,7 +186,7 @@ func (s *suite) of(c change, inBlock bool) []test {
 }
 
 // notices reports whether one of the tests fails in a program.
-func (s *suite) notices(ctx context.Context, program string, tests []test, dir string, patience time.Duration) (bool, error) {
+func (s *suite) notices(ctx context.Context, program string, tests []test, dir string, o options) (bool, error) {
 	for len(tests) > 0 {
 		// The fast tests first: most changes need no others.
 		parent, _, _ := strings.Cut(tests[0].name, "/")
@@ -202,7 +202,7 @@ func (s *suite) notices(ctx context.Context, program string, tests []test, dir s
 		if err != nil {
 			return false, err
 		}
-		_, err = run(ctx, program, s.pkg, temp, patience+5*takes, pattern(names...), "-test.failfast")
+		_, err = run(ctx, program, s.pkg, temp, limits{o.patience + 5*takes, o.cpu}, pattern(names...), "-test.failfast")
 		if err := errors.Join(ctx.Err(), os.RemoveAll(temp)); err != nil {
 			return false, err
 		}
@@ -216,19 +216,33 @@ func (s *suite) notices(ctx context.Context, program string, tests []test, dir s
 // coverName is a folder of temporary files to which programs that tests start write their coverage.
 const coverName = "covered"
 
+// limits are what tests may take. A test that exceeds one fails.
+type limits struct {
+	time time.Duration
+	cpu  time.Duration // of each process, in whole seconds; 0: any
+}
+
+func (l limits) String() string {
+	memory := "ulimit -v 12000000\n"
+	if l.cpu == 0 {
+		return memory
+	}
+	return fmt.Sprintf("%sulimit -t %.0f\n", memory, l.cpu.Seconds())
+}
+
 // run runs tests in the folder of their package. A test that needs too much memory or time fails.
-func run(ctx context.Context, program, pkg, temp string, limit time.Duration, pattern string, args ...string) ([]byte, error) {
+func run(ctx context.Context, program, pkg, temp string, limits limits, pattern string, args ...string) ([]byte, error) {
 	covered := filepath.Join(temp, coverName)
 	// Like t.TempDir, because tests let other users look in; and those users write their coverage
 	// too.
 	if err := errors.Join(os.Chmod(temp, 0o755), os.Mkdir(covered, 0o777), os.Chmod(covered, 0o777)); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := context.WithTimeout(ctx, limits.time)
 	defer cancel()
-	line := append([]string{"sh", "-c", limits + `exec "$@"`, "sh", program, "-test.run", pattern, "-test.timeout", "0"}, args...)
+	line := append([]string{"sh", "-c", limits.String() + `exec "$@"`, "sh", program, "-test.run", pattern, "-test.timeout", "0"}, args...)
 	if confined() {
-		line[2] = limits + confine + `exec "$@"`
+		line[2] = limits.String() + confine + `exec "$@"`
 		line = append(unshare, line...)
 	}
 	cmd := exec.CommandContext(ctx, line[0], line[1:]...)
@@ -238,21 +252,26 @@ func run(ctx context.Context, program, pkg, temp string, limit time.Duration, pa
 	return cmd.CombinedOutput()
 }
 
-const limits = "ulimit -v 12000000\n"
-
 // unshare runs a program in a pid namespace, where it reaches no other process and nothing that it
 // starts outlives it, and in a mount namespace.
 var unshare = []string{"unshare", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child"}
 
 // confine makes all file systems read-only except TMPDIR and an empty /tmp: changed code may delete
-// what the original would not.
+// what the original would not. Of mounts that are hidden, by that /tmp for example, nothing can be
+// changed; those that root may not use, such as another user's FUSE, are removed from the namespace.
 const confine = `
-mounts=$(cut -d' ' -f5 /proc/self/mountinfo)
+mounts=$(cut -d' ' -f5 /proc/self/mountinfo | sed 's/\\/\\0/g')
 mount --bind "$TMPDIR" "$TMPDIR" && mount -t tmpfs -o mode=1777 tmpfs /tmp || exit
 for m in $mounts; do
+	m=$(printf %b "$m")
 	case $m in
-	/proc*|/sys*|/tmp) ;;
-	*) mount -o remount,bind,ro "$m" || exit ;;
+	/proc|/proc/*|/sys|/sys/*|/tmp|/tmp/*) ;;
+	*)
+		mount -o remount,bind,ro "$m" 2>/dev/null || umount -l "$m" 2>/dev/null || ! mountpoint -q "$m" || {
+			echo "cannot make $m read-only"
+			exit 1
+		}
+		;;
 	esac
 done
 `

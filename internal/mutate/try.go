@@ -40,6 +40,7 @@ type options struct {
 	n        int           // changes that compile and make a difference; 0: all
 	longest  time.Duration // tests that take longer are left out
 	patience time.Duration // time that tests may take in addition to what they need without a change
+	cpu      time.Duration // CPU time that a process may take, in whole seconds; 0: any
 	known    []known       // make no difference
 }
 
@@ -193,7 +194,7 @@ func (t *trial) try(ctx context.Context, c change, number int, programs []string
 		} else if err := os.Link(programs[i], name); err != nil {
 			return did, err
 		}
-		if did.noticed, err = s.notices(ctx, name, tests, dir, t.o.patience); did.noticed || err != nil {
+		if did.noticed, err = s.notices(ctx, name, tests, dir, t.o); did.noticed || err != nil {
 			return did, err
 		}
 	}
