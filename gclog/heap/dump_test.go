@@ -362,7 +362,7 @@ func TestDotnetGCDump(t *testing.T) {
 		return all
 	}
 	files, err := filepath.Glob(filepath.Join(recordings.Dir(t), "heap-traces", "*-graph.gcdump.gz"))
-	if err != nil || len(files) != 8 {
+	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
 	for _, path := range files {

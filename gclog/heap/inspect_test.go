@@ -135,28 +135,9 @@ func TestDetectors(t *testing.T) {
 		s.object("System.Collections.Generic.List<Shop.A>", 32, cache) // small
 		compareRows(t, s, DetectCollections, 1000, concurrent+" 50x64 retained 10480 other Shop.A by static cache object 0")
 	})
-	t.Run("events", func(t *testing.T) {
-		s := newSketch()
-		event := s.object("Shop.Handler", 64)
-		s.static("Changed", event)
-		list := s.object("System.Object[]", 24+8*32, event)
-		s.references[event] = append(s.references[event], event)
-		for i := range manyHandlers {
-			h := s.object("Shop.Handler", 64, list)
-			switch {
-			case i < 3: // static methods
-				s.references[h] = append(s.references[h], h)
-			case i < 8:
-				s.object("Shop.Page", 24, h)
-			default:
-				s.object("Shop.Form", 24, h)
-			}
-		}
-		s.g.Types[s.typ("Shop.Handler")].Flags = typeDelegate
-		few := stack(s, s.object("Shop.Handler", 64))
-		s.objects(manyHandlers-1, "Shop.Handler", 64, s.object("System.Object[]", 24+8*32, few))
-		compareRows(t, s, DetectHandlers, 1e9, "Shop.Handler 16x64 retained 1680 other Shop.Form by static Changed object 0")
-	})
+	for _, list := range []string{"System.Object[]", "Wrapper[]", "System.Delegate+Wrapper[]"} {
+		t.Run("events with an "+list, func(t *testing.T) { events(t, list) })
+	}
 	t.Run("closures", func(t *testing.T) {
 		s := newSketch()
 		list := stack(s, s.object("List", 24))
@@ -391,4 +372,29 @@ func TestDetectionsOfNothing(t *testing.T) {
 	if got := missing(g); !slices.Equal(got, []Detector{DetectFragmentation}) {
 		t.Errorf("without ranges: %v", got)
 	}
+}
+
+// events finds an event with many subscribers, and not one with few, by the type of their list.
+func events(t *testing.T, array string) {
+	s := newSketch()
+	event := s.object("Shop.Handler", 64)
+	s.static("Changed", event)
+	list := s.object(array, 24+8*32, event)
+	s.references[event] = append(s.references[event], event)
+	for i := range manyHandlers {
+		h := s.object("Shop.Handler", 64, list)
+		switch {
+		case i < 3: // static methods
+			s.references[h] = append(s.references[h], h)
+		case i < 8:
+			s.object("Shop.Page", 24, h)
+		default:
+			s.object("Shop.Form", 24, h)
+		}
+	}
+	s.g.Types[s.typ("Shop.Handler")].Flags = typeDelegate
+	few := s.object("Shop.Handler", 64)
+	s.root(Root{Object: few, Kind: RootStack})
+	s.objects(manyHandlers-1, "Shop.Handler", 64, s.object(array, 24+8*32, few))
+	compareRows(t, s, DetectHandlers, 1e9, "Shop.Handler 16x64 retained 1680 other Shop.Form by static Changed object 0")
 }

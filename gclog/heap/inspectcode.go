@@ -13,7 +13,7 @@ func (x *inspector) handlers() Detection {
 	var rows []Detail
 	for o := range x.objects(func(t int) bool { return x.g.Types[t].isDelegate() }) {
 		for _, list := range x.g.References(o) {
-			if x.classes[x.g.Type(list)] != "System.Object" || !x.g.Types[x.g.Type(list)].isArray() {
+			if !x.isInvocationList(x.g.Type(list)) {
 				continue
 			}
 			targets, n := mode[int]{}, uint64(0)
@@ -31,6 +31,13 @@ func (x *inspector) handlers() Detection {
 		}
 	}
 	return x.report(rows, byRetained)
+}
+
+// isInvocationList reports whether a type is that of the list of a delegate with several targets: an
+// Object[], and from .NET 11 on an array of a nested class of Delegate.
+func (x *inspector) isInvocationList(t int) bool {
+	class := x.classes[t]
+	return x.g.Types[t].isArray() && (class == "System.Object" || isClass(class, "System.Delegate+Wrapper"))
 }
 
 // target returns the type of the object that a delegate calls, or NoType for a static method. The

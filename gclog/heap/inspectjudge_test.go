@@ -29,7 +29,7 @@ func TestKnownDetections(t *testing.T) {
 		name := strings.TrimSuffix(filepath.Base(path), ".truth.json")
 		t.Run(name, func(t *testing.T) {
 			var want struct {
-				known
+				account
 				Handles       struct{ Pinned, Dependent uint64 }
 				FinalizeQueue struct{ Waiting uint64 }
 				Arrays        struct{ LOH uint64 }

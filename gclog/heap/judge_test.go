@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/gclog/gclog/gclog/heap"
@@ -32,8 +33,22 @@ func unpacked(t testing.TB, path string) io.Reader {
 	return z
 }
 
-// read reads a recording. Some recordings lack their end tag, after a walk that is complete.
+// graphs are those of the recordings that were read, by path.
+var graphs sync.Map
+
+// read returns the Graph of a recording, which all tests share: it must not be changed.
 func read(t testing.TB, path string) *heap.Graph {
+	t.Helper()
+	if g, ok := graphs.Load(path); ok {
+		return g.(*heap.Graph)
+	}
+	g := readAnew(t, path)
+	graphs.Store(path, g)
+	return g
+}
+
+// readAnew reads a recording. Some recordings lack their end tag, after a walk that is complete.
+func readAnew(t testing.TB, path string) *heap.Graph {
 	t.Helper()
 	g, err := heap.Read(unpacked(t, path))
 	if damage := (*parse.FormatError)(nil); err != nil && !errors.As(err, &damage) {
@@ -45,7 +60,7 @@ func read(t testing.TB, path string) *heap.Graph {
 	return g
 }
 
-// captures lists the recordings of heap walks.
+// text returns the content of a file.
 func text(t testing.TB, path string) string {
 	t.Helper()
 	b, err := os.ReadFile(path)
@@ -55,6 +70,7 @@ func text(t testing.TB, path string) string {
 	return string(b)
 }
 
+// captures lists the files next to the recordings of heap walks that have names of a pattern.
 func captures(t testing.TB, pattern string) []string {
 	t.Helper()
 	list, err := filepath.Glob(filepath.Join(recordings.Dir(t), "heap-traces", pattern))
@@ -80,6 +96,17 @@ type truth struct {
 	}
 }
 
+// truthOf returns what ClrMD found in the process of a recording, by the path of the recording or of
+// another file that belongs to it.
+func truthOf(t testing.TB, path string) (found truth) {
+	t.Helper()
+	name, _, _ := strings.Cut(filepath.Base(path), ".")
+	if err := json.NewDecoder(unpacked(t, filepath.Join(filepath.Dir(path), name+".heaptruth.json.gz"))).Decode(&found); err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
 // TestClrMD holds graphs against what ClrMD found in the same process: objects, bytes and
 // references of each type, what is reachable, and what it retains.
 func TestClrMD(t *testing.T) {
@@ -89,10 +116,7 @@ func TestClrMD(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			core31 := strings.HasPrefix(name, "core31")
 			g := read(t, path)
-			var want truth
-			if err := json.NewDecoder(unpacked(t, filepath.Join(filepath.Dir(path), name+".heaptruth.json.gz"))).Decode(&want); err != nil {
-				t.Fatal(err)
-			}
+			want := truthOf(t, path)
 			d := g.Dominators()
 			if d.NumReachable() != want.Total.Reachable || len(g.Dependents) != want.Total.DependentEdges {
 				t.Errorf("%d objects are reachable, want %d; %d dependent handles, want %d", d.NumReachable(), want.Total.Reachable, len(g.Dependents), want.Total.DependentEdges)

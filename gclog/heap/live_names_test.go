@@ -2,7 +2,6 @@ package heap_test
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"path/filepath"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/gclog/heap"
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/gcload"
 	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/parse/clr"
@@ -19,35 +19,26 @@ import (
 // TestLiveNames resolves the names in a snapshot of each real runtime, and compares them with what
 // ClrMD says about the same program in a build of the runtime that is not quite the same.
 func TestLiveNames(t *testing.T) {
-	if testing.Short() {
-		t.Skip("real runtimes take seconds")
+	extent.NeedFull(t)
+	list, err := gcload.Shared()
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, name := range []string{"core31", "net8", "net9", "net10"} {
-		t.Run(name, func(t *testing.T) {
-			dir := runtimeDir(t, name)
-			list, err := gcload.Shared()
-			if err != nil {
-				t.Fatal(err)
-			}
-			var g *heap.Graph
-			for _, r := range list {
-				if r.Name == name {
-					g = liveGraph(t, r)
-				}
-			}
+	for _, r := range list {
+		if r.AOT { // has no metadata
+			continue
+		}
+		t.Run(r.Name, func(t *testing.T) {
+			g := liveGraph(t, r)
 			var a heap.Assemblies
-			if err := a.AddDir(dir); err != nil {
+			if err := a.AddDir(r.Dir()); err != nil {
 				t.Fatal(err)
 			}
 			found := g.Resolve(&a)
 			if found < len(g.Types)-1 { // one type is made at run time
 				t.Errorf("%d of %d definitions were found", found, len(g.Types))
 			}
-			var want truth
-			path := filepath.Join(recordings.Dir(t), "heap-traces", name+"-wks-graph.heaptruth.json.gz")
-			if err := json.NewDecoder(unpacked(t, path)).Decode(&want); err != nil {
-				t.Fatal(err)
-			}
+			want := truthOf(t, filepath.Join(recordings.Dir(t), "heap-traces", r.Name+"-wks-graph"))
 			compareLive(t, g, &want)
 		})
 	}

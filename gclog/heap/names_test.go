@@ -1,36 +1,42 @@
 package heap_test
 
 import (
-	"encoding/json"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/gclog/gclog/gclog/heap"
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/gcload"
 )
 
-// runtimeDir returns the folder of a runtime of the captures.
-func runtimeDir(t *testing.T, name string) string {
+// sharedRuntime returns a runtime of the captures.
+func sharedRuntime(t *testing.T, name string) *gcload.Runtime {
 	t.Helper()
-	list, err := gcload.Shared()
+	extent.NeedFull(t)
+	r, err := gcload.SharedNamed(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range list {
-		if r.Name == name {
-			return filepath.Dir(r.Program("wks"))
-		}
+	if r == nil {
+		t.Skipf("the runtime %s is not in the folder of shared recordings, or not for this platform", name)
 	}
-	t.Skipf("the runtime %s is not in the folder of shared recordings, or not for this platform", name)
-	return ""
+	return r
 }
 
-// fits is the number of static fields of the program whose class is found. The first one may also
-// be the last of the library, so it is not among them. The program of .NET 8 is not that of the
-// captures.
-var fits = map[string]int{"core31": 78, "net8": 0, "net9": 80, "net10": 80}
+// isWhole reports whether the library of a runtime is complete, and so the one of the captures.
+// Otherwise the linker has left out what the program does not use, which differs from one build of
+// the program to the next.
+func isWhole(t *testing.T, r *gcload.Runtime) bool {
+	t.Helper()
+	info, err := os.Stat(filepath.Join(r.Dir(), "System.Private.CoreLib.dll"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Size() > 5<<20 // a trimmed one has some 2 MB, a whole one at least 9
+}
 
 // TestExactNames holds the names of types against those that ClrMD gives them.
 func TestExactNames(t *testing.T) {
@@ -38,28 +44,28 @@ func TestExactNames(t *testing.T) {
 		name := strings.TrimSuffix(filepath.Base(path), ".nettrace.gz")
 		t.Run(name, func(t *testing.T) {
 			runtime, _, _ := strings.Cut(name, "-")
+			r := sharedRuntime(t, runtime)
+			whole := isWhole(t, r)
 			var a heap.Assemblies
-			if err := a.AddDir(runtimeDir(t, runtime)); err != nil {
+			// The program of the runtime is another build, unless it is kept nowhere else. That of the
+			// trimmed ones was built together with the library: if it is not kept, it is lost.
+			program := filepath.Join(filepath.Dir(path), "programs", runtime)
+			kept := a.AddDir(program) == nil || whole
+			if err := a.AddDir(r.Dir()); err != nil {
 				t.Fatal(err)
 			}
-			g := read(t, path)
+			g := readAnew(t, path)
 			found := g.Resolve(&a)
-			var want truth
-			if err := json.NewDecoder(unpacked(t, filepath.Join(filepath.Dir(path), name+".heaptruth.json.gz"))).Decode(&want); err != nil {
-				t.Fatal(err)
-			}
+			want := truthOf(t, path)
 			names, all := map[uint64]string{}, map[string]bool{}
 			for i := range g.Types {
 				names[g.Types[i].ID] = g.Types[i].String()
 				all[g.Types[i].String()] = true
 			}
-			// Other runtimes than the oldest are trimmed: the linker has left out other types of the
-			// library than in the captures, so that it does not fit.
-			whole := runtime == "core31"
 			if whole != (found == len(g.Types)-1) {
 				t.Errorf("%d of %d definitions were found", found, len(g.Types))
 			}
-			compareStatics(t, g, &want, fits[runtime])
+			compareStatics(t, g, &want, kept)
 			types, all := map[uint64]*heap.Type{}, map[string]bool{}
 			for i := range g.Types {
 				types[g.Types[i].ID] = &g.Types[i]
@@ -101,14 +107,20 @@ var notForClrMD = map[string]bool{
 }
 
 // compareStatics holds the declaring classes of static fields against ClrMD, which leaves out boxed
-// values.
-func compareStatics(t *testing.T, g *heap.Graph, want *truth, fits int) {
+// values. All of the program are found if its assembly was kept.
+func compareStatics(t *testing.T, g *heap.Graph, want *truth, kept bool) {
 	t.Helper()
-	all := map[string]bool{}
+	all, fits := map[string]bool{}, 0
 	for _, w := range want.Statics {
 		if w.Kind == "static" {
 			all[w.Field+" "+w.Target] = true
+			if kept && strings.HasPrefix(w.Field, "GcLoad.") {
+				fits++
+			}
 		}
+	}
+	if kept {
+		fits-- // the first one may also be the last of the library
 	}
 	equal, program, unknown := 0, 0, 0
 	for i := range g.Statics {
