@@ -101,6 +101,8 @@ var arrows = map[string][]string{
 	"internal/testing/recordings":       {"internal/testing/extent"},
 	"internal/testing/extent":           {},
 	"internal/testing/known":            {},
+	"internal/testing/gotest":           {},
+	"internal/testing/stages":           {},
 	"internal/testing/harmless":         {},
 	"internal/testing/fleet":            {"formats", "gclog", "internal/output", "internal/testing/recordings", "parse/clr"},
 	"internal/testing/fleet/growth":     {"formats", "gclog", "internal/attach", "internal/parquet", "internal/unpack", "parse", "parse/clr"},
