@@ -206,6 +206,8 @@ func (p *rawProcess) event(at *parse.Event, e clr.Event) {
 		if g := p.find(e.Count); g != nil {
 			g.end, g.ended = at.Time, true
 			p.last[at.Thread] = g
+		} else {
+			p.unseen(e.Count)
 		}
 	case *clr.GCHeapStats:
 		if g := p.last[at.Thread]; g != nil {
@@ -299,6 +301,17 @@ func (p *rawProcess) started(at *parse.Event, e *clr.GCStart) {
 		p.pending = nil
 	}
 	p.gcs = append(p.gcs, g)
+}
+
+// unseen records that a collection has ended whose start was before the recording: if others have
+// started since, it was a background one that was running.
+func (p *rawProcess) unseen(number uint32) {
+	background := &rawGC{start: clr.GCStart{Count: number, Type: clr.TypeBackground}}
+	for _, g := range p.gcs {
+		if g.beside == nil && g.start.Count > number {
+			g.beside = background
+		}
+	}
 }
 
 func (p *rawProcess) restarted(at *parse.Event) {

@@ -137,7 +137,7 @@ func (x *explainer) sizes() {
 		s.After = value(d.HasSizesAfter, float64(y.After), "sizes after", x.whyUnknown("its sizes were not recorded (GCHeapStats)"))
 		s.Free = value(d.HasHistory, float64(y.Fragmentation), "free space of the generations", x.unheard())
 		if s.Free.Known() && s.After.Known() && y.Fragmentation > y.After {
-			s.Free = lacks("free space of "+s.Name, "the runtime reported more free space than the generation had: it measures the two at different times")
+			s.Free = lacks("free space of "+s.Name, "the runtime reported more free space than the generation had"+differentTimes)
 		}
 		const not = "it was not collected"
 		s.Promoted, s.Survival, s.Budget = unknown(not), unknown(not), unknown(not)
@@ -165,7 +165,10 @@ func (x *explainer) sizes() {
 		}
 		x.e.Sizes = append(x.e.Sizes, s)
 	}
-	if d.HasFragmentation && !d.HasHistory {
+	if d.HasFragmentation && d.HasSizesAfter && d.Fragmentation() > d.SizeAfter() {
+		// A foreground collection has made the heap smaller since the free space was measured.
+		x.lacks("free space of the heap", "the runtime reported more free space than the heap had"+differentTimes)
+	} else if d.HasFragmentation && !d.HasHistory {
 		x.say(&x.e.Result, "free", bytesText(d.Fragmentation())+" of the heap was free space after it.", bytesFact("dotnet.gc.heap.fragmentation", d.Fragmentation()))
 	} else if d.HasFragmentation && d.HasSizesAfter && d.SizeAfter() > 0 {
 		share := 100 * float64(d.Fragmentation()) / float64(d.SizeAfter())
@@ -173,6 +176,8 @@ func (x *explainer) sizes() {
 			bytesFact("dotnet.gc.heap.fragmentation", d.Fragmentation()), percentFact("fragmentation_pct", share))
 	}
 }
+
+const differentTimes = ": it measures the two at different times"
 
 // compactTexts are why a heap was compacted, by the names of clr.HeapMechanism.
 var compactTexts = map[string]string{
