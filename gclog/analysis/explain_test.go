@@ -819,6 +819,23 @@ func TestExplainPinnedUnheard(t *testing.T) {
 	}
 }
 
+// TestExplainFreeSpace: the free space that a background collection measured can be larger than what
+// a foreground collection has left of the heap. It is a share of the heap only if it is not.
+func TestExplainFreeSpace(t *testing.T) {
+	for _, more := range []uint64{0, 1} {
+		d := blockingRecord(nil)
+		for g := range d.Generations {
+			d.Generations[g].Fragmentation = d.Generations[g].After
+		}
+		d.Generations[gclog.Gen2].Fragmentation += more
+		e := analysis.Explain(d, analysis.Context{})
+		said, why := strings.Contains(sentences(e.Result), "Free space between objects"), whyUnknown(&e, "free space of the heap")
+		if said != (more == 0) || (why != "") != (more > 0) {
+			t.Errorf("%d bytes more than the heap: it says so: %v; unknown because %q", more, said, why)
+		}
+	}
+}
+
 // TestExplainWild: records that no runtime would tell are explained too, and their parts
 // add up.
 func TestExplainWild(t *testing.T) {
