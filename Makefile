@@ -60,7 +60,7 @@ fuzz: ## each fuzz target with FUZZRUNS inputs
 	$(GO) test -run '^$$' -fuzz '^FuzzNeighbours$$' -fuzztime $$(($(FUZZRUNS) / 50))x -fuzzminimizetime 1x ./internal/daemon
 
 bench: ## benchmarks: reader, decoder, reducer, formatters, and the whole program
-	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) $(BENCHFLAGS) ./parse/... ./gclog/... ./formats/... ./session ./internal/attach ./internal/accesslog ./internal/flight ./internal/parquet .
+	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) $(BENCHFLAGS) ./parse/... ./gclog/... ./formats/... ./session ./internal/attach ./internal/accesslog ./internal/flight ./internal/parquet ./internal/e2e/bench
 
 bench-daemon: build ## measure the cost of the daemon on nodes with up to 500 fake processes, and of top with 20 (Linux)
 	$(GO) run ./internal/testing/fakenode/bench bin/gclog
@@ -80,7 +80,7 @@ lint: ## static checks, with the tools of tools/go.mod
 	$(GO) tool -modfile=tools/go.mod golangci-lint run
 
 live: ## attach to every available runtime and GC flavour
-	GCLOG_LIVE=all $(GO) test -count 1 -timeout 20m -run '^TestLive' -skip '$(SKIP)' -v .
+	GCLOG_LIVE=all $(GO) test -count 1 -timeout 20m -run '^TestLive' -skip '$(SKIP)' -v ./internal/e2e/live
 
 harmless: bin/harmless.test ## check that gclog harms no program: every triple of runtime, start, action, moment... (Linux)
 	cd internal/testing/harmless && GCLOG_HARMLESS=all ../../../bin/harmless.test -test.timeout 60m -test.run '^TestHarmless$$'
@@ -99,10 +99,10 @@ ship: ## test real shippers with rotated logs, and a collector with OTLP; needs 
 	@cd testdata/otelcol && if $(GO) list -deps . >/dev/null; then \
 	  $(GO) build -trimpath -ldflags "-s -w" -o ../../bin/ . ./broker; else \
 	  echo "no collector: its modules cannot be had"; fi
-	GCLOG_SHIP=1 $(GO) test -count 1 -run '^TestShip' -v .
+	GCLOG_SHIP=1 $(GO) test -count 1 -run '^TestShip' -v ./internal/e2e/ship
 
 metrics-test: ## have Prometheus scrape the daemon, and compare what it has stored with the logs; needs Prometheus
-	GCLOG_PROMETHEUS=$(PROMETHEUS) $(GO) test -count 1 -run '^TestPrometheus' -v .
+	GCLOG_PROMETHEUS=$(PROMETHEUS) $(GO) test -count 1 -run '^TestPrometheus' -v ./internal/e2e/metrics
 
 # It has some 250 modules, which build in 4 minutes on two cores.
 metrics-test-newest: ## make metrics-test with the newest Prometheus, which it builds from its modules
@@ -114,7 +114,7 @@ metrics-test-newest: ## make metrics-test with the newest Prometheus, which it b
 fleet: ## ask the questions of samples/fleet in DuckDB, ClickHouse and Spark; needs Python 3.11 or later, and a JDK (17) for Spark
 	python3 -m venv bin/fleet
 	bin/fleet/bin/pip -q --disable-pip-version-check install --require-hashes --no-deps --only-binary duckdb,chdb,chdb-core,numpy,pandas,pyarrow -r testdata/fleet/$(ENGINES).txt
-	GCLOG_FLEET_PYTHON=$(CURDIR)/bin/fleet/bin/python $(GO) test -count 1 -timeout 20m -run '^TestFleet$$' -v .
+	GCLOG_FLEET_PYTHON=$(CURDIR)/bin/fleet/bin/python $(GO) test -count 1 -timeout 20m -run '^TestFleet$$' -v ./internal/e2e/fleet
 
 # npm ci installs what testdata/report/package-lock.json says, by its checksums.
 report-test: ## use the pages of gclog report in Chromium; needs Node 18 or later, npm and Chromium
@@ -156,7 +156,7 @@ package: ## archives for every platform, deb, rpm and apk for Linux, in bin/dist
 
 deploy-test: ## check packages, units and manifests with the programs that read them
 	$(MAKE) -s package PLATFORMS=linux/amd64
-	GCLOG_DIST=$(CURDIR)/bin/dist $(GO) test -count 1 -run '^TestDeploy' -v .
+	GCLOG_DIST=$(CURDIR)/bin/dist $(GO) test -count 1 -run '^TestDeploy' -v ./internal/e2e/deploy
 	cd testdata/deploy && $(GO) test -count 1 ./...
 
 clean: ## remove what was built

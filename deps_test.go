@@ -116,6 +116,20 @@ var arrows = map[string][]string{
 	"internal/testing/gcload/long":      {"internal/testing/gcload"},
 	"internal/testing/gcload/overhead":  {"internal/testing/gcload", "golang.org/x/sys/unix"},
 	"internal/testing/gcload/snapshots": {"gclog", "gclog/heap", "internal/testing/gcload", "parse/clr", "session", "golang.org/x/sys/unix"},
+
+	"internal/testing/program": {"internal/cli", "internal/testing/gcload", "internal/testing/recordings", "github.com/rogpeppe/go-internal/testscript"},
+	"internal/testing/scripts": {
+		"internal/fakeruntime", "internal/testing/program", "internal/testing/recordings",
+		"github.com/klauspost/compress/zstd", "github.com/parquet-go/parquet-go", "github.com/prometheus/procfs", "github.com/rogpeppe/go-internal/testscript", "golang.org/x/sys/unix",
+	},
+	// They contain only tests, of gclog as a program.
+	"internal/e2e/bench":   {},
+	"internal/e2e/daemon":  {},
+	"internal/e2e/deploy":  {},
+	"internal/e2e/fleet":   {},
+	"internal/e2e/live":    {},
+	"internal/e2e/metrics": {},
+	"internal/e2e/ship":    {},
 }
 
 // forbidden lists packages of the standard library that a package must not import, not even

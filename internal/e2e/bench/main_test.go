@@ -1,0 +1,13 @@
+//go:build linux
+
+package bench
+
+import (
+	"testing"
+
+	"github.com/gclog/gclog/internal/testing/program"
+)
+
+func TestMain(m *testing.M) {
+	program.Main(m)
+}
