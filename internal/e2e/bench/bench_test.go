@@ -24,69 +24,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestBinary: the program is one static file of at most 30 MB. The linker keeps every exported method
-// of what is linked, because text/template calls methods by name, so each library shows here.
-func TestBinary(t *testing.T) {
-	path := program.Build(t)
-	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if info.Size() > 30<<20 {
-		t.Errorf("the program has %d bytes", info.Size())
-	}
-	if out, err := exec.Command("ldd", path).CombinedOutput(); err == nil && !bytes.Contains(out, []byte("not a dynamic")) && !bytes.Contains(out, []byte("statically linked")) {
-		t.Errorf("the program is not static: %s", out)
-	}
-}
-
-// TestConvertMemory: converting uses the same small amount of memory however long the recording is.
-func TestConvertMemory(t *testing.T) {
-	if testing.Short() {
-		t.Skip("writes hundreds of MB")
-	}
-	gclog := program.Build(t)
-	for _, v := range []nettracetest.Verbose{{Size: 300 << 20, Filler: 5000}, {Size: 300 << 20, Pins: 20000}} {
-		cmd := exec.Command(gclog, "convert", "-", "--format", "unified", "-o", "/dev/null")
-		if mb := runOn(t, cmd, v) >> 20; mb > 32 || mb == 0 {
-			t.Errorf("%+v: %d MB of memory", v, mb)
-		}
-	}
-}
-
-// TestSummaryMemory: a summary keeps little about each pause, and nothing about what is between
-// pauses. Up to 16 MB are pages of the program's file.
-func TestSummaryMemory(t *testing.T) {
-	if testing.Short() {
-		t.Skip("writes hundreds of MB")
-	}
-	gclog := program.Build(t)
-	for _, v := range []nettracetest.Verbose{{Size: 300 << 20, Filler: 5000}, {Size: 300 << 20, Filler: denseFiller}} {
-		if mb := runOn(t, exec.Command(gclog, "summary", "-"), v) >> 20; mb > 40 || mb == 0 {
-			t.Errorf("%+v: %d MB of memory", v, mb)
-		}
-	}
-}
-
-// TestStatMemory: heap stat keeps nothing about single objects, nor about what holds them.
-func TestStatMemory(t *testing.T) {
-	if testing.Short() {
-		t.Skip("writes hundreds of MB")
-	}
-	for _, c := range []nettracetest.HeapWalk{{}, {Late: true}, {Gaps: true}, {Gaps: true, Late: true}} {
-		c.Objects = 10_000_000
-		cmd := exec.Command(program.Build(t), "heap", "stat", "-")
-		mb := runOn(t, cmd, c) >> 20
-		t.Logf("%+v: %d MB", c, mb)
-		if mb > 64 || mb == 0 {
-			t.Errorf("%+v: %d MB of memory", c, mb)
-		}
-		if out := cmd.Stdout.(*bytes.Buffer).String(); !strings.Contains(out, "10000000 objects in 240.0 MB\n") {
-			t.Error(out)
-		}
-	}
-}
-
 // denseFiller gives recordings with 1.2 KB per collection, like real ones at level normal.
 const denseFiller = 45
 
