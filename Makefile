@@ -12,6 +12,12 @@ PLATFORMS = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 wind
 # minute for each that is new.
 FUZZRUNS ?= 2000000
 BENCHTIME ?= 1s
+# For make test and make check: which packages, and more arguments for go test.
+PKG ?= ./...
+TESTFLAGS ?=
+# For make flakes: how many rounds without a failure, of which packages.
+ROUNDS ?= 10
+PACKAGES ?= ./...
 # For make mutate: how many changes it tries in each package (0: all), the seed that selects them
 # (0: random), and the packages (none: all that it supports).
 MUTATIONS ?= 100
@@ -35,7 +41,7 @@ FUZZ      = ./parse ./parse/clr ./gclog ./gclog/heap ./gclog/heap/ecma335 ./form
 
 OUT      ?= bin/gclog
 
-.PHONY: metrics-test metrics-test-newest build test race fuzz bench bench-daemon bench-overhead bench-heap lint live harmless harmless-part bin/harmless.test java ship fleet bench-fleet report-test report-shots demo golden platforms package deploy-test soak mutate calibrate clean help
+.PHONY: metrics-test metrics-test-newest build test check again race flakes times fuzz bench bench-daemon bench-overhead bench-heap lint live harmless harmless-part bin/harmless.test java ship fleet bench-fleet report-test report-shots demo golden platforms package deploy-test soak mutate calibrate clean help
 
 build: ## build bin/gclog
 	$(BUILD) -o $(OUT) .
@@ -43,13 +49,35 @@ build: ## build bin/gclog
 # A plain "go build" would write the binary to the package folder gclog/, so every target names its
 # output.
 
-# Four at a time: slow tests spend most of their time waiting.
-test: ## all tests; those that need more than the repository contains are skipped by name
-	$(GO) test -parallel 4 ./...
+# Four tests of a package at a time: slow ones spend most of their time waiting. In CI, and in make again,
+# what fails leaves what it started in bin/artifacts.
+GOTEST = bin/gotest -parallel=4 $(if $(CI),-artifacts -outputdir=$(CURDIR)/bin/artifacts) $(TESTFLAGS)
 
-race: ## the tests of all packages that start goroutines, with the race detector, which needs cgo
-	CGO_ENABLED=1 $(GO) test -race -short -parallel 4 \
-	  $$(grep -rlE --include='*.go' --exclude-dir=testdata --exclude-dir=tools --exclude-dir=bin '^\s*go |\.Go\(|\.Parallel\(\)' . | xargs -n 1 dirname | sort -u)
+test: bin/gotest ## the tests, of PKG: what needs more than the repository or minutes is skipped by name
+	@$(GOTEST) $(PKG)
+
+check: bin/gotest ## all tests: also the recordings and runtimes of ../shared, long histories, big inputs
+	@GCLOG_TEST=full $(GOTEST) -count=1 -timeout=20m $(PKG)
+
+again: bin/gotest ## run what failed in the last run once more, with its seeds
+	@bin/gotest -again
+
+# The packages whose own code shares memory between goroutines, and the test that runs the whole daemon.
+race: bin/gotest ## the short tests with the race detector, which needs cgo
+	@CGO_ENABLED=1 $(GOTEST) -race -short ./internal/testing/fakenode/check \
+	  $$(grep -rlE --include='*.go' --exclude='*_test.go' --exclude-dir=testdata --exclude-dir=tools --exclude-dir=bin --exclude-dir=testing --exclude-dir=mutate --exclude-dir=fakeruntime '^\s*go |\.Go\(|"sync(/atomic)?"$$' . | xargs -n 1 dirname | sort -u)
+
+flakes: bin/gotest ## run the tests of PACKAGES under load until the last ROUNDS have no failure; goes on where it was stopped
+	@bin/gotest -flakes $(ROUNDS) $(PACKAGES)
+
+bin/gotest: FORCE
+	@mkdir -p bin/artifacts && $(GO) build -o $@ ./internal/testing/gotest
+
+# .ci/run times its stages.
+times: ## rewrite .ci/times.tsv from the last .ci/run
+	$(GO) run ./internal/testing/stages write
+
+FORCE:
 
 fuzz: ## each fuzz target with FUZZRUNS inputs
 	@for pkg in $(FUZZ); do \

@@ -94,9 +94,18 @@ func again(ctx context.Context) (code int, err error) {
 	return code, remember(left)
 }
 
+// artifacts returns the folder for what failing tests leave.
+func artifacts() string {
+	dir, err := filepath.Abs(filepath.Join("bin", "artifacts"))
+	if err != nil {
+		return "bin"
+	}
+	return dir
+}
+
 // command returns the arguments of go test and the environment that repeat a failure.
 func (f *failure) command() (args, env []string) {
-	args = append([]string{"-count=1"}, f.Flags...)
+	args = append([]string{"-count=1", "-artifacts", "-outputdir=" + artifacts()}, f.Flags...)
 	if f.Shuffle != "" {
 		args = append(args, "-shuffle="+f.Shuffle)
 	}

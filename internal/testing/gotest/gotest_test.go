@@ -99,7 +99,7 @@ func TestWaits(t *testing.T) { t.Parallel(); select {} }`,
 		t.Errorf("failures\n%s, want\n%s", got, want)
 	}
 	args, env := want[1].command()
-	if !slices.Equal(args, []string{"-count=1", "-race", "-shuffle=7", "-run=^(TestBad)$", "m/fails"}) || !slices.Equal(env, []string{"GCLOG_SEED=17"}) {
+	if !slices.Equal(args, []string{"-count=1", "-artifacts", "-outputdir=" + artifacts(), "-race", "-shuffle=7", "-run=^(TestBad)$", "m/fails"}) || !slices.Equal(env, []string{"GCLOG_SEED=17"}) {
 		t.Errorf("again: %q %q", env, args)
 	}
 }
