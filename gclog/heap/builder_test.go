@@ -61,12 +61,9 @@ func pass(list []parse.Event, b *heap.Builder, pointerSize int) *heap.Builder {
 // and what it moved. Of these events, any may come after the objects, or after the end of the
 // collection: the result is the same.
 func TestLate(t *testing.T) {
+	heap.RareGC(t)
 	random := rand.New(rand.NewPCG(5, 6))
-	tries := 20
-	if testing.Short() {
-		tries = 2
-	}
-	try := func(name string, list []parse.Event, pointerSize int) {
+	try := func(t *testing.T, name string, tries int, list []parse.Event, pointerSize int) {
 		want, err := build(list, pointerSize)
 		if err != nil {
 			t.Fatal(name, err)
@@ -91,11 +88,15 @@ func TestLate(t *testing.T) {
 		}
 	}
 	tinyList, pointerSize := eventsOf(t, bytes.NewReader(tiny(8)))
-	try("tiny", tinyList, pointerSize)
-	for _, path := range captures(t, "*.nettrace.gz") {
-		list, pointerSize := recorded(t, path)
-		try(path, list, pointerSize)
-	}
+	try(t, "tiny", 20, tinyList, pointerSize)
+	smallList, pointerSize := recorded(t, small)
+	try(t, small, 3, smallList, pointerSize)
+	t.Run("captures", func(t *testing.T) {
+		for _, path := range captures(t, "*.nettrace.gz") {
+			list, pointerSize := recorded(t, path)
+			try(t, path, 5, list, pointerSize)
+		}
+	})
 }
 
 // TestOrders: before and after the requested collection, whose objects one thread writes, there are
@@ -104,7 +105,8 @@ func TestLate(t *testing.T) {
 // result does not depend on more.
 func TestOrders(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
-	tries := 300
+	heap.RareGC(t)
+	tries := extent.Pick(100, 300)
 	if testing.Short() {
 		tries = 30
 	}
@@ -272,13 +274,14 @@ func TestMissingEvents(t *testing.T) {
 // walk.
 func TestTruncated(t *testing.T) {
 	extent.Long(t)
+	heap.RareGC(t)
 	b, err := io.ReadAll(unpacked(t, small))
 	if err != nil {
 		t.Fatal(err)
 	}
 	whole, _ := heap.Read(bytes.NewReader(b))
 	complete := 0
-	for n := 0; n < len(b); n += 997 {
+	for n := 0; n < len(b); n += extent.Pick(1993, 997) {
 		g, err := heap.Read(bytes.NewReader(b[:n]))
 		switch {
 		case err == nil:

@@ -106,10 +106,11 @@ func TestDominators(t *testing.T) {
 	}
 }
 
-// TestLongList: a list of four million objects, each of which refers back as well.
+// TestLongList: a long list of objects, each of which refers back as well.
 func TestLongList(t *testing.T) {
 	extent.Long(t)
-	const n = 4 << 20
+	smallStack(t)
+	const n = longList
 	references := make([][]Object, n)
 	flat := make([]Object, 0, 2*n)
 	for i := range n {

@@ -82,6 +82,7 @@ func TestRoots(t *testing.T) {
 
 // TestRootsOfList: the nodes of a long list are held at many places. Each root reaches those after it.
 func TestRootsOfList(t *testing.T) {
+	smallStack(t)
 	const n, roots = 1 << 18, MaxRoots + 3
 	references := make([][]Object, n)
 	flat := make([]Object, n)

@@ -432,7 +432,8 @@ func TestMaxSuspects(t *testing.T) {
 // TestSuspectsOfLongList: nothing is recursive.
 func TestSuspectsOfLongList(t *testing.T) {
 	extent.Long(t)
-	const n = 4 << 20
+	smallStack(t)
+	const n = longList
 	references := make([][]Object, n)
 	next := make([]Object, n)
 	for i := range n - 1 {

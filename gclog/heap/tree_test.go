@@ -199,7 +199,8 @@ func TestTreesOfRandomGraphs(t *testing.T) {
 // TestTreeOfLongList: nothing is recursive, and a list is one node.
 func TestTreeOfLongList(t *testing.T) {
 	extent.Long(t)
-	const n = 4 << 20
+	smallStack(t)
+	const n = longList
 	references := make([][]Object, n)
 	next := make([]Object, n)
 	for i := range n - 1 {
