@@ -153,7 +153,7 @@ func (r *Reducer) reduce(at Stamp, e clr.Event) {
 	case *clr.GCMarkWithType:
 		r.marked(at, e)
 	case *clr.GCSuspendEEBegin:
-		r.suspendBegin(at, e.Reason)
+		r.suspendBegin(at, e.Reason, e.Count)
 	case *clr.GCSuspendEEEnd:
 		r.suspendEnd(at)
 	case *clr.GCRestartEEBegin:

@@ -439,6 +439,19 @@ func TestPhaseInsidePause(t *testing.T) {
 		"gc #5 gen2 background", "blocking #7 200+23", "gc #7 gen0 foreground", "sweep #5 ends 132-212")
 }
 
+// TestNumberInSuspension: the number of a background collection that started before the session is
+// known from its last suspension on, not only when it has ended.
+func TestNumberInSuspension(t *testing.T) {
+	for _, number := range []uint32{5, 0} { // 0: the event has none
+		s := newStory().at(0).suspend(f, clr.SuspendForGC).start(f, 6, 0, clr.TypeForeground, 0).history(f, 0, 1, 0).finish(f, 6, 0).restart(f)
+		s.at(100).event(b, &clr.GCSuspendEEBegin{Reason: clr.SuspendForGCPrep, Count: number}).event(b, &clr.GCSuspendEEEnd{}).restart(b)
+		s.at(200).history(b, 2, 1, clr.MechanismConcurrent).finish(b, 5, 2)
+		of := fmt.Sprintf("#%d", number)
+		s.want(t, "blocking #6 0+8", "gc #6 gen0 foreground",
+			"final "+of+" 100+3", "sweep "+of+" begins 103", "sweep #5 ends 103-202", "gc #5 gen2 background no-start")
+	}
+}
+
 // TestSuspensionsWithoutGC: a suspension that no collection explains is a pause of its own, and may
 // use up a number.
 func TestSuspensionsWithoutGC(t *testing.T) {

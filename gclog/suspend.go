@@ -47,7 +47,7 @@ func (s *suspension) stops(now Stamp) Stamp {
 // granted reports whether the threads are suspended because of s.
 func (s *suspension) granted() bool { return s.suspended != unknownTime && s.restart == unknownTime }
 
-func (r *Reducer) suspendBegin(at Stamp, reason clr.SuspendReason) {
+func (r *Reducer) suspendBegin(at Stamp, reason clr.SuspendReason, count uint32) {
 	if old := r.suspensionOf(at.Thread); old != nil {
 		r.abandon(old) // its end was lost: a thread has one suspension at a time
 	}
@@ -58,7 +58,13 @@ func (r *Reducer) suspendBegin(at Stamp, reason clr.SuspendReason) {
 	s.thread, s.reason, s.begin, s.ticks = at.Thread, reason, at.Time, at.Ticks
 	r.suspensions = append(r.suspensions, s)
 	if reason == clr.SuspendForGCPrep {
-		if c := r.openBackground(); c != nil && c.marking() {
+		c := r.openBackground()
+		// With this reason the count is reliable. It is the number of a collection that started before
+		// the session, whose other events would report it only when the collection has ended.
+		if c != nil && !c.HasNumber && count != 0 {
+			c.Number, c.HasNumber = count, true
+		}
+		if c != nil && c.marking() {
 			r.phase(c, PhaseMark, true, at.Time, s)
 		}
 	}

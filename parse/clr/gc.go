@@ -55,7 +55,7 @@ func (e *GCEnd) decode(p *payload, version int) {
 type GCSuspendEEBegin struct {
 	Instance
 	Reason SuspendReason
-	Count  uint32 // of a recent collection, unreliable: match by thread instead
+	Count  uint32 // SuspendForGCPrep: number of the background collection; else unreliable, match by thread
 }
 
 func (e *GCSuspendEEBegin) decode(p *payload, version int) {
