@@ -21,8 +21,8 @@ type Format struct {
 	joinHeader bool
 	// oneProcess: one process per file, because readers misinterpret a second one.
 	oneProcess bool
-	// holdPauses: no file should start with a pause without a collection, because readers cannot
-	// handle a file that contains nothing else.
+	// holdPauses: no file should contain only pauses without a collection, because readers cannot
+	// handle it: none starts with such a pause, and the first one does not end after it.
 	holdPauses bool
 	new        func(*Options) formatter
 }
@@ -189,6 +189,7 @@ type Writer struct {
 	out        Output
 	holdPauses bool // see Format.holdPauses
 	hold       bool // the next group should not start a file
+	begun      bool // a pause or phase of a collection was written
 	head       Head
 	buf        []byte
 	at         int64  // time of the current record
@@ -244,12 +245,16 @@ func (w *Writer) Start(s *Start) { w.write(s.At, w.f.start(w.buf[:0], s)) }
 func (w *Writer) Pause(p *gclog.Pause) {
 	w.number = p.UsedNumber
 	w.hold = w.hold || w.holdPauses && p.GC == nil
+	w.begun = w.begun || p.GC != nil
 	w.write(p.Start, w.f.pause(w.buf[:0], p))
 	w.number = 0
 }
 
 // Phase writes the start or end of a concurrent phase.
-func (w *Writer) Phase(p *gclog.Phase) { w.write(p.Time, w.f.phase(w.buf[:0], p)) }
+func (w *Writer) Phase(p *gclog.Phase) {
+	w.begun = true
+	w.write(p.Time, w.f.phase(w.buf[:0], p))
+}
 
 // Suspension writes a suspension of the program.
 func (w *Writer) Suspension(s *gclog.Suspension) { w.write(s.Start, w.f.suspension(w.buf[:0], s)) }
@@ -297,7 +302,7 @@ func (w *Writer) write(at int64, group []byte) (ok bool) {
 		w.at = at
 		ok = w.put(group)
 	}
-	w.hold = w.f.hold()
+	w.hold = w.f.hold() || w.holdPauses && !w.begun
 	w.f.save()
 	return ok
 }

@@ -72,7 +72,8 @@ type converted struct {
 	last    *gclog.GCDetails
 
 	background bool // a background collection is running
-	held       int  // groups that were held although none is
+	begun      bool // there was a pause or phase of a collection
+	held       int  // groups that were held although none is running
 }
 
 func (c *converted) each(f func(*formats.Writer)) {
@@ -99,14 +100,15 @@ func (c *converted) Pause(p *gclog.Pause) {
 	c.each(func(w *formats.Writer) { w.Pause(p) })
 	c.background = c.background || p.Kind == gclog.PauseInitial || p.Kind == gclog.PauseFinal
 	for _, out := range c.outputs {
-		if !c.background && p.GC != nil && out.held {
+		if !c.background && p.GC != nil && out.held && c.begun {
 			c.held++
 		}
 	}
+	c.begun = c.begun || p.GC != nil
 }
 
 func (c *converted) Phase(p *gclog.Phase) {
-	c.background = c.background || !p.End
+	c.background, c.begun = c.background || !p.End, true
 	c.each(func(w *formats.Writer) { w.Phase(p) })
 }
 
