@@ -147,7 +147,8 @@ func pausesInCSV(d *gclog.GCDetails) []gclog.PausePart {
 func micros(ns int64) int64 { return time.Duration(ns).Round(time.Microsecond).Nanoseconds() }
 
 // TestCSVOrder: pauses and phases come in the order in which the events reported them. The phases
-// follow from the pauses.
+// follow from the pauses. A row has the end of a collection as its duration, which is unknown if it
+// started before the session, and so is the end of its sweep phase then.
 func TestCSVOrder(t *testing.T) {
 	date := regexp.MustCompile(` at \S+$`)
 	forEach(t, func(t *testing.T, stream []byte) {
@@ -158,7 +159,16 @@ func TestCSVOrder(t *testing.T) {
 		_, back, _ := read(t, text)
 		for i, x := range all {
 			var want, got []string
+			var unswept []string // prefixes of calls that the log cannot contain
+			for _, d := range x.gcs() {
+				if d.Flaws&gclog.FlawNoStart != 0 {
+					unswept = append(unswept, fmt.Sprintf("%s of %s,", gclog.PhaseSweep, of(d)))
+				}
+			}
 			for _, o := range x.order {
+				if slices.ContainsFunc(unswept, func(prefix string) bool { return strings.HasPrefix(o, prefix) }) {
+					continue
+				}
 				if _, _, of := strings.Cut(o, " of "); of || strings.HasPrefix(o, "gc ") {
 					want = append(want, date.ReplaceAllString(o, ""))
 				}
