@@ -18,7 +18,11 @@ func cutOut(t *testing.T, path string, numbers string) {
 		t.Fatal(err)
 	}
 	line := regexp.MustCompile(`GC\((` + numbers + `)\)|"gc":\{"number":(` + numbers + `),|^[0-9.]*,(` + numbers + `),`)
-	lines := slices.DeleteFunc(bytes.SplitAfter(b, []byte("\n")), func(b []byte) bool { return line.Match(b) })
+	lines := slices.DeleteFunc(bytes.SplitAfter(b, []byte("\n")), func(b []byte) bool {
+		// Few lines contain one of the numbers, and the expression is slow.
+		contains := func(n string) bool { return bytes.Contains(b, []byte(n)) }
+		return slices.ContainsFunc(strings.Split(numbers, "|"), contains) && line.Match(b)
+	})
 	if err := os.WriteFile(path, bytes.Join(lines, nil), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/recordings"
 )
@@ -26,28 +27,75 @@ var roundings = map[string]rounding{
 	"csv":     {0, 1e3, 1e3},
 }
 
-// An exception describes metrics and findings of a recording that a log cannot contain, and of
-// which it does not show that it lacks them.
-type exception struct {
-	recording, format string
-	metrics           *regexp.Regexp
-	why               string
-}
-
-var exceptions = []exception{
-	{
-		"net9-wks-attach", "unified", regexp.MustCompile(`^(gc|gen1)\.(count|rate)$|^gen1\.(promoted|heap\.after)\.|^(promoted|heap\.after)\.|^gen[12]\.per\.`),
-		"a collection was under way when the session began: their lines are of pauses, and its pause was not seen",
+// heldBy returns what the formats contain of a collection, nil if nothing. Only of one that was
+// under way when the session began it is not everything that metrics are made of.
+var heldBy = map[string]func(*gclog.GCDetails) *gclog.GCDetails{
+	// Its lines are of pauses, and those at the end of a background collection are left out.
+	"unified": func(d *gclog.GCDetails) *gclog.GCDetails {
+		switch {
+		case d.Flaws&gclog.FlawNoStart == 0:
+			return d
+		case len(d.Pauses) == 0:
+			return nil
+		}
+		return &gclog.GCDetails{
+			Number: d.Number, HasNumber: d.HasNumber, Index: d.Index, Generation: d.Generation, Type: d.Type, Kind: d.Kind,
+			Start: d.Start, StartTicks: d.StartTicks, End: d.End, HasEnd: d.HasEnd, Suspended: d.Suspended, Pauses: d.Pauses,
+			Flaws: d.Flaws | gclog.FlawNoSizes, Background: d.Background,
+		}
+	},
+	// A row has the start and the duration, which is unknown.
+	"csv": func(d *gclog.GCDetails) *gclog.GCDetails {
+		if d.Flaws&gclog.FlawNoStart == 0 {
+			return d
+		}
+		x := d.Clone()
+		x.End, x.HasEnd = 0, false
+		return x
 	},
 }
 
-func excepted(recording, format, metric string) bool {
-	for _, x := range exceptions {
-		if x.recording == recording && x.format == format && x.metrics.MatchString(metric) {
-			return true
+// A comparison is the summary of a process in a log, and that of what the log's format contains of
+// the recording.
+type comparison struct {
+	format    string
+	held, log any
+}
+
+var comparisons = map[string][]comparison{} // by the path of the recording
+
+// summariesIn returns the summaries of all processes of a recording, in logs of all formats that
+// round. Several tests use them, so it makes those of each recording once.
+func summariesIn(t *testing.T, tr recordings.Trace) []comparison {
+	t.Helper()
+	if list, ok := comparisons[tr.Path]; ok {
+		return list
+	}
+	list := []comparison{}
+	dir := t.TempDir()
+	for format := range roundings {
+		convertAll(t, tr.Path, "--format", format, "-o", filepath.Join(dir, format+"-%p"))
+	}
+	for _, pid := range recordedPIDs(t, tr.Path) {
+		inFlight := false
+		recorded, gcs := summarize(t, func(d *gclog.GCDetails) *gclog.GCDetails {
+			inFlight = inFlight || d.Flaws&gclog.FlawNoStart != 0
+			return d
+		}, pid, tr.Path)
+		if gcs == 0 {
+			continue // no collection: no log
+		}
+		for format := range roundings {
+			x := comparison{format: format, held: recorded}
+			if inFlight {
+				x.held, _ = summarize(t, heldBy[format], pid, tr.Path)
+			}
+			x.log, _ = summarize(t, all, pid, filepath.Join(dir, fmt.Sprintf("%s-%d", format, pid)))
+			list = append(list, x)
 		}
 	}
-	return false
+	comparisons[tr.Path] = list
+	return list
 }
 
 // TestSameMetrics: each metric of a log is equal to that of the recording within the format's
@@ -55,41 +103,28 @@ func excepted(recording, format, metric string) bool {
 func TestSameMetrics(t *testing.T) {
 	extent.Long(t)
 	recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {
-		dir := t.TempDir()
-		for format := range roundings {
-			convertAll(t, tr.Path, "--format", format, "-o", filepath.Join(dir, format+"-%p"))
-		}
-		for _, pid := range recordedPIDs(t, tr.Path) {
-			recording := readAll(t, pid, tr.Path)
-			if len(recording.pages) == 0 {
-				continue // no collection: no log
+		for _, x := range summariesIn(t, tr) {
+			for rule, severity := range findingsOf(x.log) {
+				if found := findingsOf(x.held)[rule]; found != severity {
+					t.Errorf("%s: finding %s is %s, in the recording %q", x.format, rule, severity, found)
+				}
 			}
-			want := metricsOf(recording)
-			for format, r := range roundings {
-				log := readAll(t, pid, filepath.Join(dir, fmt.Sprintf("%s-%d", format, pid)))
-				for rule, severity := range findingsOf(log) {
-					if found := findingsOf(recording)[rule]; found != severity && !excepted(tr.Name, format, "finding "+rule) {
-						t.Errorf("%s: finding %s is %s, in the recording %q", format, rule, severity, found)
-					}
-				}
-				got := metricsOf(log)
-				if len(got) != len(want) {
-					t.Errorf("%s has %d metrics, the recording %d", format, len(got), len(want))
-				}
-				for name, x := range got {
-					why, unknown := x["unknown"]
-					switch {
-					case unknown && why == "":
-						t.Errorf("%s: %s is unknown without a reason", format, name)
-					case unknown:
-					case excepted(tr.Name, format, name):
-					case !known(want[name]):
-						t.Errorf("%s: %s is %v, unknown from the recording: %v", format, name, number(x), want[name])
-					default:
-						off := math.Abs(number(x) - number(want[name]))
-						if slack := r.of(name, want); off > slack+1e-9*number(want[name]) {
-							t.Errorf("%s: %s is %v, in the recording %v: off by %v, rounding explains %v", format, name, number(x), number(want[name]), off, slack)
-						}
+			r, want, got := roundings[x.format], metricsOf(x.held), metricsOf(x.log)
+			if len(got) != len(want) {
+				t.Errorf("%s has %d metrics, the recording %d", x.format, len(got), len(want))
+			}
+			for name, m := range got {
+				why, unknown := m["unknown"]
+				switch {
+				case unknown && why == "":
+					t.Errorf("%s: %s is unknown without a reason", x.format, name)
+				case unknown:
+				case !known(want[name]):
+					t.Errorf("%s: %s is %v, unknown from the recording: %v", x.format, name, number(m), want[name])
+				default:
+					off := math.Abs(number(m) - number(want[name]))
+					if slack := r.of(name, want); off > slack+1e-9*number(want[name]) {
+						t.Errorf("%s: %s is %v, in the recording %v: off by %v, rounding explains %v", x.format, name, number(m), number(want[name]), off, slack)
 					}
 				}
 			}
@@ -98,9 +133,9 @@ func TestSameMetrics(t *testing.T) {
 }
 
 // findingsOf returns the severities of the rules with findings.
-func findingsOf(r *reading) map[string]string {
+func findingsOf(summary any) map[string]string {
 	found := map[string]string{}
-	for _, f := range r.summary.(map[string]any)["dotnet"].(map[string]any)["gc"].(map[string]any)["findings"].([]any) {
+	for _, f := range summary.(map[string]any)["dotnet"].(map[string]any)["gc"].(map[string]any)["findings"].([]any) {
 		f := f.(map[string]any)
 		found[f["rule"].(string)] = f["severity"].(string)
 	}
@@ -157,7 +192,8 @@ func TestLogsWithoutSessions(t *testing.T) {
 	} {
 		log := filepath.Join(t.TempDir(), "gc.log")
 		convertAll(t, trace("net10-datas-bgc"), "-Xlog:"+c.lines+":file="+log+":"+c.decorations)
-		m := metricsOf(readAll(t, 0, log))
+		summary, _ := summarize(t, all, 0, log)
+		m := metricsOf(summary)
 		if known(m["duration"]) != c.hasDuration || known(m["pause.count"]) != c.hasCount {
 			t.Errorf("-Xlog:%s with %s: duration is %v, pause.count %v", c.lines, c.decorations, m["duration"], m["pause.count"])
 		}
