@@ -219,6 +219,9 @@ func TestManyProcesses(t *testing.T) {
 	const most = 1 << 14
 	for id := range int64(most + 2) {
 		p.Event(&parse.Event{Meta: meta, Process: id, Payload: make([]byte, 6), Time: id})
+		if id%1000 > 1 && id < most-1 { // the list is copied
+			continue
+		}
 		if got := len(p.List()); got != int(min(id+1, most)) {
 			t.Fatalf("%d processes of %d", got, id+1)
 		}

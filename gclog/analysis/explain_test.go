@@ -11,6 +11,7 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/parse/clr"
 )
 
@@ -840,7 +841,7 @@ func TestExplainFreeSpace(t *testing.T) {
 // add up.
 func TestExplainWild(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	records := 20_000
+	records := extent.Pick(5_000, 20_000)
 	if testing.Short() {
 		records = 2_000
 	}
