@@ -73,8 +73,8 @@ func TestSorter(t *testing.T) {
 // holds a payload.
 func TestArena(t *testing.T) {
 	extent.Long(t)
-	for seed := range uint64(50) {
-		rnd := rand.New(rand.NewPCG(seed, 2))
+	for seed := range uint64(extent.Pick(20, 50)) {
+		rnd, content := rand.New(rand.NewPCG(seed, 2)), rand.NewChaCha8([32]byte{byte(seed)})
 		var a arena
 		type kept struct {
 			w    *row
@@ -106,9 +106,7 @@ func TestArena(t *testing.T) {
 					size = room + rnd.IntN(2)
 				}
 				k := kept{want: make([]byte, size)}
-				for i := range k.want {
-					k.want[i] = byte(rnd.Uint32())
-				}
+				_, _ = content.Read(k.want)
 				if n := len(rows); n > 0 {
 					k.w, rows = rows[n-1], rows[:n-1]
 				} else {

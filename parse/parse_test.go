@@ -737,13 +737,18 @@ func small(t testing.TB) map[string][]byte {
 }
 
 // TestEveryTruncation: a stream truncated anywhere yields a prefix of each thread's events and an
-// error that says where. Only the complete stream yields no error.
+// error that says where. Only the complete stream yields no error. The usual run truncates at one
+// position in five, and at all in the beginning, where each byte has a meaning of its own.
 func TestEveryTruncation(t *testing.T) {
 	extent.Long(t)
+	rnd := rand.New(rand.NewPCG(extent.Seed(t), 0))
 	for name, stream := range small(t) {
 		r := parse.NewReader(nil, parse.All)
 		before := 0
 		for n := range stream {
+			if n > 1000 && n < len(stream)-100 && rnd.IntN(5) > 0 && !extent.Full() {
+				continue
+			}
 			r.Reset(bytes.NewReader(stream[:n]), parse.All)
 			events := 0
 			for r.Scan() {
@@ -767,13 +772,11 @@ func TestEveryTruncation(t *testing.T) {
 // TestCorruption: no wrong byte makes the reader panic, hang, or use memory beyond its limits.
 func TestCorruption(t *testing.T) {
 	extent.Long(t)
-	const n = 100_000
-	seed := uint64(time.Now().UnixNano())
-	rnd := rand.New(rand.NewPCG(seed, 0))
+	rnd := rand.New(rand.NewPCG(extent.Seed(t), 0))
 	for name, stream := range small(t) {
 		r := parse.NewReader(nil, parse.All)
 		damaged := slices.Clone(stream)
-		for range n / 2 {
+		for range extent.Pick(10_000, 50_000) {
 			at, b := rnd.IntN(len(stream)), byte(rnd.Uint32())
 			damaged[at] = b
 			before := allocated()
@@ -781,11 +784,11 @@ func TestCorruption(t *testing.T) {
 			rows := 0
 			for r.Scan() {
 				if rows++; rows > 10*len(stream) {
-					t.Fatalf("%s with byte %d = %d does not end (seed %d)", name, at, b, seed)
+					t.Fatalf("%s with byte %d = %d does not end", name, at, b)
 				}
 			}
 			if n := allocated() - before; n > 4<<20 {
-				t.Fatalf("%s with byte %d = %d takes %d bytes of memory (seed %d)", name, at, b, n, seed)
+				t.Fatalf("%s with byte %d = %d takes %d bytes of memory", name, at, b, n)
 			}
 			damaged[at] = stream[at]
 		}
