@@ -99,6 +99,8 @@ var arrows = map[string][]string{
 	"internal/testing/fakefuse":         {"internal/testing/child", "golang.org/x/sys/unix"},
 	"internal/testing/fakenode":         {"internal/fakeruntime", "internal/testing/nettracetest", "parse/clr", "github.com/prometheus/procfs", "golang.org/x/sys/unix"},
 	"internal/testing/recordings":       {"internal/testing/extent"},
+	"internal/testing/evidence":         {},
+	"internal/testing/rules":            {},
 	"internal/testing/extent":           {},
 	"internal/testing/known":            {},
 	"internal/testing/gotest":           {},
@@ -114,12 +116,12 @@ var arrows = map[string][]string{
 	"internal/testing/gcload":           {"internal/testing/recordings", "github.com/klauspost/compress/zstd"},
 	"internal/testing/gcload/demo":      {"internal/testing/gcload", "internal/testing/recordings"},
 	"internal/testing/gcload/long":      {"internal/testing/gcload"},
-	"internal/testing/gcload/overhead":  {"internal/testing/gcload", "golang.org/x/sys/unix"},
+	"internal/testing/gcload/overhead":  {"internal/testing/extent", "internal/testing/gcload", "golang.org/x/sys/unix"},
 	"internal/testing/gcload/snapshots": {"gclog", "gclog/heap", "internal/testing/gcload", "parse/clr", "session", "golang.org/x/sys/unix"},
 
-	"internal/testing/program": {"internal/cli", "internal/testing/gcload", "internal/testing/recordings", "github.com/rogpeppe/go-internal/testscript"},
+	"internal/testing/program": {"internal/cli", "internal/testing/evidence", "internal/testing/gcload", "internal/testing/recordings", "github.com/rogpeppe/go-internal/testscript"},
 	"internal/testing/scripts": {
-		"internal/fakeruntime", "internal/testing/program", "internal/testing/recordings",
+		"internal/fakeruntime", "internal/testing/evidence", "internal/testing/program", "internal/testing/recordings",
 		"github.com/klauspost/compress/zstd", "github.com/parquet-go/parquet-go", "github.com/prometheus/procfs", "github.com/rogpeppe/go-internal/testscript", "golang.org/x/sys/unix",
 	},
 	// They contain only tests, of gclog as a program.

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/gclog/gclog/internal/testing/evidence"
 )
 
 // A Daemon is a gclog daemon in the background, with its own configuration.
@@ -34,10 +36,9 @@ func StartDaemon(t testing.TB, dir, config string) *Daemon {
 	if err := d.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	evidence.Keep(t, dir)
 	t.Cleanup(func() {
-		if d.cmd.ProcessState == nil {
-			_, _ = d.cmd.Process.Kill(), d.cmd.Wait()
-		}
+		evidence.End(t, d.cmd)
 		if t.Failed() {
 			t.Logf("the daemon said:\n%s", d.Log())
 		}

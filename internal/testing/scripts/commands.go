@@ -24,6 +24,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gclog/gclog/internal/testing/evidence"
 	"github.com/gclog/gclog/internal/testing/program"
 	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/klauspost/compress/zstd"
@@ -45,6 +46,7 @@ func Params(dir string) testscript.Params {
 		RequireUniqueNames:  true,
 		RequireExplicitExec: true,
 		ContinueOnError:     testing.Verbose(), // -v: one run reports all problems
+		TestWork:            evidence.On(), // the folder is kept if the script fails
 		Setup:               setUp,
 		Condition:           condition,
 		Cmds:                commands,
@@ -77,6 +79,13 @@ var commands = map[string]func(ts *testscript.TestScript, neg bool, args []strin
 }
 
 func setUp(e *testscript.Env) error {
+	if t, ok := e.T().(testing.TB); ok && evidence.On() {
+		t.Cleanup(func() { // TestWork leaves them
+			_ = os.RemoveAll(e.WorkDir)
+			_ = os.Remove(filepath.Dir(e.WorkDir))
+		})
+		evidence.Keep(t, e.WorkDir)
+	}
 	traces := filepath.Join(recordings.Root(), "testdata", "traces")
 	// A short path, because sockets must have one. testscript's own folder is just as short, but
 	// its name begins with a dot.
@@ -340,6 +349,13 @@ func start(ts *testscript.TestScript, args []string, in *os.File) *running {
 		close(r.ended)
 	}()
 	ts.Defer(func() {
+		if evidence.On() { // whether the script fails is not known yet
+			_ = r.cmd.Process.Signal(syscall.SIGQUIT)
+			select {
+			case <-r.ended:
+			case <-time.After(time.Second): // short: what has been stopped does not end
+			}
+		}
 		_ = syscall.Kill(-r.cmd.Process.Pid, syscall.SIGKILL)
 		<-r.ended
 	})

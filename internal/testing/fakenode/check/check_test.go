@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/internal/cli"
+	"github.com/gclog/gclog/internal/testing/evidence"
 	"github.com/gclog/gclog/internal/testing/fakefuse"
 	"github.com/gclog/gclog/internal/testing/fakenode"
 	"github.com/gclog/gclog/internal/testing/fakenode/check"
@@ -53,10 +54,8 @@ func gclog(t *testing.T, args ...string) *program {
 	if err := p.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		_ = p.Process.Kill()
-		_ = p.Wait()
-	})
+	evidence.Write(t, fmt.Sprintf("gclog-%d.err", p.Process.Pid), p.stderr.String)
+	t.Cleanup(func() { evidence.End(t, p.Cmd) })
 	return p
 }
 
