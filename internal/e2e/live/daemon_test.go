@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/gcload"
 	"github.com/gclog/gclog/internal/testing/program"
 )
@@ -44,7 +45,7 @@ type liveNode struct {
 func (n *liveNode) start(r *gcload.Runtime, flavour, name string, wrap func(exe string, args, env []string) *exec.Cmd) *liveProcess {
 	n.t.Helper()
 	knobs, args := program.Load(r, flavour)
-	args = append(args, "--rate", "100") // per process: all of them together must leave the machine some CPU time
+	args = append(args, "--rate", "40") // per process: all of them together must leave the machine some CPU time
 	env := append(r.Environment(os.Environ(), flavour, knobs...), "OTEL_SERVICE_NAME="+n.unique+"-"+name)
 	var cmd *exec.Cmd
 	if wrap == nil {
@@ -103,14 +104,13 @@ func apart(tmp string) func(exe string, args, env []string) *exec.Cmd {
 // them, wherever they are, loses no collection when their level changes under load, and reports how
 // each process ended.
 func TestLiveDaemon(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds for each runtime")
-	}
+	extent.Long(t)
+	t.Parallel() // it spends most of its time waiting
 	n := &liveNode{t: t, unique: "live" + strings.ToLower(rand.Text()[:10])}
 	list := runtimes(t)
 	for _, r := range list {
 		n.start(r, "wks", r.Name+"-wks", nil)
-		if allRuntimes() && r.Has("svr") {
+		if everyCell() && r.Has("svr") {
 			n.start(r, "svr", r.Name+"-svr", nil)
 		}
 	}

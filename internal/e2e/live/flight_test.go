@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/gcload"
 	"github.com/gclog/gclog/internal/testing/program"
 	"github.com/gclog/gclog/parse"
@@ -24,16 +25,13 @@ import (
 // TestLiveFlight has the flight recorder record a collection of each runtime while another session
 // records everything: its file has every event of the time around the collection.
 func TestLiveFlight(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds for each runtime")
-	}
-	for _, r := range runtimes(t) {
-		for _, flavour := range []string{"wks", "svr"} {
-			t.Run(r.Name+"/"+flavour, func(t *testing.T) {
-				t.Parallel() // it spends most of its time waiting
-				liveFlight(t, r, flavour)
-			})
-		}
+	extent.Long(t)
+	t.Parallel() // it spends most of its time waiting
+	for _, c := range cells(t, "wks", "svr") {
+		t.Run(c.String(), func(t *testing.T) {
+			t.Parallel()
+			liveFlight(t, c.Runtime, c.flavour)
+		})
 	}
 }
 
@@ -41,7 +39,7 @@ func liveFlight(t *testing.T, r *gcload.Runtime, flavour string) {
 	const before, after = 2 * time.Second, 5 * time.Second
 	dir := t.TempDir()
 	knobs, args := program.Load(r, flavour)
-	p, err := r.Start(program.SocketDir(t), flavour, knobs, append(args, "--wait")...)
+	p, err := r.Start(program.SocketDir(t), flavour, knobs, append(args, "--rate", "60", "--wait")...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/gcload"
 	"github.com/gclog/gclog/internal/testing/program"
 )
@@ -17,13 +18,13 @@ import (
 // TestLiveInduce makes each runtime collect, in a process in which another tool has a session too,
 // and compares the number of collections with the program's own count.
 func TestLiveInduce(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds for each runtime")
-	}
-	for _, r := range runtimes(t) {
-		for _, flavour := range []string{"wks", "svr"} {
-			t.Run(r.Name+"/"+flavour, func(t *testing.T) { liveInduce(t, r, flavour) })
-		}
+	extent.Long(t)
+	t.Parallel() // it spends most of its time waiting
+	for _, c := range cells(t, "wks", "svr") {
+		t.Run(c.String(), func(t *testing.T) {
+			t.Parallel()
+			liveInduce(t, c.Runtime, c.flavour)
+		})
 	}
 }
 

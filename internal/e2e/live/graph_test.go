@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/gclog/heap"
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/gcload"
 	"github.com/gclog/gclog/internal/testing/program"
 	"github.com/gclog/gclog/internal/testing/recordings"
@@ -30,14 +31,14 @@ import (
 // runtime in each flavour: types, counts, bytes, what retains them and what holds them are as the
 // program says, and the sum is what the record of the collection says.
 func TestLiveGraph(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds for each runtime")
-	}
-	for _, r := range runtimes(t) {
-		for _, flavour := range flavours(r) {
-			if !strings.HasPrefix(r.Name, "aot") { // which walks no heap
-				t.Run(r.Name+"/"+flavour, func(t *testing.T) { liveKnownGraph(t, r, flavour) })
-			}
+	extent.Long(t)
+	t.Parallel() // it spends most of its time waiting
+	for _, c := range cells(t) {
+		if !c.AOT { // which walks no heap
+			t.Run(c.String(), func(t *testing.T) {
+				t.Parallel()
+				liveKnownGraph(t, c.Runtime, c.flavour)
+			})
 		}
 	}
 }
@@ -102,7 +103,7 @@ func liveKnownGraph(t *testing.T, r *gcload.Runtime, flavour string) {
 	// With segments, a generation in which nothing is left has an object of 24 bytes in each heap, which
 	// is not walked.
 	most := uint64(0)
-	if r.Name == "core31" || flavour == "clrgc" {
+	if r.Major < 5 || flavour == "clrgc" {
 		most = 4 * 24
 	}
 	path := summedSnapshot(t, p.PID, most)
@@ -121,7 +122,7 @@ func liveKnownGraph(t *testing.T, r *gcload.Runtime, flavour string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Name == "core31" { // which has no pinned object heap
+	if r.Major < 5 { // which has no pinned object heap
 		want.Statics = slices.DeleteFunc(want.Statics, func(s string) bool { return s == "GcLoad.Graph.Store.Poh" })
 	}
 	compareHeld(t, g, &want)
@@ -314,7 +315,7 @@ func compareHeld(t *testing.T, g *heap.Graph, want *knownGraph) {
 // TestLiveForeign takes a heap snapshot of somebody else's program, a single file that contains the
 // runtime and all assemblies: PyPI's metaengine-openapi-httpx. It waits for the rest of an answer.
 func TestLiveForeign(t *testing.T) {
-	if testing.Short() || !allRuntimes() {
+	if !everyCell() {
 		t.Skip("downloads 30 MB: make live runs it")
 	}
 	exe := foreignProgram(t)

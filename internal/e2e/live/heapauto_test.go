@@ -18,6 +18,7 @@ import (
 
 	"github.com/gclog/gclog/internal/config"
 	"github.com/gclog/gclog/internal/daemon"
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/gcload"
 	"github.com/gclog/gclog/internal/testing/program"
 	"github.com/gclog/gclog/session"
@@ -27,11 +28,13 @@ import (
 // TestLiveHeapAuto: while a program leaks, the daemon takes heap snapshots of it, keeps the latest,
 // and reports the types that leak. Nothing happens while the heap stays as it is.
 func TestLiveHeapAuto(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds for each runtime")
-	}
+	extent.Long(t)
+	t.Parallel() // it spends most of its time waiting
 	for _, r := range runtimes(t) {
-		t.Run(r.Name, func(t *testing.T) { liveHeapAuto(t, r) })
+		t.Run(r.Name, func(t *testing.T) {
+			t.Parallel()
+			liveHeapAuto(t, r)
+		})
 	}
 }
 

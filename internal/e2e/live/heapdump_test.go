@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/gcload"
 	"github.com/gclog/gclog/internal/testing/program"
 	"github.com/gclog/gclog/parse"
@@ -24,14 +25,14 @@ import (
 // snapshot, by one of gclog, by gclog gc, and by the program itself. The log marks exactly those of
 // the snapshots, which it cannot see being walked.
 func TestLiveHeapDump(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds for each runtime")
-	}
-	for _, r := range runtimes(t) {
-		for _, flavour := range []string{"wks", "svr"} {
-			if !strings.HasPrefix(r.Name, "aot") { // which walks no heap
-				t.Run(r.Name+"/"+flavour, func(t *testing.T) { liveHeapDump(t, r, flavour) })
-			}
+	extent.Long(t)
+	t.Parallel() // it spends most of its time waiting
+	for _, c := range cells(t, "wks", "svr") {
+		if !c.AOT { // which walks no heap
+			t.Run(c.String(), func(t *testing.T) {
+				t.Parallel()
+				liveHeapDump(t, c.Runtime, c.flavour)
+			})
 		}
 	}
 }

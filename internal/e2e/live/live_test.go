@@ -19,7 +19,7 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
-	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -28,6 +28,7 @@ import (
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/gcload"
 	"github.com/gclog/gclog/internal/testing/program"
 	"github.com/gclog/gclog/parse"
@@ -35,67 +36,18 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// The live tests run gclog on real .NET runtimes with a program whose collections are known. "go
-// test" uses the repository's runtime in a few flavours; with GCLOG_LIVE=all, as make live sets it,
-// they use all available runtimes in all flavours.
-
-func allRuntimes() bool { return os.Getenv("GCLOG_LIVE") == "all" }
-
-// runtimes returns the runtimes to test, or skips the test.
-func runtimes(t *testing.T) []*gcload.Runtime {
-	t.Helper()
-	if allRuntimes() {
-		list, err := gcload.Shared()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(list) > 0 {
-			return list
-		}
-		if r, err := gcload.Installed(t.TempDir()); err == nil {
-			list = append(list, r)
-		} else {
-			t.Logf("no .NET SDK to build the load program with: %v", err)
-		}
-		if r, err := gcload.FromRepository(); err == nil {
-			list = append(list, r)
-		}
-		if len(list) > 0 {
-			return list
-		}
-	}
-	r, err := gcload.FromRepository()
-	if err != nil {
-		t.Skipf("no .NET runtime: %v", err)
-	}
-	return []*gcload.Runtime{r}
-}
-
-// flavours returns the flavours in which a runtime is tested.
-func flavours(r *gcload.Runtime) (list []string) {
-	for _, f := range gcload.Flavours {
-		if r.Has(f) && (allRuntimes() || f == "wks" || f == "svr" || f == "datas") {
-			list = append(list, f)
-		}
-	}
-	return list
-}
-
 // TestLiveAttach attaches to each runtime in each flavour and compares everything that gclog writes
 // with the program's own account.
 func TestLiveAttach(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds for each runtime")
-	}
-	for _, r := range runtimes(t) {
-		for _, flavour := range flavours(r) {
-			t.Run(r.Name+"/"+flavour, func(t *testing.T) { liveAttach(t, r, flavour) })
-		}
+	extent.Long(t)
+	for _, c := range cells(t) {
+		t.Run(c.String(), func(t *testing.T) { liveAttach(t, c.Runtime, c.flavour) })
 	}
 }
 
-// tries is the number of attempts at a measurement that a busy machine may disturb.
-const tries = 3
+// tries is the number of attempts at a measurement that a busy machine may disturb. There are many,
+// so that a machine on which most are disturbed does not fail the test.
+const tries = 12
 
 func liveAttach(t *testing.T, r *gcload.Runtime, flavour string) {
 	for range tries {
@@ -141,7 +93,7 @@ func attachUnderLoad(t *testing.T, r *gcload.Runtime, flavour string) bool {
 	log.compareCollections(t, p.Lines(), begin, end)
 	log.compareFiles(t, path("gc.log"), path("gc8.log"), path("gc.csv"))
 	// A NativeAOT program does not report its flavour: it was chosen when it was built.
-	aot := strings.HasPrefix(r.Name, "aot")
+	aot := r.AOT
 	if want := map[bool]string{true: "server", false: "workstation"}[p.Ready.Server]; log.flavour() != want && !(aot && log.flavour() == "unknown") {
 		t.Errorf("the log says %s GC, the program %s", log.flavour(), want)
 	}
@@ -472,15 +424,13 @@ func (log *liveLog) compareFiles(t *testing.T, unified, jdk8, table string) {
 // TestLiveRun: with run the first collection is in the log, the exit code is the program's, and the
 // program has its own standard input and output.
 func TestLiveRun(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds for each runtime")
-	}
-	for _, r := range runtimes(t) {
-		for _, flavour := range []string{"wks", "svr", "hardlimit"} {
-			if r.Has(flavour) {
-				t.Run(r.Name+"/"+flavour, func(t *testing.T) { liveRun(t, r, flavour) })
-			}
-		}
+	extent.Long(t)
+	t.Parallel() // it spends most of its time waiting
+	for _, c := range cells(t, "wks", "svr", "hardlimit") {
+		t.Run(c.String(), func(t *testing.T) {
+			t.Parallel()
+			liveRun(t, c.Runtime, c.flavour)
+		})
 	}
 }
 
@@ -498,7 +448,7 @@ func liveRun(t *testing.T, r *gcload.Runtime, flavour string) {
 func runUnderLoad(t *testing.T, r *gcload.Runtime, flavour string) bool {
 	log := filepath.Join(t.TempDir(), "gc.json")
 	knobs, args := program.Load(r, flavour)
-	if r.Name == "core31" {
+	if r.Major < 5 {
 		args = append(args, "--wait") // it has no ports: gclog attaches when it finds the process
 	}
 	cmd := exec.Command("gclog", append([]string{"run", "-o", log, "--", r.Program(flavour)}, args...)...)
@@ -510,7 +460,7 @@ func runUnderLoad(t *testing.T, r *gcload.Runtime, flavour string) bool {
 		t.Fatal(err, stderr.String())
 	}
 	defer p.Kill()
-	if r.Name == "core31" {
+	if r.Major < 5 {
 		program.WaitForFile(t, log, "gc-session-start")
 		if _, err := p.Send("start"); err != nil {
 			t.Fatal(err)
@@ -534,10 +484,10 @@ func runUnderLoad(t *testing.T, r *gcload.Runtime, flavour string) bool {
 	}
 	// The header is right even if the process was queried before its GC was initialized.
 	head, _, _ := bytes.Cut(b, []byte("\n"))
-	if aot := strings.HasPrefix(r.Name, "aot"); !aot && !bytes.Contains(head, fmt.Appendf(nil, `"server":%v`, flavour == "svr")) {
+	if aot := r.AOT; !aot && !bytes.Contains(head, fmt.Appendf(nil, `"server":%v`, flavour == "svr")) {
 		t.Errorf("the head is %s", head)
 	}
-	if flavour == "hardlimit" && (r.Name == "net9" || r.Name == "net10") && !bytes.Contains(head, []byte(`"hard_limit":{"bytes":100663296}`)) {
+	if flavour == "hardlimit" && (!r.AOT && r.Major >= 9) && !bytes.Contains(head, []byte(`"hard_limit":{"bytes":100663296}`)) {
 		t.Errorf("the head has no limit: %s", head)
 	}
 	return caught
@@ -556,11 +506,10 @@ func exitCode(err error) int {
 // TestLiveKilled kills gclog at random moments while it runs a tree of programs, one of which
 // starts later. None of them may hang.
 func TestLiveKilled(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds for each runtime")
-	}
-	rounds := 6
-	if allRuntimes() {
+	extent.Long(t)
+	t.Parallel() // it spends most of its time waiting
+	rounds := extent.Pick(4, 6)
+	if everyCell() {
 		rounds = 12
 	}
 	for _, r := range runtimes(t) {
@@ -568,7 +517,7 @@ func TestLiveKilled(t *testing.T) {
 			if !diesOfLeaving(r) { // such a hang can be told from one at startup
 				mayLeave(t, r)
 			}
-			t.Parallel() // it spends most of its time waiting
+			t.Parallel()
 			for i := range rounds {
 				moment := time.Duration(i*i) * 7 * time.Millisecond
 				killRun(t, r, moment)
@@ -636,47 +585,63 @@ func alive(pid int) bool {
 	return err == nil && !bytes.Contains(b, []byte(") Z "))
 }
 
-// TestLiveHarmless attaches and detaches 100 times, after 20 to warm up, while the target is idle.
-// Neither process may retain memory, files or threads.
+// TestLiveHarmless attaches to all runtimes at once and detaches, 100 times after 20 to warm up (in
+// the usual extent 30 times after 10), while they are idle. Neither they nor gclog may retain memory,
+// files or threads.
 func TestLiveHarmless(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes half a minute for each runtime")
+	extent.Long(t)
+	list := runtimes(t)
+	processes := make([]*gcload.Process, len(list))
+	for i, r := range list {
+		p, err := r.Start(program.SocketDir(t), "wks", nil, "idle", "--quiet")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Kill()
+		processes[i] = p
 	}
-	for _, r := range runtimes(t) {
-		t.Run(r.Name, func(t *testing.T) {
-			p, err := r.Start(program.SocketDir(t), "wks", nil, "idle", "--quiet")
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer p.Kill()
-			once := func() {
-				if err := attachOnce(p.PID); err != nil {
-					t.Fatal(err)
+	times := func(n int) {
+		t.Helper()
+		var all sync.WaitGroup
+		for i, p := range processes {
+			all.Go(func() {
+				for range n {
+					if err := attachOnce(p.PID); err != nil {
+						t.Errorf("%s: %v", list[i].Name, err)
+						return
+					}
 				}
-			}
-			for range 20 {
-				once()
-			}
-			target, own := measure(t, p.PID), measure(t, os.Getpid())
-			goroutines := runtime.NumGoroutine()
-			for range 100 {
-				once()
-			}
-			after, ownAfter := measure(t, p.PID), measure(t, os.Getpid())
-			t.Logf("target: %+v, then %+v; gclog: %+v, then %+v", target, after, own, ownAfter)
-			limit := int64(1 << 20)
-			if strings.HasPrefix(r.Name, "aot") {
-				limit += 100 * 12 << 10 // NativeAOT leaks that much per session
-			}
-			// A runtime ends idle threads of its pool: fewer are not a problem.
-			if after.memory-target.memory > limit || after.files-target.files > 2 || after.threads-target.threads > 1 {
-				t.Errorf("the target went from %+v to %+v", target, after)
-			}
-			program.Eventually(t, "the files and goroutines of the last session are gone", func() bool {
-				return measure(t, os.Getpid()).files <= own.files && runtime.NumGoroutine() <= goroutines+2
 			})
-		})
+		}
+		all.Wait()
+		if t.Failed() {
+			t.FailNow()
+		}
 	}
+	times(extent.Pick(10, 20))
+	before := make([]measured, len(list))
+	for i, p := range processes {
+		before[i] = measure(t, p.PID)
+	}
+	own := measure(t, os.Getpid())
+	goroutines := runtime.NumGoroutine()
+	rounds := extent.Pick(30, 100)
+	times(rounds)
+	for i, p := range processes {
+		target, after := before[i], measure(t, p.PID)
+		t.Logf("%s: %+v, then %+v", list[i].Name, target, after)
+		limit := int64(1 << 20)
+		if list[i].AOT {
+			limit += int64(rounds) * 12 << 10 // NativeAOT leaks that much per session
+		}
+		// A runtime ends idle threads of its pool: fewer are not a problem.
+		if after.memory-target.memory > limit || after.files-target.files > 2 || after.threads-target.threads > 1 {
+			t.Errorf("%s went from %+v to %+v", list[i].Name, target, after)
+		}
+	}
+	program.Eventually(t, "the files and goroutines of the last sessions are gone", func() bool {
+		return measure(t, os.Getpid()).files <= own.files && runtime.NumGoroutine() <= goroutines+2
+	})
 }
 
 // attachOnce attaches like gclog attach, and detaches when the session is open.

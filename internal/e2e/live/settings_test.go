@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/gcload"
 	"github.com/gclog/gclog/internal/testing/program"
 )
@@ -19,16 +20,18 @@ import (
 // TestLiveSettings starts each runtime with settings of all kinds, and compares what gclog settings
 // reports with the settings that the program says its GC uses.
 func TestLiveSettings(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds for each runtime")
-	}
+	extent.Long(t)
+	t.Parallel() // it spends most of its time waiting
 	for _, r := range runtimes(t) {
-		t.Run(r.Name, func(t *testing.T) { liveSettings(t, r) })
+		t.Run(r.Name, func(t *testing.T) {
+			t.Parallel()
+			liveSettings(t, r)
+		})
 	}
 }
 
 func liveSettings(t *testing.T, r *gcload.Runtime) {
-	aot := strings.HasPrefix(r.Name, "aot")
+	aot := r.AOT
 	config := map[string]any{"System.GC.Concurrent": false, "System.GC.RetainVM": true}
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS(filepath.Dir(r.Program("wks")))); err != nil {
@@ -76,7 +79,7 @@ func liveSettings(t *testing.T, r *gcload.Runtime) {
 	want := map[string]string{"GCHeapHardLimit": "536870912", "GCConserveMemory": "5", "gcConcurrent": "off", "GCRetainVM": "on"}
 	mustIgnore := []string{"DOTNET_GCFoo", "DOTNET_gcServer", "DOTNET_GCHeapCount", "COMPlus_GCHeapHardLimit"}
 	switch {
-	case r.Name == "core31":
+	case r.Major < 5:
 		want = map[string]string{"GCHeapHardLimit": "805306368", "gcConcurrent": "off", "GCRetainVM": "on", "gcServer": "off"}
 		mustIgnore = []string{"DOTNET_GCFoo", "DOTNET_gcServer", "DOTNET_GCHeapCount", "DOTNET_GCHeapHardLimit", "DOTNET_GCConserveMemory"}
 	case aot:
@@ -112,7 +115,7 @@ func liveSettings(t *testing.T, r *gcload.Runtime) {
 	if limit, ok := inForce["GCHeapHardLimit"]; ok && limit != set["GCHeapHardLimit"] {
 		t.Errorf("the runtime tells a limit of %s", limit)
 	}
-	if _, reported := inForce["gcConcurrent"]; reported != (r.Name == "net9" || r.Name == "net10") {
+	if _, reported := inForce["gcConcurrent"]; reported != (!r.AOT && r.Major >= 9) {
 		t.Errorf("in force: %v", inForce)
 	}
 }
@@ -120,11 +123,10 @@ func liveSettings(t *testing.T, r *gcload.Runtime) {
 // TestLiveSettingsDepend: effective values that depend on more than their setting are compared with
 // the program's own account.
 func TestLiveSettingsDepend(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds for each runtime")
-	}
+	extent.Long(t)
+	t.Parallel() // it spends most of its time waiting
 	for _, r := range runtimes(t) {
-		if r.Name == "core31" || strings.HasPrefix(r.Name, "aot") {
+		if r.Major < 5 || r.AOT {
 			continue // they do not report them, or their flavour is built in
 		}
 		for _, set := range [][]string{
@@ -132,7 +134,10 @@ func TestLiveSettingsDepend(t *testing.T) {
 			{"DOTNET_gcServer=1", "DOTNET_GCDynamicAdaptationMode=0", "DOTNET_GCHeapHardLimitPercent=32"},
 			{"DOTNET_gcServer=1", "DOTNET_GCDynamicAdaptationMode=0", "DOTNET_GCTotalPhysicalMemory=40000000"},
 		} {
-			t.Run(r.Name+" "+strings.Join(set[1:], " "), func(t *testing.T) { liveDepend(t, r, set) })
+			t.Run(r.Name+" "+strings.Join(set[1:], " "), func(t *testing.T) {
+				t.Parallel()
+				liveDepend(t, r, set)
+			})
 		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 // opposite. The latest runtime is enough, for a minute and a half. Pauses also depend on what else
 // the machine does: it may hide a difference, but not reverse it.
 func TestLiveTune(t *testing.T) {
-	if !allRuntimes() {
+	if !everyCell() {
 		t.Skip("takes minutes: make live runs it")
 	}
 	list := runtimes(t)

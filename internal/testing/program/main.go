@@ -3,10 +3,13 @@
 package program
 
 import (
+	"flag"
 	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -36,11 +39,24 @@ func (r inRoot) Run() int {
 	if err := os.Chdir(recordings.Root()); err != nil {
 		panic(err)
 	}
+	moreParallel()
 	code := r.m.Run()
 	if built.dir != "" {
 		_ = os.RemoveAll(built.dir)
 	}
 	return code
+}
+
+// moreParallel runs at least eight tests at a time: those of programs spend most of their time waiting.
+// -parallel 1 is left as it is.
+func moreParallel() {
+	const least = 8
+	flag.Parse()
+	if f := flag.Lookup("test.parallel"); f.Value.String() != "1" || runtime.GOMAXPROCS(0) == 1 {
+		if n, err := strconv.Atoi(f.Value.String()); err == nil && n < least {
+			_ = f.Value.Set(strconv.Itoa(least))
+		}
+	}
 }
 
 var built struct {
