@@ -18,6 +18,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	collectedlogs "go.opentelemetry.io/proto/slim/otlp/collector/logs/v1"
@@ -47,6 +48,7 @@ func newServer(t *testing.T, secure bool, answers ...func(http.ResponseWriter)) 
 		s.TLS = &tls.Config{ClientAuth: tls.RequestClientCert}
 		s.StartTLS()
 	} else {
+		inMemory(s.Server)
 		s.Start()
 	}
 	t.Cleanup(s.Close)
@@ -54,9 +56,6 @@ func newServer(t *testing.T, secure bool, answers ...func(http.ResponseWriter)) 
 }
 
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.last = r
 	body := io.Reader(r.Body)
 	if r.Header.Get("Content-Encoding") == "gzip" {
 		body, _ = gzip.NewReader(r.Body)
@@ -67,12 +66,12 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, fmt.Sprint(err, r.URL), http.StatusNotFound)
 		return
 	}
-	if len(s.answers) > 0 {
-		answer := s.answers[0]
-		s.answers = s.answers[1:]
+	if answer := s.answer(r); answer != nil {
 		answer(w)
 		return
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, resource := range request.ResourceLogs {
 		for _, scope := range resource.ScopeLogs {
 			for _, record := range scope.LogRecords {
@@ -84,6 +83,17 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	}
+}
+
+// answer returns the answer to a request, if it is a given one.
+func (s *server) answer(r *http.Request) (next func(http.ResponseWriter)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last = r
+	if len(s.answers) > 0 {
+		next, s.answers = s.answers[0], s.answers[1:]
+	}
+	return next
 }
 
 func (s *server) numbers() string {
@@ -133,6 +143,7 @@ func newExporting(t *testing.T, c config.OTLP, environ ...string) *exporting {
 		defer e.mu.Unlock()
 		e.said = append(e.said, about+": "+text)
 	}})
+	dialPipes(e.Exporter)
 	e.to = e.Observe(&gclog.Process{ID: 7, Service: "orders", Sync: time.Unix(1e9, 0)})
 	return e
 }
@@ -152,7 +163,7 @@ func (e *exporting) says() string {
 // finish closes it, with enough time.
 func (e *exporting) finish(t *testing.T) (lost uint64) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	return e.Close(ctx)
 }
@@ -160,7 +171,7 @@ func (e *exporting) finish(t *testing.T) (lost uint64) {
 // closeOnce closes it, and ends what it still tries once something is the case.
 func (e *exporting) closeOnce(t *testing.T, is func() bool) (lost uint64) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	go func() {
 		for ; !is() && ctx.Err() == nil; time.Sleep(time.Millisecond) {
@@ -172,27 +183,29 @@ func (e *exporting) closeOnce(t *testing.T, is func() bool) (lost uint64) {
 
 // TestRetries: what a server could accept later is sent again; each record arrives once.
 func TestRetries(t *testing.T) {
-	s := newServer(t, false, status(503, "Retry-After", "1"), status(429), hangUp, status(502), status(504))
-	e := newExporting(t, config.OTLP{Endpoint: s.URL})
-	e.gc(1, 2)
-	for began := time.Now(); e.failures[ofLogs].Load() == 0; time.Sleep(time.Millisecond) {
-		if time.Since(began) > 20*time.Second {
-			t.Fatal("nothing was sent")
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(t, false, status(503, "Retry-After", "1"), status(429), hangUp, status(502), status(504))
+		e := newExporting(t, config.OTLP{Endpoint: s.URL})
+		e.gc(1, 2)
+		for began := time.Now(); e.failures[ofLogs].Load() == 0; time.Sleep(time.Millisecond) {
+			if time.Since(began) > time.Minute {
+				t.Fatal("nothing was sent")
+			}
 		}
-	}
-	e.gc(3)
-	if lost := e.finish(t); lost != 0 || s.numbers() != "1 2 3" {
-		t.Errorf("%d lost, arrived: %s", lost, s.numbers())
-	}
-	n := e.Numbers()
-	if n.Sent["logs"] != 3 || n.Failures["logs"] != 5 || n.Dropped["logs"] != 0 || n.Rejected["logs"] != 0 || n.Waiting["logs"] != 0 || n.Bytes["logs"] != 0 {
-		t.Errorf("%+v", n)
-	}
-	for _, want := range []string{"logs: otlp: logs cannot be sent, trying again: " + s.URL + "/v1/logs answers 503 Service Unavailable", "logs: otlp: logs are accepted again"} {
-		if !strings.Contains(e.says(), want) {
-			t.Errorf("it does not say %q but\n%s", want, e.says())
+		e.gc(3)
+		if lost := e.finish(t); lost != 0 || s.numbers() != "1 2 3" {
+			t.Errorf("%d lost, arrived: %s", lost, s.numbers())
 		}
-	}
+		n := e.Numbers()
+		if n.Sent["logs"] != 3 || n.Failures["logs"] != 5 || n.Dropped["logs"] != 0 || n.Rejected["logs"] != 0 || n.Waiting["logs"] != 0 || n.Bytes["logs"] != 0 {
+			t.Errorf("%+v", n)
+		}
+		for _, want := range []string{"logs: otlp: logs cannot be sent, trying again: " + s.URL + "/v1/logs answers 503 Service Unavailable", "logs: otlp: logs are accepted again"} {
+			if !strings.Contains(e.says(), want) {
+				t.Errorf("it does not say %q but\n%s", want, e.says())
+			}
+		}
+	})
 }
 
 // TestQueueBuffers: of long records nothing is kept when they were sent.
@@ -224,19 +237,21 @@ func TestWarnClock(t *testing.T) {
 
 // TestSecretURL: messages do not have what is secret in the URL, whatever goes wrong.
 func TestSecretURL(t *testing.T) {
-	for says, answer := range map[string]func(http.ResponseWriter){
-		"answers 401 Unauthorized":                 status(401),
-		"here to http://elsewhere.example/v1/logs": status(308, "Location", "http://user:secret@elsewhere.example/v1/logs?key=secret"),
-		"trying again":                             hangUp,
-	} {
-		s := newServer(t, false, answer)
-		e := newExporting(t, config.OTLP{}, "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT="+strings.Replace(s.URL, "http://", "http://user:secret@", 1)+"/v1/logs?key=secret")
-		e.gc(1)
-		e.finish(t)
-		if got := e.says(); !strings.Contains(got, s.URL+"/v1/logs") || !strings.Contains(got, says) || strings.Contains(got, "secret") {
-			t.Errorf("it says %q, want %q", got, says)
+	synctest.Test(t, func(t *testing.T) {
+		for says, answer := range map[string]func(http.ResponseWriter){
+			"answers 401 Unauthorized":                 status(401),
+			"here to http://elsewhere.example/v1/logs": status(308, "Location", "http://user:secret@elsewhere.example/v1/logs?key=secret"),
+			"trying again":                             hangUp,
+		} {
+			s := newServer(t, false, answer)
+			e := newExporting(t, config.OTLP{}, "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT="+strings.Replace(s.URL, "http://", "http://user:secret@", 1)+"/v1/logs?key=secret")
+			e.gc(1)
+			e.finish(t)
+			if got := e.says(); !strings.Contains(got, s.URL+"/v1/logs") || !strings.Contains(got, says) || strings.Contains(got, "secret") {
+				t.Errorf("it says %q, want %q", got, says)
+			}
 		}
-	}
+	})
 }
 
 // TestRejected: what a server does not accept for good is dropped, counted and reported with the
@@ -274,26 +289,27 @@ func TestRejected(t *testing.T) {
 		}, "answers 400 Bad Request: \ufffdyes\ufffd]0;x\ufffd", 2, 2},
 	} {
 		t.Run(x.name, func(t *testing.T) {
-			t.Parallel()
-			s := newServer(t, false, x.answer)
-			e := newExporting(t, config.OTLP{Endpoint: s.URL})
-			e.gc(1, 2)
-			for began := time.Now(); e.sent[ofLogs].Load()+e.rejected[ofLogs].Load() < 2; time.Sleep(time.Millisecond) {
-				if time.Since(began) > 20*time.Second {
-					t.Fatal("nothing was sent")
+			synctest.Test(t, func(t *testing.T) {
+				s := newServer(t, false, x.answer)
+				e := newExporting(t, config.OTLP{Endpoint: s.URL})
+				e.gc(1, 2)
+				for began := time.Now(); e.sent[ofLogs].Load()+e.rejected[ofLogs].Load() < 2; time.Sleep(time.Millisecond) {
+					if time.Since(began) > time.Minute {
+						t.Fatal("nothing was sent")
+					}
 				}
-			}
-			e.gc(3)
-			if lost := e.finish(t); lost != 0 || s.numbers() != "3" {
-				t.Errorf("%d lost, arrived: %s", lost, s.numbers())
-			}
-			n := e.Numbers()
-			if n.Rejected["logs"] != x.rejected || n.Dropped["logs"] != x.dropped || n.Sent["logs"] != 3-x.rejected {
-				t.Errorf("%+v", n)
-			}
-			if says := strings.ReplaceAll(e.says(), s.URL+"/v1/logs", "URL"); !strings.Contains(says, x.says) || x.says == "" && says != "" {
-				t.Errorf("it says %q, want %q", says, x.says)
-			}
+				e.gc(3)
+				if lost := e.finish(t); lost != 0 || s.numbers() != "3" {
+					t.Errorf("%d lost, arrived: %s", lost, s.numbers())
+				}
+				n := e.Numbers()
+				if n.Rejected["logs"] != x.rejected || n.Dropped["logs"] != x.dropped || n.Sent["logs"] != 3-x.rejected {
+					t.Errorf("%+v", n)
+				}
+				if says := strings.ReplaceAll(e.says(), s.URL+"/v1/logs", "URL"); !strings.Contains(says, x.says) || x.says == "" && says != "" {
+					t.Errorf("it says %q, want %q", says, x.says)
+				}
+			})
 		})
 	}
 }
@@ -301,61 +317,71 @@ func TestRejected(t *testing.T) {
 // TestSignals: records arrive as logs while their pauses are not accepted, and each signal has half of
 // the queue.
 func TestSignals(t *testing.T) {
-	s := newServer(t, false)
-	down := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }))
-	t.Cleanup(down.Close)
-	e := newExporting(t, config.OTLP{Traces: true}, "OTEL_EXPORTER_OTLP_ENDPOINT="+s.URL, "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT="+down.URL)
-	for i := range uint32(3) {
-		for began := time.Now(); e.sent[ofLogs].Load() < uint64(i) || e.failures[ofTraces].Load() == 0 && i > 0; time.Sleep(time.Millisecond) {
-			if time.Since(began) > 20*time.Second {
-				t.Fatalf("%d was not sent", i)
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(t, false)
+		down := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }))
+		inMemory(down)
+		down.Start()
+		t.Cleanup(down.Close)
+		e := newExporting(t, config.OTLP{Traces: true}, "OTEL_EXPORTER_OTLP_ENDPOINT="+s.URL, "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT="+down.URL)
+		for i := range uint32(3) {
+			for began := time.Now(); e.sent[ofLogs].Load() < uint64(i) || e.failures[ofTraces].Load() == 0 && i > 0; time.Sleep(time.Millisecond) {
+				if time.Since(began) > time.Minute {
+					t.Fatalf("%d was not sent", i)
+				}
 			}
+			e.gc(i + 1)
 		}
-		e.gc(i + 1)
-	}
-	for range 3000 { // more than either queue has room for
-		e.gc(4)
-	}
-	n := e.Numbers()
-	if n.Dropped["traces"] == 0 || n.Bytes["traces"] > 1<<19 || n.Bytes["logs"] > 1<<19 || !strings.Contains(e.says(), "dropped so far from traces") {
-		t.Errorf("%+v\n%s", n, e.says())
-	}
-	const logs = "1 2 3 4 4 4"
-	if lost := e.closeOnce(t, func() bool { return strings.HasPrefix(s.numbers(), logs) }); lost == 0 || !strings.HasPrefix(s.numbers(), logs) {
-		t.Errorf("%d lost, arrived: %.100s", lost, s.numbers())
-	}
+		for range 3000 { // more than either queue has room for
+			e.gc(4)
+		}
+		n := e.Numbers()
+		if n.Dropped["traces"] == 0 || n.Bytes["traces"] > 1<<19 || n.Bytes["logs"] > 1<<19 || !strings.Contains(e.says(), "dropped so far from traces") {
+			t.Errorf("%+v\n%s", n, e.says())
+		}
+		const logs = "1 2 3 4 4 4"
+		if lost := e.closeOnce(t, func() bool { return strings.HasPrefix(s.numbers(), logs) }); lost == 0 || !strings.HasPrefix(s.numbers(), logs) {
+			t.Errorf("%d lost, arrived: %.100s", lost, s.numbers())
+		}
+	})
 }
 
 // TestCloseInTime: an exporter whose server is down, or slow, is closed in time and reports what was
 // not sent.
 func TestCloseInTime(t *testing.T) {
-	blocked := make(chan struct{})
-	slow := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-blocked }))
-	t.Cleanup(slow.Close)
-	t.Cleanup(func() { close(blocked) })
-	for _, url := range []string{"http://127.0.0.1:1", slow.URL} {
-		e := newExporting(t, config.OTLP{Endpoint: url})
-		e.gc(1, 2, 3)
-		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-		began := time.Now()
-		lost := e.Close(ctx)
-		cancel()
-		if took := time.Since(began); lost != 3 || took > 5*time.Second {
-			t.Errorf("%s: %d lost after %v", url, lost, took)
+	synctest.Test(t, func(t *testing.T) {
+		blocked := make(chan struct{})
+		slow := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-blocked }))
+		inMemory(slow)
+		slow.Start()
+		t.Cleanup(slow.Close)
+		t.Cleanup(func() { close(blocked) })
+		for _, url := range []string{"http://127.0.0.1:1", slow.URL} {
+			e := newExporting(t, config.OTLP{Endpoint: url})
+			e.gc(1, 2, 3)
+			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+			began := time.Now()
+			lost := e.Close(ctx)
+			cancel()
+			if took := time.Since(began); lost != 3 || took > 5*time.Second {
+				t.Errorf("%s: %d lost after %v", url, lost, took)
+			}
 		}
-	}
+	})
 }
 
 // TestTimeout: a server that does not answer in time is tried again.
 func TestTimeout(t *testing.T) {
-	s := newServer(t, false, func(http.ResponseWriter) { time.Sleep(3 * time.Second) })
-	e := newExporting(t, config.OTLP{Endpoint: s.URL, Timeout: 2 * time.Second})
-	e.gc(1)
-	for began := time.Now(); s.numbers() == "" && time.Since(began) < 20*time.Second; time.Sleep(time.Millisecond) {
-	}
-	if lost := e.finish(t); lost != 0 || s.numbers() != "1" || !strings.Contains(e.says(), "Client.Timeout exceeded") {
-		t.Errorf("%d lost, arrived: %s\n%s", lost, s.numbers(), e.says())
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(t, false, func(http.ResponseWriter) { time.Sleep(3 * time.Second) })
+		e := newExporting(t, config.OTLP{Endpoint: s.URL, Timeout: 2 * time.Second})
+		e.gc(1)
+		for began := time.Now(); s.numbers() == "" && time.Since(began) < time.Minute; time.Sleep(time.Millisecond) {
+		}
+		if lost := e.finish(t); lost != 0 || s.numbers() != "1" || !strings.Contains(e.says(), "context deadline exceeded") {
+			t.Errorf("%d lost, arrived: %s\n%s", lost, s.numbers(), e.says())
+		}
+	})
 }
 
 // TestTLS: the server's certificate is checked, against the configured ones if there are any, and

@@ -124,6 +124,8 @@ func TestRecordsAreEqual(t *testing.T) {
 	}
 }
 
+var plain = strings.NewReplacer(".", "_", "@", "")
+
 // flatten adds the values of a JSON record by the names of their columns.
 func flatten(to record, path string, v any) {
 	switch v := v.(type) {
@@ -133,7 +135,7 @@ func flatten(to record, path string, v any) {
 			return
 		}
 		for name, member := range v {
-			at := strings.TrimPrefix(strings.NewReplacer(".", "_", "@", "").Replace(name), "_")
+			at := strings.TrimPrefix(plain.Replace(name), "_")
 			if path != "" {
 				at = path + "_" + at
 			}

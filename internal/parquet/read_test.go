@@ -19,6 +19,13 @@ type record map[string]any
 // readFile reads a file.
 func readFile(t testing.TB, path string) (rows []record, file *parquet.File) {
 	t.Helper()
+	file = eachRow(t, path, func(r record) { rows = append(rows, r) })
+	return rows, file
+}
+
+// eachRow calls a function with the rows of a file.
+func eachRow(t testing.TB, path string, use func(record)) (file *parquet.File) {
+	t.Helper()
 	f, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
@@ -39,7 +46,7 @@ func readFile(t testing.TB, path string) (rows []record, file *parquet.File) {
 		for {
 			n, err := reader.ReadRows(buf)
 			for _, r := range buf[:n] {
-				rows = append(rows, toRecord(columns, r))
+				use(toRecord(columns, r))
 			}
 			if errors.Is(err, io.EOF) {
 				break
@@ -50,7 +57,7 @@ func readFile(t testing.TB, path string) (rows []record, file *parquet.File) {
 		}
 		_ = reader.Close()
 	}
-	return rows, file
+	return file
 }
 
 func toRecord(columns [][]string, r parquet.Row) record {
