@@ -16,15 +16,16 @@ func TestConfined(t *testing.T) {
 	if !child.First(t) {
 		return
 	}
-	// Mounts of others, which stay what they are and cause no failure: one with a strange name, and one
-	// that the empty /tmp hides.
+	// Mounts of others, which stay what they are and cause no failure: one with a strange name, one that
+	// the empty /tmp hides, and one that another one hides.
 	mounts, err := os.MkdirTemp("/var/tmp", "mutate mounts")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer os.RemoveAll(mounts)
 	visible, hidden := filepath.Join(mounts, "a\tb"), filepath.Join(t.TempDir(), "chroot", "proc")
-	for _, at := range []string{visible, hidden} {
+	over := filepath.Join(mounts, "over")
+	for _, at := range []string{visible, hidden, filepath.Join(over, "proc"), over} {
 		if err := errors.Join(os.MkdirAll(at, 0o755), unix.Mount("gclog-test", at, "tmpfs", 0, "size=64k")); err != nil {
 			t.Fatal(err)
 		}
