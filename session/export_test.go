@@ -14,6 +14,14 @@ func (p *Port) Limit(peers int, patience time.Duration) {
 	p.half, p.patience = peers, patience
 }
 
+// Times sets how long a runtime that is turned away has to wait and how long it may take to answer,
+// and how long runtimes that connect from now on may be without a connection.
+func (p *Port) Times(away, answer, goneAfter time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.away, p.answer, p.goneAfter = away, answer, goneAfter
+}
+
 // Peers returns the number of peers.
 func (p *Port) Peers() int {
 	p.mu.Lock()
@@ -45,4 +53,16 @@ func (p *Port) BeginClose() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.done = true
+}
+
+// Newest returns a function that reports whether the present connection has been replaced, and one
+// that does what happens when the time for that has passed.
+func (p *Peer) Newest() (replaced func() bool, missing func()) {
+	get := func() *connection {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return p.newest
+	}
+	c := get()
+	return func() bool { return get() != c }, func() { p.missing(c) }
 }

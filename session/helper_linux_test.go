@@ -227,6 +227,7 @@ func TestHelperHangs(t *testing.T) {
 	if first == 0 || first > 8 || all {
 		t.Errorf("%d looks are stuck, all: %v", first, all)
 	}
+	// One after the other takes the helpers that are left, and then there is none to wait for.
 	for range 3 {
 		inspectAll()
 	}
@@ -307,7 +308,7 @@ func TestHelperChroot(t *testing.T) {
 			} else {
 				p = runIn(t, s, "TMPDIR=/")
 			}
-			h := &session.Host{Helper: helperArguments}
+			h := hostWithHelpers(t, 1)
 			leavesNothing(t, os.Getpid(), func() {
 				target, err := h.Find(t.Context(), p.pid)
 				if err != nil {
@@ -333,7 +334,7 @@ func TestHelperMissing(t *testing.T) {
 	defer fuse.Stop()
 	p := onFUSE(t, fuse, fuse.Dir(0), 0)
 	defer p.end()
-	h := &session.Host{Helper: helperArguments}
+	h := hostWithHelpers(t, 1)
 	leavesNothing(t, os.Getpid(), func() {
 		target, err := h.Find(t.Context(), p.pid)
 		if err != nil {

@@ -34,6 +34,7 @@ func holdable(t *testing.T) (one, other *session.Target) {
 
 // TestHold: only one snapshot at a time, and no session starts or ends meanwhile but its own.
 func TestHold(t *testing.T) {
+	t.Parallel()
 	one, other := holdable(t)
 	stream, err := other.StartTracing(t.Context(), config())
 	if err != nil {

@@ -22,7 +22,8 @@ type Peer struct {
 
 	port *Port
 	id   identity
-	held bool // guarded by the port's lock: the peer keeps its place
+	wait time.Duration // how long it may be without a connection
+	held bool          // guarded by the port's lock: the peer keeps its place
 
 	mu     sync.Mutex
 	idle   *connection
@@ -35,10 +36,11 @@ type Peer struct {
 // runtime reconnects at once, and retries at least every 500 ms.
 const goneAfter = 2 * time.Second
 
+// newPeer is called with the port's lock.
 func newPeer(port *Port, id identity, inner int) *Peer {
 	p := &Peer{
 		Cookie: id.cookie, PID: id.pid, Inner: inner,
-		port: port, id: id, fresh: make(chan struct{}, 1), gone: make(chan struct{}),
+		port: port, id: id, wait: port.goneAfter, fresh: make(chan struct{}, 1), gone: make(chan struct{}),
 	}
 	p.Dial = p.take
 	return p
@@ -122,7 +124,7 @@ func (p *Peer) ended(c *connection) {
 	if p.newest != c { // no timer for each connection that a hostile process makes
 		return
 	}
-	time.AfterFunc(goneAfter, func() { p.missing(c) })
+	time.AfterFunc(p.wait, func() { p.missing(c) })
 }
 
 func (p *Peer) missing(last *connection) {

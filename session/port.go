@@ -35,6 +35,9 @@ type Port struct {
 	peers     map[identity]*Peer
 	half      int           // half of the connections
 	patience  time.Duration // how long a stranger may take to announce itself
+	away      time.Duration // how long a runtime that is turned away has to wait
+	answer    time.Duration // how long it may take to answer then
+	goneAfter time.Duration // see Peer.Gone
 	strangers seats         // connections that do not belong to a peer
 	rejected  int
 	done      bool
@@ -79,7 +82,8 @@ func (h *Host) Listen(path string, connections int) (*Port, error) {
 		return nil, listenError(path, err)
 	}
 	half := max(1, min(connections, PortConnections)/2)
-	p := &Port{host: h, listener: l, newPeers: make(chan *Peer, half), peers: map[identity]*Peer{}, half: half, patience: advertiseTimeout}
+	p := &Port{host: h, listener: l, newPeers: make(chan *Peer, half), peers: map[identity]*Peer{}, half: half,
+		patience: advertiseTimeout, away: turnAwayTime, answer: turnAwayTime, goneAfter: goneAfter}
 	p.wg.Go(p.accept)
 	return p, nil
 }
@@ -232,7 +236,7 @@ func (p *Port) greet(x *seat) {
 	case p.welcome(x, id, inner):
 		return
 	default:
-		turnAway(x)
+		p.turnAway(x)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -301,12 +305,15 @@ func (p *Port) dismiss(peer *Peer) {
 
 // turnAway resumes a runtime that is suspended during startup. It waits first, because the runtime
 // reconnects as soon as it has the answer.
-func turnAway(conn net.Conn) {
-	_ = conn.SetDeadline(time.Now().Add(turnAwayTime))
+func (p *Port) turnAway(conn net.Conn) {
+	p.mu.Lock()
+	away, answer := p.away, p.answer
+	p.mu.Unlock()
+	_ = conn.SetDeadline(time.Now().Add(away))
 	if n, err := conn.Read(make([]byte, 1)); n > 0 || !isTimeout(err) {
 		return
 	}
-	_ = conn.SetDeadline(time.Now().Add(turnAwayTime))
+	_ = conn.SetDeadline(time.Now().Add(answer))
 	resume, _ := message(setProcess, cmdResumeRuntime, nil)
 	_, _ = conn.Write(resume)
 	_, _ = readResponse(conn, "ResumeRuntime") // the runtime would ignore a command on a closed connection

@@ -164,7 +164,7 @@ func TestPortShares(t *testing.T) {
 			for _, s := range others {
 				s.awaitResumed(t)
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), impatience)
 			defer cancel()
 			if peer, err := p.Next(ctx); err == nil {
 				t.Errorf("a process of user %d got one place too many", peer.Target().UID)
@@ -358,6 +358,7 @@ func TestPeerUnseen(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p, path := listenPort(t)
+			soonGone(p)
 			self := fmt.Sprintf("%02x%02x%02x%02x", byte(os.Getpid()), byte(os.Getpid()>>8), byte(os.Getpid()>>16), byte(os.Getpid()>>24))
 			conn := advertise(t, path, strings.Replace(firstHex, "d2040000", self, 1))
 			peer := next(t, p)

@@ -24,17 +24,27 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// listenPort opens a port, which is closed at the end of the test.
+// listenPort opens a port, which is closed at the end of the test. Runtimes have a long time to
+// reconnect, unless the test changes that with soonGone.
 func listenPort(t *testing.T) (*session.Port, string) {
 	t.Helper()
+	return listenFor(t, session.PortConnections)
+}
+
+func listenFor(t *testing.T, connections int) (*session.Port, string) {
+	t.Helper()
 	path := filepath.Join(shortDir(t), "port")
-	p, err := new(session.Host).Listen(path, session.PortConnections)
+	p, err := new(session.Host).Listen(path, connections)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = p.Close() })
+	p.Times(impatience, patience, patience)
 	return p, path
 }
+
+// soonGone makes runtimes that connect from now on gone soon after their last connection.
+func soonGone(p *session.Port) { p.Times(impatience, patience, impatience) }
 
 // The first bytes that a runtime sends: its cookie and its pid.
 const (
@@ -356,6 +366,7 @@ func TestPortFull(t *testing.T) {
 	t.Parallel()
 	p, path := listenPort(t)
 	p.Limit(1, patience)
+	soonGone(p)
 	first := advertise(t, path, firstHex)
 	peer := next(t, p)
 	second := advertise(t, path, secondHex)
@@ -461,12 +472,7 @@ func TestPortPlaces(t *testing.T) {
 	for connections, want := range map[int]int{-1: 1, 0: 1, 1: 1, 3: 1, 4: 2, 5: 2, 6: 3} {
 		t.Run(fmt.Sprint(connections), func(t *testing.T) {
 			t.Parallel()
-			path := filepath.Join(shortDir(t), "port")
-			p, err := new(session.Host).Listen(path, connections)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer p.Close()
+			p, path := listenFor(t, connections)
 			for n := range want + 1 {
 				conn := advertise(t, path, strings.ReplaceAll(firstHex, "eeff", fmt.Sprintf("%04x", n)))
 				if n < want {
@@ -482,12 +488,8 @@ func TestPortPlaces(t *testing.T) {
 // TestPortNobodyListens: if Next is not called, the number of waiting runtimes is limited.
 func TestPortNobodyListens(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(shortDir(t), "port")
-	p, err := new(session.Host).Listen(path, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
+	p, path := listenFor(t, 2)
+	soonGone(p)
 	first := advertise(t, path, firstHex)
 	waitFor(t, func() bool { return p.Peers() == 1 })
 	_ = first.Close()
@@ -547,6 +549,7 @@ func TestPeerGone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p, path := listenPort(t)
+			soonGone(p)
 			conn := advertise(t, path, firstHex)
 			peer := next(t, p)
 			end(t, peer, conn)
@@ -577,9 +580,13 @@ func TestPeerStays(t *testing.T) {
 	p, path := listenPort(t)
 	conn := advertise(t, path, firstHex)
 	back := next(t, p)
+	replaced, missing := back.Newest()
 	_ = conn.Close()
 	conn = advertise(t, path, firstHex)
+	waitFor(t, replaced)
+	missing() // what happens if no other connection has come in time
 
+	soonGone(p)
 	advertise(t, path, secondHex)
 	stopped := next(t, p)
 	stopped.Timeout = impatience

@@ -451,7 +451,7 @@ func TestExiting(t *testing.T) {
 		t.Error("a running process has no root folder")
 	}
 	_ = cmd.Process.Kill()
-	for end := time.Now().Add(10 * time.Second); !session.Exiting(cmd.Process.Pid); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(patience); !session.Exiting(cmd.Process.Pid); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("it was killed, nobody has waited for it, and it has a root folder")
 		}

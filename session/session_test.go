@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"maps"
@@ -60,6 +61,10 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	startedByTest()
+	// Those that run at the same time wait, so that there may be more of them than processors.
+	if err := flag.Set("test.parallel", "8"); err != nil {
+		panic(err)
+	}
 	goleak.VerifyTestMain(m)
 }
 
@@ -579,6 +584,7 @@ func TestEnvironmentWrong(t *testing.T) {
 // TestNoAnswer: a runtime that is silent, from the start or in the middle of its answer, is
 // reported as such.
 func TestNoAnswer(t *testing.T) {
+	t.Parallel()
 	whole := answer(unhex(t, "0100000000000000"))
 	head, rest := environmentAnswer(t, "02000000 0d000000 440044005f00560045005200530049004f004e003d0031000000")
 	for name, tc := range map[string]struct {

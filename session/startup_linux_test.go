@@ -77,7 +77,7 @@ func TestBackgroundGCs(t *testing.T) {
 		now, _, _ := target.BackgroundGCTime()
 		return known && !active && was == now
 	}
-	for deadline := time.Now().Add(10 * time.Second); !waits(); { // it has just started
+	for deadline := time.Now().Add(patience); !waits(); { // it has just started
 		if time.Now().After(deadline) {
 			t.Fatal("a thread that waits counts as active")
 		}
@@ -247,6 +247,7 @@ func TestPending(t *testing.T) {
 // TestAwaitStartup: after a second the caller is informed once what the process is waiting for, and
 // AwaitStartup returns when the runtime is resumed. Then a session can be started.
 func TestAwaitStartup(t *testing.T) {
+	t.Parallel()
 	target, p := suspended(t)
 	began, reported := time.Now(), 0
 	err := target.AwaitStartup(t.Context(), func(err error) {
@@ -272,6 +273,7 @@ func TestAwaitStartup(t *testing.T) {
 
 // TestCheckStartup: a caller that does not wait gets the same information after a second.
 func TestCheckStartup(t *testing.T) {
+	t.Parallel()
 	target, _ := suspended(t)
 	refused(t, target.CheckStartup(t.Context()), session.CauseSuspended, "is waiting for /tmp/tool to resume it")
 	given, cancel := context.WithCancel(t.Context())

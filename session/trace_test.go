@@ -467,7 +467,13 @@ func TestStartTracingGivenUp(t *testing.T) {
 		<-asked
 		cancel()
 	}()
-	s, err := r.client().StartTracing(ctx, config())
+	c := r.client()
+	dial := c.Dial
+	c.Dial = func(ctx context.Context) (net.Conn, error) {
+		conn, err := dial(ctx)
+		return patient{conn}, err
+	}
+	s, err := c.StartTracing(ctx, config())
 	if err != nil {
 		t.Fatalf("error %v, and a session has begun", err)
 	}
@@ -478,6 +484,17 @@ func TestStartTracingGivenUp(t *testing.T) {
 	if err := <-written; err != nil {
 		t.Errorf("the session was not ended in good order: %v", err)
 	}
+}
+
+// patient is a connection on which nothing that is waited for comes too late. TestRequestTime has the
+// times themselves.
+type patient struct{ net.Conn }
+
+func (c patient) SetDeadline(at time.Time) error {
+	if at.After(time.Now()) {
+		at = at.Add(patience)
+	}
+	return c.Conn.SetDeadline(at)
 }
 
 // TestStopBeforeBegin: a session that has sent nothing is not stopped, in none of the ways of

@@ -100,7 +100,11 @@ type Daemon struct {
 	cleaning    bool          // files are being deleted
 	cleaned     time.Time
 	summaries   *time.Timer // until the next summaries are due
+	shutdown    shutdown
 }
+
+// shutdown says what happens when after the daemon was asked to end.
+type shutdown struct{ ask, cut, skip, stop time.Duration }
 
 const (
 	// stopTime is how long the shutdown may take; requests to a process that are pending then may
@@ -130,7 +134,7 @@ var errReplaced = errors.New("it now runs another program")
 func New(o Options) *Daemon {
 	d := &Daemon{
 		o: o, config: o.Config, log: o.Log, ports: map[string]*port{},
-		events: make(chan func()), firings: make(chan func(), maxFirings), stopped: make(chan struct{}), processes: map[key]*process{}, queue: newQueue(), command: command.Self, rules: &ruleSet{}, memory: flight.NewMemory(0),
+		events: make(chan func()), firings: make(chan func(), maxFirings), stopped: make(chan struct{}), shutdown: shutdown{askTime, cutTime, skipTime, stopTime}, processes: map[key]*process{}, queue: newQueue(), command: command.Self, rules: &ruleSet{}, memory: flight.NewMemory(0),
 	}
 	if d.o.Processes == nil {
 		d.o.Processes = &session.Host{}
@@ -174,7 +178,7 @@ func (d *Daemon) run(ctx context.Context, sweep func(context.Context)) error {
 		return err
 	}
 	d.useRules(set, &d.config.Config)
-	stopBy := time.Now().Add(stopTime)
+	stopBy := time.Now().Add(d.shutdown.stop)
 	defer func() {
 		d.settle(stopBy)
 		close(d.stopped)
@@ -241,10 +245,10 @@ func (d *Daemon) run(ctx context.Context, sweep func(context.Context)) error {
 		case <-d.o.Status:
 			d.logStatus(d.status())
 		case <-done:
-			done, giveUp, cut, skip, deadline = nil, time.After(askTime), time.After(cutTime), time.After(skipTime), time.After(stopTime)
+			done, giveUp, cut, skip, deadline = nil, time.After(d.shutdown.ask), time.After(d.shutdown.cut), time.After(d.shutdown.skip), time.After(d.shutdown.stop)
 			stopSweeping()
 			d.stop()
-			stopBy = time.Now().Add(stopTime)
+			stopBy = time.Now().Add(d.shutdown.stop)
 		case <-giveUp:
 			for _, p := range d.processes {
 				p.cancel()

@@ -132,6 +132,7 @@ func runDaemon(t *testing.T, c *config.Loaded) *watched {
 		Load:    func() (*config.Loaded, error) { return c, nil },
 		Explain: func(_ *session.Target, err error) error { return err },
 	})
+	w.shutdown = unhurried
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- w.Run(ctx) }()
@@ -146,6 +147,10 @@ func runDaemon(t *testing.T, c *config.Loaded) *watched {
 	t.Cleanup(func() { w.stop() })
 	return w
 }
+
+// unhurried leaves the end of a daemon more time than the work takes on a busy machine. TestStop has
+// the times themselves.
+var unhurried = shutdown{time.Minute, time.Minute, time.Minute, 2 * time.Minute}
 
 // await waits until a condition holds in the loop, with a long timeout: a loaded machine must not
 // fail the test.

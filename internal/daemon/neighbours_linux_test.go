@@ -84,6 +84,7 @@ summary: 0s
 		Config: loaded, Log: zerolog.Nop(), Version: "1", Session: "s", Host: "h",
 		Explain: func(_ *session.Target, err error) error { return err },
 	})
+	d.shutdown = unhurried
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- d.Run(ctx) }()

@@ -103,7 +103,7 @@ func (n *Node) flush() {
 }
 
 // settleTime is how long runtimes may take to notice that a session has ended.
-const settleTime = 10 * time.Second
+const settleTime = time.Minute
 
 // Settle makes every runtime with a session do a collection, so that it notices a reader that has
 // gone away, as real ones do, and returns the pids of those that still have sessions.

@@ -4,6 +4,7 @@ package check_test
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/gclog/gclog/internal/cli"
 	"github.com/gclog/gclog/internal/testing/evidence"
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/fakefuse"
 	"github.com/gclog/gclog/internal/testing/fakenode"
 	"github.com/gclog/gclog/internal/testing/fakenode/check"
@@ -36,6 +38,10 @@ func TestMain(m *testing.M) {
 	}
 	if os.Getenv(isGclog) != "" {
 		os.Exit(cli.Main(os.Args, os.Stdin, os.Stdout, os.Stderr))
+	}
+	// The tests mostly wait, so that more of them run at a time than there are processors.
+	if err := flag.Set("test.parallel", "12"); err != nil {
+		panic(err)
 	}
 	os.Exit(m.Run())
 }
@@ -110,7 +116,13 @@ func waitSession(t *testing.T, r *fakenode.Runtime, session, count int) {
 // wait has a long time limit: a loaded machine is not a failure.
 func wait(t *testing.T, sent func() int, count int) {
 	t.Helper()
-	for deadline := time.Now().Add(40 * time.Second); sent() < count; time.Sleep(10 * time.Millisecond) {
+	waitEvery(t, 20*time.Millisecond, sent, count)
+}
+
+// waitEvery asks as often as it is told.
+func waitEvery(t *testing.T, pause time.Duration, sent func() int, count int) {
+	t.Helper()
+	for deadline := time.Now().Add(2 * time.Minute); sent() < count; time.Sleep(pause) {
 		if time.Now().After(deadline) {
 			t.Fatalf("waited for %d, and there are %d", count, sent())
 		}
@@ -122,10 +134,11 @@ func attach(t *testing.T, dir string, r *fakenode.Runtime) *program {
 	return gclog(t, "attach", strconv.Itoa(r.PID()), "-o", filepath.Join(dir, strconv.Itoa(r.PID())+".json"), "--filesize", "100K", "--filecount", "1000")
 }
 
-// TestAttach checks what gclog attach writes about one runtime, and about 20 at once.
+// TestAttach checks what gclog attach writes about one runtime, and about several at once.
 func TestAttach(t *testing.T) {
-	for _, count := range []int{1, 20} {
+	for _, count := range []int{1, extent.Pick(8, 20)} {
 		t.Run(strconv.Itoa(count), func(t *testing.T) {
+			t.Parallel()
 			n, dir := newNode(t, uint64(count)), t.TempDir()
 			var group sync.WaitGroup
 			for i := range count {
@@ -364,6 +377,7 @@ func (p *program) terminate(t *testing.T) {
 // TestKilledDaemon: a daemon that is killed repeatedly tears at most the last line of a file, and
 // the next daemon continues.
 func TestKilledDaemon(t *testing.T) {
+	t.Parallel()
 	n, dir := newNode(t, 1), t.TempDir()
 	var runtimes []*fakenode.Runtime
 	for i := range 3 {

@@ -21,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/fakenode"
 	"github.com/gclog/gclog/internal/testing/fakenode/check"
 	"github.com/gclog/gclog/internal/testing/fakeshipper"
@@ -132,7 +133,7 @@ func TestKilledWhileAsking(t *testing.T) {
 	}
 }
 
-// TestStoppedTarget: a process that is stopped for 10 s keeps its session, and does not delay
+// TestStoppedTarget: a process that is stopped for some time keeps its session, and does not delay
 // others.
 func TestStoppedTarget(t *testing.T) {
 	t.Parallel()
@@ -141,12 +142,8 @@ func TestStoppedTarget(t *testing.T) {
 	d, logs := oversee(t, pids(victim, other))
 	waitSent(t, victim, 50)
 	victim.Stop()
-	logged, pause := count(t, logs, other), 10*time.Second
-	if testing.Short() {
-		pause = 3 * time.Second
-	}
-	time.Sleep(pause)                                                  // the fault
-	wait(t, func() int { return count(t, logs, other) - logged }, 100) // of another process
+	logged, enough := count(t, logs, other), extent.Pick(300, 1000) // in 3 or 10 s
+	wait(t, func() int { return count(t, logs, other) - logged }, enough)
 	victim.Continue()
 	waitSent(t, victim, 150)
 	d.terminate(t)
@@ -246,7 +243,7 @@ func parseCollection(t *testing.T, line []byte) []collection {
 // TestComingAndGoing: many processes start and exit at random. GCLOG_SOAK makes them 200, for 60 s.
 func TestComingAndGoing(t *testing.T) {
 	t.Parallel()
-	most, duration := 60, 8*time.Second
+	most, duration := extent.Pick(30, 60), time.Duration(extent.Pick(3, 8))*time.Second
 	if os.Getenv("GCLOG_SOAK") != "" {
 		most, duration = 200, time.Minute
 	}
@@ -496,7 +493,7 @@ func TestClockStep(t *testing.T) {
 		}
 		return list
 	}
-	wait(t, func() int {
+	waitEvery(t, 250*time.Millisecond, func() int { // it reads all files
 		list := ahead()
 		if at := slices.Index(list, step); at >= 0 {
 			return len(list) - at
@@ -514,11 +511,11 @@ func TestClockStep(t *testing.T) {
 	}
 }
 
-// TestThousandRotations: a reader that uses Filebeat's rules follows files through 1000 rotations,
-// is restarted meanwhile, and gets every record once.
+// TestThousandRotations: a reader that uses Filebeat's rules follows files through many rotations, in
+// make check 1000, is restarted meanwhile, and gets every record once.
 func TestThousandRotations(t *testing.T) {
 	t.Parallel()
-	rotations, rate := 1000, 1000.
+	rotations, rate := extent.Pick(300, 1000), 1000.
 	if testing.Short() {
 		rotations, rate = 200, 300
 	}
@@ -551,8 +548,8 @@ func TestThousandRotations(t *testing.T) {
 		}
 	}
 	for began := time.Now(); files < rotations; time.Sleep(50 * time.Millisecond) {
-		if time.Since(began) > time.Minute {
-			t.Fatalf("%d files in a minute\n%s", files, d.stderr.String())
+		if time.Since(began) > 4*time.Minute {
+			t.Fatalf("%d files in 4 minutes", files)
 		}
 		scan()
 		if files%7 == 0 {
@@ -574,12 +571,11 @@ func TestThousandRotations(t *testing.T) {
 			})
 		}
 	}
-	// A daemon has 5 seconds to stop. On a slow machine it has more left to write.
+	// A daemon has 5 seconds to stop, and on a slow machine more left to write. What came last it may
+	// hold back until more comes.
 	r.SetRate(0)
-	count()
-	for began := time.Now(); missing > 0 && time.Since(began) < time.Minute; time.Sleep(50 * time.Millisecond) {
-		count()
-	}
+	const few = 300
+	wait(t, func() int { count(); return few - missing }, 0)
 	d.terminate(t)
 	count()
 	for _, n := range ids {

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/fakenode"
 	"github.com/gclog/gclog/internal/testing/fakenode/check"
 	"golang.org/x/sys/unix"
@@ -29,7 +30,8 @@ type regression struct {
 	showed string
 }
 
-// regressions: the first three are always run, the others by make soak.
+// regressions: the first three are always run, for a few seconds in the usual tests, the others by
+// make soak.
 var regressions = []regression{
 	{3, "numbers that were missing in one run were reported in more gaps than there is room for"},
 	{4, "a gap that could not be written was dropped, and what it names was nowhere"},
@@ -55,7 +57,7 @@ func TestHistories(t *testing.T) {
 		}
 		seeds = []regression{{seed, "asked for"}}
 	}
-	length := duration(t, "GCLOG_HISTORY", 15*time.Second)
+	length := duration(t, "GCLOG_HISTORY", time.Duration(extent.Pick(5, 15))*time.Second)
 	for _, x := range seeds {
 		t.Run(strconv.FormatUint(x.seed, 10), func(t *testing.T) {
 			t.Parallel()
@@ -141,6 +143,7 @@ func history(t *testing.T, seed uint64, length time.Duration) *fakenode.Node {
 		t.Fatal(err)
 	}
 	h.calm()
+	h.outside.wait()
 	h.d.terminate(t)
 	h.outside.check()
 	if err := check.Node(n, h.written, h.options); err != nil {

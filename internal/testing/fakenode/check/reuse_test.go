@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/internal/testing/child"
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/fakenode"
 )
 
@@ -31,7 +32,8 @@ func TestReusedPIDs(t *testing.T) {
 	d, logs := oversee(t, fmt.Sprintf("version: 1\ndiscovery: {interval: 100ms, include: [{command_line: %q}]}\n", n.Pattern()))
 	used := map[int]int{}
 	const enough = 5
-	for end := time.Now().Add(4 * time.Second); time.Now().Before(end) || most(used) < enough && len(n.Runtimes()) < 100; {
+	rounds := extent.Pick(15, 30)
+	for len(n.Runtimes()) < rounds || most(used) < enough && len(n.Runtimes()) < 100 {
 		if err := choose(); err != nil {
 			t.Fatal(err)
 		}

@@ -15,11 +15,9 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/internal/testing/child"
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/fakefuse"
 )
-
-// hanging is how many file systems hang in TestStuckFileSystems.
-const hanging = 64
 
 // isOther makes this program a process of another user, which does nothing.
 const isOther = "GCLOG_OTHER"
@@ -48,6 +46,8 @@ func recorded(t *testing.T, tmp, service string, through ...string) int {
 // the daemon, and the daemon reports how many they are. A process whose file system answers is
 // logged.
 func TestStuckFileSystems(t *testing.T) {
+	t.Parallel()
+	hanging := extent.Pick(16, 64)
 	dir := socketDir(t)
 	hung, fine := fakefuse.Start(t, filepath.Join(dir, "h"), hanging), fakefuse.Start(t, filepath.Join(dir, "f"), 1)
 	defer fine.Stop()
@@ -118,7 +118,7 @@ control: {socket: %s}
 		if err != nil {
 			t.Errorf("%v\n%s", err, &daemon.stderr)
 		}
-	case <-time.After(40 * time.Second):
+	case <-time.After(2 * time.Minute):
 		state, _ := os.ReadFile("/proc/" + strconv.Itoa(daemon.Process.Pid) + "/stat")
 		hung.Stop()
 		t.Fatalf("the daemon does not end: %s", state)
