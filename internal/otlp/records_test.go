@@ -78,9 +78,13 @@ func TestRecords(t *testing.T) {
 		_ = in.ReadAll(func(known *gclog.Process) formats.Observer { // damaged recordings end in an error
 			return formats.NewWriter(jsonFormat, formats.NewStream(&log, false), formats.Options{Process: *known, Version: "1", Session: "s", Host: "h"})
 		})
+		n := 0
 		for line := range bytes.Lines(log.Bytes()) {
 			if bytes.Contains(line, []byte(`"gclog_file_id"`)) {
 				continue // the header of a file
+			}
+			if n++; n > 200 && n%4 > 0 && bytes.Contains(line, []byte(`"action":"gc"`)) {
+				continue // most collections of a long recording are alike
 			}
 			var whole map[string]any
 			if err := json.Unmarshal(line, &whole); err != nil {

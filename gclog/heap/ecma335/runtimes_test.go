@@ -4,21 +4,27 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/gcload"
 )
 
 // assemblies lists those of the runtimes.
 func assemblies(t *testing.T) (list []string) {
 	t.Helper()
+	extent.NeedFull(t)
 	runtimes, err := gcload.Shared()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range runtimes {
-		files, err := filepath.Glob(filepath.Join(filepath.Dir(r.Program("wks")), "*.dll"))
+		if r.AOT { // which has no assemblies
+			continue
+		}
+		files, err := filepath.Glob(filepath.Join(r.Dir(), "*.dll"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,12 +66,11 @@ func TestRuntimes(t *testing.T) {
 
 // TestRuntimesTruncated cuts an assembly off at thousands of places.
 func TestRuntimesTruncated(t *testing.T) {
-	path := assemblies(t)[0]
-	for _, p := range assemblies(t) {
-		if strings.HasSuffix(p, "net9/System.Threading.dll") {
-			path = p
-		}
+	i := slices.IndexFunc(assemblies(t), func(path string) bool { return filepath.Base(path) == "System.Threading.dll" })
+	if i < 0 {
+		t.Fatal("no runtime has the assembly")
 	}
+	path := assemblies(t)[i]
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
