@@ -368,7 +368,7 @@ func (u *unified) gc(dst []byte, d *gclog.GCDetails, _ uint64) []byte {
 		p, n, _ := u.closePhase(at)
 		dst = u.phaseEnd(dst, &p, n, true)
 	}
-	if !d.HasSizesAfter || d.Flaws&gclog.FlawNoStart != 0 { // no file should start with these
+	if !d.HasSizesAfter || d.Flaws&gclog.FlawNoStart != 0 && len(d.Pauses) == 0 { // no log should start with these
 		return dst
 	}
 	x := jdkPause{before: before, after: u.last}

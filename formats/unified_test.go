@@ -272,7 +272,8 @@ func TestUnifiedSizes(t *testing.T) {
 		{"no sizes before the background", inKiB(), func(d *gclog.GCDetails) { d.HasBefore = false }, []string{"GC(7) Old: 0K->369K(369K)"}},
 		{"a peak below the size before", inKiB(), func(d *gclog.GCDetails) { d.Peak = 1 }, []string{"peak=560K"}},
 		{"a background one without sizes", inKiB(), func(d *gclog.GCDetails) { d.HasSizesAfter = false }, nil},
-		{"a background one that began before", inKiB(), func(d *gclog.GCDetails) { d.Flaws = gclog.FlawNoStart }, nil},
+		{"a background one that began before", inKiB(), func(d *gclog.GCDetails) { d.Flaws, d.Pauses = gclog.FlawNoStart, nil }, nil},
+		{"its last pause was seen", inKiB(), func(d *gclog.GCDetails) { d.Flaws, d.Pauses = gclog.FlawNoStart, d.Pauses[len(d.Pauses)-1:] }, []string{"GC(7) Old: 339K->369K(369K)"}},
 	} {
 		c.change(c.d)
 		_, records := written(t, "unified", formats.Options{}, func(w *formats.Writer) {

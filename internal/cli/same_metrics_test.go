@@ -30,19 +30,12 @@ var roundings = map[string]rounding{
 // heldBy returns what the formats contain of a collection, nil if nothing. Only of one that was
 // under way when the session began it is not everything that metrics are made of.
 var heldBy = map[string]func(*gclog.GCDetails) *gclog.GCDetails{
-	// Its lines are of pauses, and those at the end of a background collection are left out.
+	// Its lines start with a pause.
 	"unified": func(d *gclog.GCDetails) *gclog.GCDetails {
-		switch {
-		case d.Flaws&gclog.FlawNoStart == 0:
-			return d
-		case len(d.Pauses) == 0:
+		if d.Flaws&gclog.FlawNoStart != 0 && len(d.Pauses) == 0 {
 			return nil
 		}
-		return &gclog.GCDetails{
-			Number: d.Number, HasNumber: d.HasNumber, Index: d.Index, Generation: d.Generation, Type: d.Type, Kind: d.Kind,
-			Start: d.Start, StartTicks: d.StartTicks, End: d.End, HasEnd: d.HasEnd, Suspended: d.Suspended, Pauses: d.Pauses,
-			Flaws: d.Flaws | gclog.FlawNoSizes, Background: d.Background,
-		}
+		return d
 	},
 	// A row has the start and the duration, which is unknown.
 	"csv": func(d *gclog.GCDetails) *gclog.GCDetails {
