@@ -34,6 +34,9 @@ func (p *paths) note(t *testing.T, where, path, kind string) {
 	t.Helper()
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.kinds[path] == kind {
+		return // the objects that contain it are known too
+	}
 	set := func(path, kind string) {
 		if was, there := p.kinds[path]; !there {
 			p.kinds[path], p.first[path] = kind, where

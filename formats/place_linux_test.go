@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gclog/gclog/internal/testing/extent"
 )
 
 // exchange swaps two files.
@@ -208,7 +210,7 @@ func TestExchangedFolder(t *testing.T) {
 	}()
 	written := 0
 	for _, o := range []RotateOptions{{As: Account{other, other}}, {}, {NoLinks: true}} {
-		for i := range 300 {
+		for i := range extent.Pick(100, 300) {
 			o.MakeDirs, o.Count, o.Size = true, 2, perFile(1)
 			r, err := (&Files{}).Open(filepath.Join(dir, fmt.Sprintf("gc%d.log", i)), o)
 			if err != nil {

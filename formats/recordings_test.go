@@ -248,7 +248,7 @@ func (x *conversion) check(t *testing.T, name string) {
 // rules too. It contains all pauses that were reported.
 func TestFromAnywhere(t *testing.T) {
 	extent.Long(t)
-	const places = 8
+	places := extent.Pick(3, 8)
 	for _, tr := range recordings.Repository(t) {
 		t.Run(tr.Name, func(t *testing.T) {
 			t.Parallel()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -66,10 +67,19 @@ func anonymous(text []byte) []byte {
 // sameLines compares the lines of each process in two logs.
 func sameLines(t *testing.T, want, got []byte) {
 	t.Helper()
-	byProcess := func(text []byte) [][]byte {
-		lines := bytes.Split(text, []byte{'\n'})
-		slices.SortStableFunc(lines, func(a, b []byte) int { return bytes.Compare(processID.Find(a), processID.Find(b)) })
-		return lines
+	if bytes.Equal(want, got) {
+		return
+	}
+	byProcess := func(text []byte) (list [][]byte) {
+		lines := map[string][][]byte{}
+		for _, line := range bytes.Split(text, []byte{'\n'}) {
+			id := string(processID.Find(line))
+			lines[id] = append(lines[id], line)
+		}
+		for _, id := range slices.Sorted(maps.Keys(lines)) {
+			list = append(list, lines[id]...)
+		}
+		return list
 	}
 	a, b := byProcess(want), byProcess(got)
 	if len(a) != len(b) {

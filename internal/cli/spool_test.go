@@ -18,6 +18,7 @@ import (
 // gone afterwards, unless it is kept: then it has everything.
 func TestSpool(t *testing.T) {
 	for _, keep := range []bool{false, true} {
+		random := rand.New(rand.NewPCG(1, 2))
 		dir := t.TempDir()
 		s, err := openSpool(filepath.Join(dir, "x.gcdump"), keep, 50<<20)
 		if err != nil {
@@ -25,12 +26,12 @@ func TestSpool(t *testing.T) {
 		}
 		want := make([]byte, 3*spoolPieces*spoolPiece+123)
 		for i := 0; i < len(want)-8; i += 8 {
-			binary.LittleEndian.PutUint64(want[i:], rand.Uint64())
+			binary.LittleEndian.PutUint64(want[i:], random.Uint64())
 		}
 		reached, half := make(chan struct{}), make(chan struct{})
 		go func() {
 			for at, rest := 0, want; len(rest) > 0; {
-				n := min(1+rand.IntN(200_000), len(rest))
+				n := min(1+random.IntN(200_000), len(rest))
 				if _, err := s.Write(rest[:n]); err != nil {
 					t.Error(err)
 				}

@@ -170,7 +170,7 @@ func TestNeededMost(t *testing.T) {
 		select {
 		case e := <-ended:
 			r.Update(e)
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute):
 			t.Fatalf("at the end of the list, from %d on, it reads of %v", from, running())
 		}
 	}
