@@ -47,8 +47,8 @@ func (e *NotInducedError) Error() string {
 }
 
 const (
-	// nativeTime is the limit for a NativeAOT program: the known ones never collect, and one that
-	// did would have nothing to wait for.
+	// nativeTime is the limit for a NativeAOT program: those before .NET 10 never collect, and later
+	// ones start at once.
 	nativeTime = 2 * time.Second
 	// resumeTime is how long the threads may take to resume: a runtime answers a request once it
 	// has collected, a moment before it reports that they have resumed.

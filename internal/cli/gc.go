@@ -25,7 +25,7 @@ the longer that takes. Runtimes up to .NET 9 collect a second time when the requ
 The result is reported on standard error, and with --wait the record of the collection on
 standard output. So that no log takes the collection for that of a heap snapshot, gclog
 announces it to the others on this host until half a second after it, and then exits.
-NativeAOT programs do not collect on request: exit code 4.
+NativeAOT programs before .NET 10 do not collect on request: exit code 4.
 
 Examples:
    gclog gc 4711                    returns when the collection has started

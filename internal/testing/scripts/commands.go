@@ -379,12 +379,15 @@ func cmdFinish(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// waitUntil waits less often the longer it takes: what is asked for may start processes.
 func waitUntil(ts *testscript.TestScript, what string, ok func() bool) {
+	pause := 5 * time.Millisecond
 	for end := time.Now().Add(program.Deadline); !ok(); {
 		if time.Now().After(end) {
 			ts.Fatalf("waited %v for %s", program.Deadline, what)
 		}
-		time.Sleep(5 * time.Millisecond)
+		time.Sleep(pause)
+		pause = min(pause*5/4, 50*time.Millisecond)
 	}
 }
 
@@ -403,7 +406,13 @@ func cmdWaitFor(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Logf("[%s]\n%s", args[0], b)
 		}
 	}()
+	var searched fs.FileInfo // what has not changed is not searched again
 	waitUntil(ts, args[1]+" in "+args[0], func() bool {
+		info, err := os.Stat(ts.MkAbs(args[0]))
+		if err != nil || searched != nil && os.SameFile(info, searched) && info.Size() == searched.Size() && info.ModTime().Equal(searched.ModTime()) {
+			return false
+		}
+		searched = info // before it is read: what is written in between is searched later
 		b, _ = os.ReadFile(ts.MkAbs(args[0]))
 		return re.Match(b)
 	})
