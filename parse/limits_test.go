@@ -188,6 +188,7 @@ func TestNames(t *testing.T) {
 // the half that has been quiet for longest is forgotten, except threads with waiting rows and the
 // thread that is writing.
 func TestForgottenThreads(t *testing.T) {
+	extent.Long(t)
 	const most = 1 << 16
 	seq := func(thread uint64, at int64, n uint32) nettracetest.Row {
 		r := row(thread, at, true)

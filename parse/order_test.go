@@ -12,6 +12,7 @@ import (
 // TestSorter: rows of many threads come out oldest first, those with equal times in the order of
 // their arrival, up to the limit and no further. Reused memory holds nothing of its former content.
 func TestSorter(t *testing.T) {
+	extent.Long(t)
 	type key struct {
 		ticks int64
 		n     uint64 // arrival number

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"runtime"
@@ -471,6 +472,7 @@ func TestUnknownMetadata(t *testing.T) {
 // TestForcedRelease: the queue is bounded. It has room for everything that a runtime buffered for
 // one thread while nothing was read. Rows that come too late beyond that are delivered and counted.
 func TestForcedRelease(t *testing.T) {
+	extent.Long(t)
 	for _, c := range []struct {
 		rows int
 		late int64
@@ -742,7 +744,9 @@ func small(t testing.TB) map[string][]byte {
 func TestEveryTruncation(t *testing.T) {
 	extent.Long(t)
 	rnd := rand.New(rand.NewPCG(extent.Seed(t), 0))
-	for name, stream := range small(t) {
+	streams := small(t)
+	for _, name := range slices.Sorted(maps.Keys(streams)) {
+		stream := streams[name]
 		r := parse.NewReader(nil, parse.All)
 		before := 0
 		for n := range stream {
@@ -773,7 +777,9 @@ func TestEveryTruncation(t *testing.T) {
 func TestCorruption(t *testing.T) {
 	extent.Long(t)
 	rnd := rand.New(rand.NewPCG(extent.Seed(t), 0))
-	for name, stream := range small(t) {
+	streams := small(t)
+	for _, name := range slices.Sorted(maps.Keys(streams)) {
+		stream := streams[name]
 		r := parse.NewReader(nil, parse.All)
 		damaged := slices.Clone(stream)
 		for range extent.Pick(10_000, 50_000) {
@@ -816,6 +822,7 @@ func TestPromisedLengths(t *testing.T) {
 
 // TestEndlessMetadata: a stream cannot make the table of metadata grow without limit.
 func TestEndlessMetadata(t *testing.T) {
+	extent.Long(t)
 	w := begin()
 	for i := range 100 {
 		var kinds []nettracetest.Kind
@@ -834,6 +841,7 @@ func TestEndlessMetadata(t *testing.T) {
 
 // TestManyThreads: nor the table of threads, and a forgotten thread is not taken for a loss.
 func TestManyThreads(t *testing.T) {
+	extent.Long(t)
 	w := begin()
 	for i := range uint64(100_000) {
 		w.Events(row(i+1, int64(i), true))

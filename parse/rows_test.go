@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/nettracetest"
 	"github.com/gclog/gclog/parse"
 )
@@ -16,6 +17,7 @@ import (
 // TestRandomRows: any rows written are read back unchanged, in either container and with either
 // kind of header.
 func TestRandomRows(t *testing.T) {
+	extent.Long(t)
 	const kinds, threads = 4, 5
 	for seed := range uint64(300) {
 		rnd := rand.New(rand.NewPCG(seed, 0))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/parse/clr"
 )
@@ -228,6 +229,7 @@ func forMemory(d *gclog.GCDetails) bool {
 // they hold; each number of the evidence is that of the records; and the sentence contains no
 // number that is not in the evidence.
 func TestFindingsJudged(t *testing.T) {
+	extent.Long(t)
 	forEach(t, func(t *testing.T, tr recordings.Trace) {
 		for _, a := range accounts(t, recordings.Read(t, tr.Path)) {
 			judgeFindings(t, a, analysis.Always())

@@ -9,6 +9,7 @@ import (
 	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
@@ -42,6 +43,7 @@ func (o *logged) End(*formats.End)               { o.Findings.End(o.now) }
 // TestFindingsOfLogs checks that what is found in a recording is found in its log, unless the log
 // lacks the data, and that nothing else is found there.
 func TestFindingsOfLogs(t *testing.T) {
+	extent.Long(t)
 	recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {
 		stream := recordings.Read(t, tr.Path)
 		of, facts := recorded(t, stream)

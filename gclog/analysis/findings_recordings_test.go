@@ -8,6 +8,7 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
@@ -38,6 +39,7 @@ func ids(f *analysis.Findings) (list []string) {
 // TestFindingsOfRecordings checks that the same stream has the same findings, that each is
 // complete, and that the problem that a recording was made for is found.
 func TestFindingsOfRecordings(t *testing.T) {
+	extent.Long(t)
 	recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {
 		stream := recordings.Read(t, tr.Path)
 		first, facts := recorded(t, stream)

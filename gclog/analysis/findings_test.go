@@ -437,6 +437,7 @@ func TestOwnLoad(t *testing.T) {
 // TestMinutes checks that the busiest minute counts; the last one counts although it is not over,
 // if it is long enough for a rate.
 func TestMinutes(t *testing.T) {
+	extent.Long(t)
 	churn := generation(0, func(g *gclog.GenerationDetails) { g.Survived = megabyte / 2 })
 	every := func(h *past, period, lasts time.Duration) {
 		times(int(lasts/period), func(int) { h.run(period-milli).gc(0, milli, churn) })
@@ -820,6 +821,7 @@ func TestStretches(t *testing.T) {
 
 // TestHostile checks that no record makes the rules panic or hang.
 func TestHostile(t *testing.T) {
+	extent.Long(t)
 	r := rand.New(rand.NewPCG(7, 7))
 	odd := []int64{0, 1, -1, 1e9, -1e9, 3600e9, math.MaxInt64, math.MinInt64, math.MaxInt64 / 2}
 	number := func() int64 {

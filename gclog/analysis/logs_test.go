@@ -10,6 +10,7 @@ import (
 	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
@@ -36,6 +37,7 @@ func (fromLog) End(*formats.End)               {}
 // TestLogs checks that what a log cannot contain is unknown, and never 0, and that a log in JSON
 // has the same values for the collections as the recording.
 func TestLogs(t *testing.T) {
+	extent.Long(t)
 	forEach(t, func(t *testing.T, tr recordings.Trace) {
 		stream := recordings.Read(t, tr.Path)
 		for _, name := range []string{"json", "csv", "unified"} {

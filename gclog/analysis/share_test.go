@@ -12,6 +12,7 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/testing/extent"
 )
 
 // A randomHistory is pauses on a grid: between two points of it the program is paused or runs.
@@ -194,6 +195,7 @@ func countUpTo(sorted []float64, v float64) (n int) {
 
 // TestLive checks that histograms are right within their digits, and worst windows within a slot.
 func TestLive(t *testing.T) {
+	extent.Long(t)
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 20 {
 		var exact, live [2]*analysis.Statistics

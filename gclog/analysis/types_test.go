@@ -9,6 +9,7 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/testing/extent"
 )
 
 // churned returns the finding about allocation in 90 s with a collection every 80 ms, of which
@@ -35,6 +36,7 @@ func churned(t *testing.T, w analysis.Window, ticks func(h *past)) analysis.Find
 // TestAllocatedTypes checks that the finding about allocation names the types that were allocated
 // most.
 func TestAllocatedTypes(t *testing.T) {
+	extent.Long(t)
 	t.Run("largest", func(t *testing.T) {
 		x := churned(t, analysis.Always(), func(h *past) {
 			h.tick(1, "System.Byte[]", 500_000).tick(2, "System.String", 300_000).tick(3, "Shop.Order", 100_000)

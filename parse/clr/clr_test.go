@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/nettracetest"
 	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/parse"
@@ -235,6 +236,7 @@ func all(t testing.TB, tr recordings.Trace) (list []parse.Event, pointerSize int
 // TestEveryTruncation: no truncated payload makes the decoder panic, or return values that are not
 // in the payload.
 func TestEveryTruncation(t *testing.T) {
+	extent.Long(t)
 	for _, tr := range recordings.Repository(t) {
 		list, ptr := all(t, tr)
 		seen := map[[2]any]int{}
