@@ -13,6 +13,7 @@ import (
 // killed process are closed before it exits. Only if it continues to run does it not answer as a
 // runtime does.
 func TestHangUp(t *testing.T) {
+	t.Parallel()
 	cmd := exec.Command("sleep", "1000")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ func TestMain(m *testing.M) {
 
 // TestStuck: a process whose file system does not answer.
 func TestStuck(t *testing.T) {
+	t.Parallel()
 	fuse := fakefuse.Start(t, t.TempDir(), 1)
 	defer fuse.Stop()
 	enter := fuse.Enter()

@@ -17,6 +17,7 @@ import (
 // TestLossAnywhere: whichever events a runtime drops, and however many, a record that is marked
 // complete is right: it contains the pauses of its collection and no others.
 func TestLossAnywhere(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, heaps := range []int{1, 2} {
 		p := plan{random: random, rate: 300, background: 0.2, heaps: heaps, due: monotonic()}

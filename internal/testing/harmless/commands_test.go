@@ -261,9 +261,13 @@ func (x *trial) codes(p *program) []int {
 }
 
 // isRefused reports whether gclog has taken no snapshot because of the background collections of a
-// program that has been working for so long that it does several a second.
+// program that has been working for so long that it does several a second, as it says itself.
 func (x *trial) isRefused(p *program) bool {
-	return x.cell.moment == load && p.command == "snapshot" && strings.Contains(p.stderr(), "refused: background collections")
+	if x.cell.moment != load || p.command != "snapshot" || !strings.Contains(p.stderr(), "refused: background collections") {
+		return false
+	}
+	lines, _ := x.target.output()
+	return slices.ContainsFunc(lines, func(l line) bool { return l.Event == "gc" && l.Kind == "background" })
 }
 
 // judgeAnswer checks the output of a command that does not run until it is stopped.

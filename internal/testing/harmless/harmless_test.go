@@ -39,7 +39,7 @@ const (
 // extents are the durations within which cells of the array are started. The complete array takes
 // minutes.
 func extents() map[string]time.Duration {
-	return map[string]time.Duration{"": 4 * time.Second, "part": time.Minute, "all": 24 * time.Hour}
+	return map[string]time.Duration{"": 3 * time.Second, "part": time.Minute, "all": 24 * time.Hour}
 }
 
 func TestMain(m *testing.M) {

@@ -37,12 +37,13 @@ type target struct {
 
 // A line is a line of the program's output, which is JSON.
 type line struct {
-	text              string
-	bad               error
-	Event, Label, Cmd string
-	PID               int
-	Gen0, Gen1, Gen2  int
-	Still             bool
+	text             string
+	bad              error
+	Event, Kind      string
+	Label, Cmd       string
+	PID              int
+	Gen0, Gen1, Gen2 int
+	Still            bool
 }
 
 // lookEvery is the interval at which conditions are checked.
