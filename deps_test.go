@@ -121,7 +121,7 @@ var arrows = map[string][]string{
 
 	"internal/testing/program": {"internal/cli", "internal/testing/evidence", "internal/testing/gcload", "internal/testing/recordings", "github.com/rogpeppe/go-internal/testscript"},
 	"internal/testing/scripts": {
-		"internal/fakeruntime", "internal/testing/evidence", "internal/testing/program", "internal/testing/recordings",
+		"internal/fakeruntime", "internal/testing/evidence", "internal/testing/extent", "internal/testing/program", "internal/testing/recordings",
 		"github.com/klauspost/compress/zstd", "github.com/parquet-go/parquet-go", "github.com/prometheus/procfs", "github.com/rogpeppe/go-internal/testscript", "golang.org/x/sys/unix",
 	},
 	// They contain only tests, of gclog as a program.

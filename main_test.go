@@ -60,8 +60,8 @@ func TestMain(m *testing.M) {
 //
 // $NOBODY COMMAND runs as user 65534, which requires root and setpriv; tracer PID is a debugger
 // that has stopped a process. $TRACES is the folder of recordings, $HEAPS that of heap snapshots,
-// $UNIQUE a word that no other script has: gclog sees all processes of the machine, including those
-// of other scripts.
+// $EXTENT is full or usual (internal/testing/extent), $UNIQUE a word that no other script has: gclog
+// sees all processes of the machine, including those of other scripts.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, scripts.Params(filepath.Join("testdata", "script")))
 }

@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/internal/testing/evidence"
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/program"
 	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/klauspost/compress/zstd"
@@ -101,6 +102,7 @@ func setUp(e *testscript.Env) error {
 	}
 	e.Setenv("GCLOG_CONTROL__SOCKET", "") // scripts run concurrently, and root has only one socket
 	e.Setenv("TRACES", traces)
+	e.Setenv("EXTENT", map[bool]string{true: "full", false: "usual"}[extent.Full()])
 	e.Setenv("HEAPS", filepath.Join(recordings.Root(), "gclog", "heap", "testdata"))
 	if strings.HasPrefix(filepath.Base(e.WorkDir), "script-daemon") {
 		e.Setenv("GCLOG_SUMMARY", "0s") // otherwise one may come at any time: they are aligned to the clock
