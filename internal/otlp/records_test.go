@@ -83,7 +83,7 @@ func TestRecords(t *testing.T) {
 			if bytes.Contains(line, []byte(`"gclog_file_id"`)) {
 				continue // the header of a file
 			}
-			if n++; n > 200 && n%4 > 0 && bytes.Contains(line, []byte(`"action":"gc"`)) {
+			if n++; n > 40 && n%4 > 0 && bytes.Contains(line, []byte(`"action":"gc"`)) {
 				continue // most collections of a long recording are alike
 			}
 			var whole map[string]any
