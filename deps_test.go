@@ -124,6 +124,7 @@ var arrows = map[string][]string{
 		"internal/fakeruntime", "internal/testing/evidence", "internal/testing/extent", "internal/testing/program", "internal/testing/recordings",
 		"github.com/klauspost/compress/zstd", "github.com/parquet-go/parquet-go", "github.com/prometheus/procfs", "github.com/rogpeppe/go-internal/testscript", "golang.org/x/sys/unix",
 	},
+	"internal/testing/reserved": {"golang.org/x/sys/unix"},
 	// They contain only tests, of gclog as a program.
 	"internal/e2e/bench":   {},
 	"internal/e2e/daemon":  {},

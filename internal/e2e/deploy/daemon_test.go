@@ -22,6 +22,7 @@ import (
 	"github.com/gclog/gclog/internal/testing/fakefuse"
 	"github.com/gclog/gclog/internal/testing/gcload"
 	"github.com/gclog/gclog/internal/testing/program"
+	"github.com/gclog/gclog/internal/testing/reserved"
 )
 
 // The daemon of the packages, run the way the unit and the DaemonSet run it.
@@ -163,7 +164,7 @@ func TestDeployHardening(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	config, address, socket := filepath.Join(dir, "gclog.yaml"), program.FreeAddress(t), filepath.Join(run, "ctl.sock")
+	config, address, socket := filepath.Join(dir, "gclog.yaml"), reserved.Address(t), filepath.Join(run, "ctl.sock")
 	if err := os.WriteFile(config, fmt.Appendf(nil, `version: 1
 discovery: {interval: 100ms, include: [{pid: %d}, {pid: %d}], listen: [%s/diag.sock]}
 outputs:

@@ -24,6 +24,7 @@ import (
 	"github.com/gclog/gclog/internal/testing/fakenode"
 	"github.com/gclog/gclog/internal/testing/gcload"
 	"github.com/gclog/gclog/internal/testing/program"
+	"github.com/gclog/gclog/internal/testing/reserved"
 )
 
 // A dashboard is a model of Grafana, as far as it is read here.
@@ -95,7 +96,7 @@ func TestPrometheusDashboards(t *testing.T) {
 // what exists only after a problem: a failed attempt to attach, and a process that has exited.
 func busyNode(t *testing.T) (n *metricsNode, pod string) {
 	t.Helper()
-	n = &metricsNode{t: t, dir: t.TempDir(), address: program.FreeAddress(t)}
+	n = &metricsNode{t: t, dir: t.TempDir(), address: reserved.Address(t)}
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Log(n.said.String())

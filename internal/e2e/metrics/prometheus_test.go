@@ -25,6 +25,7 @@ import (
 	"github.com/gclog/gclog/internal/testing/fakenode"
 	"github.com/gclog/gclog/internal/testing/gcload"
 	"github.com/gclog/gclog/internal/testing/program"
+	"github.com/gclog/gclog/internal/testing/reserved"
 )
 
 // The tests of metrics: a real Prometheus scrapes the daemon while real and fake runtimes run, and
@@ -90,7 +91,7 @@ func TestPrometheusSamples(t *testing.T) {
 
 func scraped(t *testing.T, native bool) {
 	exe := prometheusProgram(t)
-	n := &metricsNode{t: t, dir: t.TempDir(), address: program.FreeAddress(t)}
+	n := &metricsNode{t: t, dir: t.TempDir(), address: reserved.Address(t)}
 	sockets := program.SocketDir(t)
 	node := fakenode.New(sockets, 1)
 	t.Cleanup(node.Close)
@@ -258,7 +259,7 @@ type prometheus struct {
 // startPrometheus starts one that scrapes the target twice a second, with rules.
 func startPrometheus(t *testing.T, exe, dir, target string, native bool, rules ...string) *prometheus {
 	t.Helper()
-	p := &prometheus{t: t, address: program.FreeAddress(t)}
+	p := &prometheus{t: t, address: reserved.Address(t)}
 	config := filepath.Join(dir, "prometheus.yml")
 	flags := []string{"--config.file=" + config, "--storage.tsdb.path=" + filepath.Join(dir, "tsdb"), "--web.listen-address=" + p.address}
 	global := "scrape_interval: 500ms, scrape_timeout: 500ms, evaluation_interval: 1s"

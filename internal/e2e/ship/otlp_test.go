@@ -22,6 +22,7 @@ import (
 
 	"github.com/gclog/gclog/internal/testing/fakenode"
 	"github.com/gclog/gclog/internal/testing/program"
+	"github.com/gclog/gclog/internal/testing/reserved"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -46,7 +47,7 @@ func newOTLPCollector(t *testing.T) *otlpCollector {
 	if err != nil {
 		t.Skip(err)
 	}
-	c := &otlpCollector{t: t, exe: exe, dir: t.TempDir(), endpoint: program.FreeAddress(t)}
+	c := &otlpCollector{t: t, exe: exe, dir: t.TempDir(), endpoint: reserved.Address(t)}
 	text := fmt.Sprintf(`
 receivers: { otlp: { protocols: { http: { endpoint: %[1]q } } } }
 exporters:
@@ -359,7 +360,7 @@ func checkPoints(t *testing.T, got []arrival, records map[string]map[string]any)
 func TestShipOTLPDropped(t *testing.T) {
 	c := newOTLPCollector(t)
 	c.start()
-	address := program.FreeAddress(t)
+	address := reserved.Address(t)
 	n := newOTLPNode(t, fmt.Sprintf("otlp: {logs: true, queue: 1M, endpoint: \"http://%s\"}\nhttp: {listen: %q}\nmetrics: {enabled: true}\n", c.endpoint, address), "orders", "stock")
 	number := func(name string) (v float64) {
 		r, err := http.Get("http://" + address + "/metrics")

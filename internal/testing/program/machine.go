@@ -3,7 +3,6 @@
 package program
 
 import (
-	"net"
 	"os"
 	"os/exec"
 	"strings"
@@ -71,16 +70,4 @@ func SocketDir(t testing.TB) string {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return dir
-}
-
-// FreeAddress returns an address with a port that was free, for programs that cannot say which port
-// the kernel chose for them.
-func FreeAddress(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }

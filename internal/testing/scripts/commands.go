@@ -47,7 +47,7 @@ func Params(dir string) testscript.Params {
 		RequireUniqueNames:  true,
 		RequireExplicitExec: true,
 		ContinueOnError:     testing.Verbose(), // -v: one run reports all problems
-		TestWork:            evidence.On(), // the folder is kept if the script fails
+		TestWork:            evidence.On(),     // the folder is kept if the script fails
 		Setup:               setUp,
 		Condition:           condition,
 		Cmds:                commands,
