@@ -36,6 +36,13 @@ func TestCopyTruncate(t *testing.T) {
 	}
 	for i := range times {
 		waitSent(t, r, 60*(i+1))
+		wait(t, func() int { // an empty one is not rotated, nor one that is not there yet
+			info, err := os.Stat(name)
+			if err != nil {
+				return 0
+			}
+			return int(info.Size())
+		}, 1)
 		if out, err := exec.Command(rotate, "-f", "-s", filepath.Join(dir, "state"), file).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}

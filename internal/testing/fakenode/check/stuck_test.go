@@ -47,7 +47,7 @@ func recorded(t *testing.T, tmp, service string, through ...string) int {
 // logged.
 func TestStuckFileSystems(t *testing.T) {
 	t.Parallel()
-	hanging := extent.Pick(16, 64)
+	hanging := extent.Pick(8, 64)
 	dir := socketDir(t)
 	hung, fine := fakefuse.Start(t, filepath.Join(dir, "h"), hanging), fakefuse.Start(t, filepath.Join(dir, "f"), 1)
 	defer fine.Stop()
