@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/parse/clr"
 )
@@ -87,6 +88,7 @@ func placesOf(address []uint64, codes *addressCodes) *places {
 
 // TestPlaces: each object is found at its address, and no object elsewhere.
 func TestPlaces(t *testing.T) {
+	extent.Long(t)
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
 		address := regions(rnd, 1+rnd.IntN(20_000))

@@ -3,6 +3,8 @@ package heap
 import (
 	"math/rand/v2"
 	"testing"
+
+	"github.com/gclog/gclog/internal/testing/extent"
 )
 
 // allBest returns the best score of any explanation, and what all of the best have in common, by
@@ -114,6 +116,7 @@ func TestAlignment(t *testing.T) {
 
 // TestAlignmentOfMany takes no more than a moment for many fields of the same name.
 func TestAlignmentOfMany(t *testing.T) {
+	extent.Long(t)
 	const fields, same = 300, 1000
 	x := alignment{len: fields}
 	for at := range fields {

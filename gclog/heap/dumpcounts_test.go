@@ -8,11 +8,13 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
 // TestDumpCounts: the counts in a file are those of the objects in it.
 func TestDumpCounts(t *testing.T) {
+	extent.Long(t)
 	g := graphOf(t, "testdata/small.nettrace.gz")
 	g.ages = make([]Generation, g.Len())
 	for o := range g.ages {

@@ -6,11 +6,13 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/parse/clr"
 )
 
 // TestHeldNodes: what is held comes back, whatever it is, and the memory is bounded.
 func TestHeldNodes(t *testing.T) {
+	extent.Long(t)
 	random := rand.New(rand.NewPCG(1, 2))
 	var h heldNodes
 	var want []clr.Node
@@ -49,6 +51,7 @@ func TestHeldNodes(t *testing.T) {
 // TestOvertaken: more objects than are held are counted in the generations that are known by then.
 // If a range or a move is known only later, no generation is.
 func TestOvertaken(t *testing.T) {
+	extent.Long(t)
 	const objects, early, unit = 3 << 19, 1000, uint64(1) << 32 // of which fewer are held than of usual ones
 	for _, c := range []struct {
 		name  string

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/gclog/gclog/internal/testing/extent"
 )
 
 // TestRoots holds the roots of sets of objects against their definition: what is reachable from each
@@ -82,6 +84,7 @@ func TestRoots(t *testing.T) {
 
 // TestRootsOfList: the nodes of a long list are held at many places. Each root reaches those after it.
 func TestRootsOfList(t *testing.T) {
+	extent.Long(t)
 	smallStack(t)
 	const n, roots = 1 << 18, MaxRoots + 3
 	references := make([][]Object, n)

@@ -321,6 +321,7 @@ func TestCauses(t *testing.T) {
 // TestSuspectsOfRandomGraphs holds suspects against the definitions: what they retain is what would
 // be unreachable without them, they do not overlap, and nothing large is missing.
 func TestSuspectsOfRandomGraphs(t *testing.T) {
+	extent.Long(t)
 	rnd := rand.New(rand.NewPCG(7, 8))
 	found, structures, manies := 0, 0, 0
 	for round := range 3000 {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/testing/extent"
 )
 
 func scrape(h http.Handler, accept, encoding string) *httptest.ResponseRecorder {
@@ -125,6 +126,7 @@ func TestSharedAnswer(t *testing.T) {
 
 // TestAnswerShare: whatever clients ask for, making answers takes a tenth of the time.
 func TestAnswerShare(t *testing.T) {
+	extent.Long(t)
 	synctest.Test(t, func(t *testing.T) {
 		made := time.Duration(0)
 		const cost = 20 * time.Millisecond
@@ -147,6 +149,7 @@ func TestAnswerShare(t *testing.T) {
 
 // TestAnswerSize: the answer for 500 processes is as short as docs/overhead.md promises.
 func TestAnswerSize(t *testing.T) {
+	extent.Long(t)
 	h := NewHandler(&Exposer{Registry: node(500)})
 	for _, accept := range []string{"text/plain", "application/openmetrics-text;version=1.0.0", "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited"} {
 		if n := scrape(h, accept, "gzip").Body.Len(); n < 100_000 || n > 2_000_000 {

@@ -8,6 +8,7 @@ import (
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/history"
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -156,6 +157,7 @@ func counted(v *View) map[string]float64 {
 
 // TestTruth: what is counted of recordings is what their JSON logs contain.
 func TestTruth(t *testing.T) {
+	extent.Long(t)
 	json1, err := formats.Find("json")
 	if err != nil {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/testing/extent"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -277,6 +278,7 @@ func FuzzJournal(f *testing.F) {
 // TestFalseTimes: a process that sends false times does not fill the disk with files, and its records
 // are complete.
 func TestFalseTimes(t *testing.T) {
+	extent.Long(t)
 	dir := t.TempDir()
 	o, _ := started(t, dir)
 	const n = 1000

@@ -18,6 +18,7 @@ import (
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/internal/testing/extent"
 )
 
 // testProcess is a process of a service.
@@ -203,6 +204,7 @@ func TestNoFolder(t *testing.T) {
 
 // TestManyRows: several row groups, pages of each, rare values and lists anywhere in them.
 func TestManyRows(t *testing.T) {
+	extent.Long(t)
 	dir := t.TempDir()
 	table := NewTable(Options{Path: filepath.Join(dir, "a.parquet"), Version: "1.2"})
 	const n = groupRows + groupRows/8 + 77

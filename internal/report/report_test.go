@@ -18,6 +18,7 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/generated"
 	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/internal/view"
@@ -161,6 +162,7 @@ func readPage(t testing.TB, page string) (data pageData, gcs, pauses read) {
 // TestNumbers: the columns of the page are the values of the records, and what the page adds up to is
 // what the summary says.
 func TestNumbers(t *testing.T) {
+	extent.Long(t)
 	recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {
 		in, records := inputOf(t, tr)
 		d := New(in)
@@ -249,6 +251,7 @@ func TestThinnedOften(t *testing.T) {
 // TestThinned: of too many collections those with the maximums stay, wherever one looks, and what
 // findings name.
 func TestThinned(t *testing.T) {
+	extent.Long(t)
 	const n, rows = 20_000, 3000
 	in := newWorld(3).observe(n, rows)
 	exact := newWorld(3).observe(n, n)
@@ -440,6 +443,7 @@ func TestGolden(t *testing.T) {
 
 // TestCompare: a comparison has the numbers of both summaries, and says which findings are new.
 func TestCompare(t *testing.T) {
+	extent.Long(t)
 	a, b := newWorld(1).observe(500, 1000), newWorld(2).observe(2000, 1000)
 	b.Findings = b.Findings[1:]
 	c := Compare(a, b)

@@ -12,6 +12,7 @@ import (
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/condition"
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/parse/clr"
 )
@@ -307,6 +308,7 @@ func lookup(record map[string]any, name string) (value any, found bool) {
 // TestFieldsAreThoseOfJSON: in all recordings each field of a collection has the value that the JSON
 // record has under its name, and is unknown if that is missing there.
 func TestFieldsAreThoseOfJSON(t *testing.T) {
+	extent.Long(t)
 	format, err := formats.Find("json")
 	if err != nil {
 		t.Fatal(err)
