@@ -114,7 +114,7 @@ func TestHoldAwaitsSessions(t *testing.T) {
 		started <- err
 	}()
 	<-asked
-	given, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	given, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond) // allowed: it is held, so its time is up
 	defer cancel()
 	if _, err := one.Hold(given); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v while a session is being started", err)

@@ -390,7 +390,7 @@ func TestRequests(t *testing.T) {
 }
 
 func deadline(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond) // allowed: what is asked for does not come
 	t.Cleanup(cancel)
 	return ctx
 }

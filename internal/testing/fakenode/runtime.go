@@ -160,7 +160,7 @@ func (r *Runtime) close(t *stream) {
 	case <-time.After(trickle): // at once unless it trickles
 	case <-t.session.Over:
 	}
-	_ = t.session.Conn.SetWriteDeadline(time.Now().Add(10 * time.Second))
+	_ = t.session.Conn.SetWriteDeadline(time.Now().Add(time.Minute))
 	n, err := t.session.Conn.Write(rest)
 
 	r.mu.Lock()

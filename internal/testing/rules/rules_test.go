@@ -20,7 +20,7 @@ import (
 const soonest = 30 * time.Second
 
 // TestRules: the tests, and the packages that only tests use, keep the rules. A line that has a
-// reason to break one says it: "// short: nothing is expected to come".
+// reason to break one says it: "// allowed: nothing is expected to come".
 func TestRules(t *testing.T) {
 	root := recordings.Root()
 	for _, path := range sources(t, root) {
@@ -73,7 +73,7 @@ func breaches(t *testing.T, name string, text []byte) (list []string) {
 	c := &checker{files: files, reasons: map[int]bool{}, constants: map[string]time.Duration{}}
 	for _, group := range f.Comments {
 		for _, comment := range group.List {
-			if strings.Contains(comment.Text, "short: ") {
+			if strings.Contains(comment.Text, "allowed: ") {
 				c.reasons[files.Position(comment.Pos()).Line] = true
 			}
 		}
@@ -113,64 +113,95 @@ func (c *checker) report(n ast.Node, law string) {
 
 func (c *checker) visit(n ast.Node) bool {
 	switch n := n.(type) {
+	case *ast.CommClause:
+		if d, ok := c.received(n.Comm); ok && d < soonest && gives(n.Body) {
+			c.report(n, "a deadline below 30 s")
+		}
 	case *ast.CallExpr:
 		if called(n) == "synctest.Test" {
 			return false // the time in it is not real
 		}
 		c.call(n)
 	case *ast.BinaryExpr:
-		if (n.Op == token.GTR || n.Op == token.GEQ) && elapsed(n.X) || (n.Op == token.LSS || n.Op == token.LEQ) && elapsed(n.Y) {
-			if _, fixed := c.duration(n.Y); fixed {
-				c.report(n, "an upper bound on real time")
-			}
-			if _, fixed := c.duration(n.X); fixed {
-				c.report(n, "an upper bound on real time")
-			}
+		// Waiting for longer than the shortest deadline is giving up, not a bound.
+		if limit, fixed := c.duration(n.Y); fixed && limit < soonest && (n.Op == token.GTR || n.Op == token.GEQ) && elapsed(n.X) {
+			c.report(n, "an upper bound on real time")
+		}
+		if limit, fixed := c.duration(n.X); fixed && limit < soonest && (n.Op == token.LSS || n.Op == token.LEQ) && elapsed(n.Y) {
+			c.report(n, "an upper bound on real time")
 		}
 	}
 	return true
 }
 
-// deadlines are the functions that take a deadline, with its place among the arguments.
-var deadlines = map[string]int{
-	"time.After": 0, "time.NewTimer": 0, "time.AfterFunc": 0, "context.WithTimeout": 1, "context.WithTimeoutCause": 1, "time.Now.Add": 0,
+// received returns the duration of a case that is taken when time is up.
+func (c *checker) received(s ast.Stmt) (d time.Duration, ok bool) {
+	e, ok := s.(*ast.ExprStmt)
+	if !ok {
+		return 0, false
+	}
+	from, ok := e.X.(*ast.UnaryExpr)
+	if !ok {
+		return 0, false
+	}
+	call, ok := from.X.(*ast.CallExpr)
+	if !ok || called(call) != "time.After" || len(call.Args) != 1 {
+		return 0, false
+	}
+	return c.duration(call.Args[0])
 }
 
-// waits matches the names of functions that wait for something.
+// gives reports whether statements fail a test, or return an error.
+func gives(body []ast.Stmt) (up bool) {
+	fails := regexp.MustCompile(`(^|\.)(Fatal|Fatalf|Error|Errorf|New)$`)
+	for _, s := range body {
+		ast.Inspect(s, func(n ast.Node) bool {
+			if call, ok := n.(*ast.CallExpr); ok && fails.MatchString(called(call)) {
+				up = true
+			}
+			return !up
+		})
+	}
+	return up
+}
+
+// deadlines are the functions that take a deadline, with its place among the arguments.
+var deadlines = map[string]int{"context.WithTimeout": 1, "context.WithTimeoutCause": 1, "time.Now.Add": 0}
+
+// waits matches the names of functions that wait for something: they take a test and a time.
 var waits = regexp.MustCompile(`(?i)(^|\.)(wait|await|eventually|until|within|poll)\w*$`)
 
 var port = regexp.MustCompile(`:[1-9]\d*$`)
 
+// own matches files of the process itself.
+var own = regexp.MustCompile(`^/proc/(self|thread-self)/`)
+
 func (c *checker) call(n *ast.CallExpr) {
 	name := called(n)
-	if i, ok := deadlines[name]; ok && i < len(n.Args) {
-		if d, fixed := c.duration(n.Args[i]); fixed && d > 0 && d < soonest {
+	place, takes := deadlines[name]
+	if !takes && waits.MatchString(name) && !strings.HasSuffix(name, "Every") && len(n.Args) > 2 && isTest(n.Args[0]) {
+		place, takes = 1, true
+	}
+	if takes && place < len(n.Args) {
+		if d, fixed := c.duration(n.Args[place]); fixed && d > 0 && d < soonest {
 			c.report(n, "a deadline below 30 s")
 		}
 	}
-	if waits.MatchString(name) {
-		for _, a := range n.Args {
-			if d, fixed := c.duration(a); fixed && d > 0 && d < soonest {
-				c.report(n, "a deadline below 30 s")
-			}
-		}
-	}
-	var texts []string
-	for _, a := range n.Args {
-		if lit, ok := a.(*ast.BasicLit); ok && lit.Kind == token.STRING {
-			text, _ := strconv.Unquote(lit.Value)
-			texts = append(texts, text)
-		}
-	}
 	switch name {
-	case "net.Listen", "net.ListenPacket", "http.ListenAndServe":
-		for _, s := range texts {
-			if port.MatchString(s) {
-				c.report(n, "a port that is not the kernel's choice")
-			}
+	case "net.Listen", "net.ListenPacket":
+		if len(n.Args) > 1 && port.MatchString(literal(n.Args[1])) {
+			c.report(n, "a port that is not the kernel's choice")
 		}
-	case "os.WriteFile", "os.Create", "os.Mkdir", "os.MkdirAll", "os.Symlink", "os.Rename":
-		if len(texts) > 0 && strings.HasPrefix(texts[len(texts)-1], "/") {
+	case "http.ListenAndServe":
+		if port.MatchString(literal(n.Args[0])) {
+			c.report(n, "a port that is not the kernel's choice")
+		}
+	case "os.WriteFile", "os.Create", "os.Mkdir", "os.MkdirAll":
+		if path := literal(n.Args[0]); strings.HasPrefix(path, "/") && !own.MatchString(path) {
+			c.report(n, "a path outside the test's own folder")
+		}
+	case "os.Symlink", "os.Rename", "os.Link":
+		if strings.HasPrefix(literal(n.Args[1]), "/") {
 			c.report(n, "a path outside the test's own folder")
 		}
 	case "os.Setenv", "os.Chdir", "syscall.Umask", "unix.Umask":
@@ -178,6 +209,21 @@ func (c *checker) call(n *ast.CallExpr) {
 			c.report(n, "it changes what other tests of the process see: t.Setenv, t.Chdir")
 		}
 	}
+}
+
+func isTest(e ast.Expr) bool {
+	id, ok := e.(*ast.Ident)
+	return ok && (id.Name == "t" || id.Name == "ts" || id.Name == "tb")
+}
+
+// literal returns the value of a string literal; "" of other expressions.
+func literal(e ast.Expr) string {
+	lit, ok := e.(*ast.BasicLit)
+	if !ok || lit.Kind != token.STRING {
+		return ""
+	}
+	text, _ := strconv.Unquote(lit.Value)
+	return text
 }
 
 // called returns the name of a function, as in the text: "time.Now.Add" for time.Now().Add.
@@ -254,23 +300,27 @@ func number(e ast.Expr) (time.Duration, bool) {
 // TestBreaches: what breaks a rule is found, and what only looks like it is not.
 func TestBreaches(t *testing.T) {
 	for body, found := range map[string]bool{
-		`<-time.After(5 * time.Second)`:                                                      true,
-		`<-time.After(time.Minute)`:                                                          false,
-		`<-time.After(5 * time.Second) // short: nothing comes`:                              false,
-		`end := time.Now().Add(500 * time.Millisecond)`:                                      true,
-		`context.WithTimeout(ctx, time.Second*29)`:                                           true,
-		`waitFor(t, 5*time.Second, done)`:                                                    true,
-		`p.Wait(time.Minute, done)`:                                                          false,
-		`const wait = time.Second; context.WithTimeout(ctx, wait)`:                           true,
-		`context.WithTimeout(ctx, wait)`:                                                     false,
-		`synctest.Test(t, func(t *testing.T) { <-time.After(time.Second) })`:                 false,
-		`if time.Since(began) > 3*time.Second { t.Error() }`:                                 true,
-		`for began := time.Now(); time.Since(began) < time.Minute; time.Sleep(time.Hour) {}`: false,
-		`net.Listen("tcp", "127.0.0.1:9464")`:                                                true,
-		`net.Listen("tcp", "127.0.0.1:0")`:                                                   false,
-		`os.WriteFile("/tmp/x", nil, 0o600)`:                                                 true,
-		`os.Setenv("TZ", "UTC")`:                                                             true,
-		`t.Setenv("TZ", "UTC")`:                                                              false,
+		`select { case <-done: case <-time.After(5 * time.Second): t.Fatal() }`:                  true,
+		`select { case <-done: case <-time.After(time.Minute): t.Fatal() }`:                      false,
+		`select { case <-done: t.Fatal(); case <-time.After(5 * time.Second): }`:                 false, // nothing comes
+		`select { case <-done: case <-time.After(time.Second): t.Fatal() } // allowed: a reason`: false,
+		`end := time.Now().Add(500 * time.Millisecond)`:                                          true,
+		`context.WithTimeout(ctx, time.Second*29)`:                                               true,
+		`const wait = time.Second; context.WithTimeout(ctx, wait)`:                               true,
+		`context.WithTimeout(ctx, wait)`:                                                         false,
+		`waitFor(t, 5*time.Second, done)`:                                                        true,
+		`history.Wait(time.Second)`:                                                              false,
+		`p.Wait(time.Minute, done)`:                                                              false,
+		`synctest.Test(t, func(t *testing.T) { context.WithTimeout(ctx, time.Second) })`:         false,
+		`if time.Since(began) > 3*time.Second { t.Error() }`:                                     true,
+		`for began := time.Now(); time.Since(began) < time.Minute; time.Sleep(time.Hour) {}`:     false,
+		`net.Listen("tcp", "127.0.0.1:9464")`:                                                    true,
+		`net.Listen("tcp", "127.0.0.1:0")`:                                                       false,
+		`os.WriteFile("/tmp/x", nil, 0o600)`:                                                     true,
+		`os.WriteFile("/proc/self/comm", nil, 0o600)`:                                            false,
+		`os.Symlink("/run", dir+"/run")`:                                                         false,
+		`os.Setenv("TZ", "UTC")`:                                                                 true,
+		`t.Setenv("TZ", "UTC")`:                                                                  false,
 	} {
 		got := breaches(t, "x_test.go", []byte("package x\n\nfunc F() {\n\t"+body+"\n}\n"))
 		if len(got) > 0 != found {
