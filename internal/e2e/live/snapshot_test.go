@@ -81,10 +81,13 @@ func awaitHeld(t *testing.T, target *session.Target) {
 }
 
 func liveSnapshotWatched(t *testing.T, r *gcload.Runtime) {
-	knobs, args := program.Load(r, "wks")
+	// Without background collections: if one begins after gclog's last look and before its request, the
+	// runtime walks its heap at each collection until that one has ended (docs/reliability.md).
+	const flavour = "wks-nc"
+	knobs, args := program.Load(r, flavour)
 	unique := "snap" + strings.ToLower(rand.Text()[:10])
-	cmd := exec.Command(r.Program("wks"), append(args, "--rate", "100", "--wait")...)
-	cmd.Env = append(r.Environment(os.Environ(), "wks", knobs...), "OTEL_SERVICE_NAME="+unique, "TMPDIR="+program.SocketDir(t))
+	cmd := exec.Command(r.Program(flavour), append(args, "--rate", "100", "--wait")...)
+	cmd.Env = append(r.Environment(os.Environ(), flavour, knobs...), "OTEL_SERVICE_NAME="+unique, "TMPDIR="+program.SocketDir(t))
 	p, err := gcload.StartCommand(cmd)
 	if err != nil {
 		t.Fatal(err)
@@ -153,8 +156,7 @@ func liveSnapshotWatched(t *testing.T, r *gcload.Runtime) {
 	if err := first.cmd.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	// With .NET Core 3.1 it is not visible that a background collection is running.
-	if said := first.finish(t, 0); r.Major >= 5 && strings.Contains(said, "has walked its heap") || strings.Contains(said, "more than usual") || strings.Count(said, "has paused the program") != walksOf(r) {
+	if said := first.finish(t, 0); strings.Contains(said, "has walked its heap") || strings.Contains(said, "more than usual") || strings.Count(said, "has paused the program") != walksOf(r) {
 		t.Errorf("the first snapshot said %q", said)
 	}
 	<-ended
@@ -222,7 +224,8 @@ func walksOf(r *gcload.Runtime) int {
 }
 
 // liveSnapshotBackground takes snapshots while background collections run one after the other. gclog
-// waits until they end, as long as it may. With --force the snapshot is complete in either case.
+// waits until they end, as long as it may. With --force the snapshot is complete in either case, which
+// may take minutes on a busy machine: the runtime walks its heap at each collection meanwhile.
 func liveSnapshotBackground(t *testing.T, r *gcload.Runtime) {
 	p, err := r.Start(program.SocketDir(t), "wks", []string{"GCgen0size=400000"}, "bgc", "--rate", "10", "--live", "10", "--every", "200", "--quiet")
 	if err != nil {
@@ -235,7 +238,7 @@ func liveSnapshotBackground(t *testing.T, r *gcload.Runtime) {
 	dir := t.TempDir()
 	for _, wait := range []string{"1ms", "2s"} {
 		path := filepath.Join(dir, "a.gcdump")
-		said := startSnapshot(t, p.PID, path, "--force", "--wait-bgc", wait).finish(t, 0)
+		said := startSnapshot(t, p.PID, path, "--force", "--wait-bgc", wait, "--timeout", "10m").finish(t, 0)
 		t.Logf("--wait-bgc %s: %s", wait, said)
 		if out, err := exec.Command("gclog", "heap", "stat", path, "-o", "json").CombinedOutput(); err != nil || !bytes.Contains(out, []byte(`"complete":true`)) {
 			t.Errorf("--wait-bgc %s: %v, %.200s", wait, err, out)
