@@ -483,7 +483,7 @@ func TestFind(t *testing.T) {
 
 // TestFindInTmp: a runtime that cannot use its TMPDIR uses /tmp.
 func TestFindInTmp(t *testing.T) {
-	p := runIn(t, spec{Sockets: []string{exact}, Dir: "/tmp"}, "TMPDIR=/nonexistent")
+	p := runIn(t, spec{Sockets: []string{exact}, Dir: "/tmp"}, "TMPDIR="+filepath.Join(shortDir(t), "missing"))
 	if err := find(t, p).Resume(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -620,6 +620,7 @@ func libcoreclr(t *testing.T, version string) string {
 }
 
 func TestFindCauses(t *testing.T) {
+	missing := filepath.Join(shortDir(t), "missing")
 	for name, tc := range map[string]struct {
 		s     spec
 		env   string
@@ -631,7 +632,7 @@ func TestFindCauses(t *testing.T) {
 		"switched on":          {spec{}, "DOTNET_EnableDiagnostics=1", session.CauseNotDotnet, "is not a .NET process"},
 		"2.1":                  {spec{Map: libcoreclr(t, "2.1.30")}, "A=b", session.CauseTooOld, "gclog requires 3.0 or later"},
 		"no socket":            {spec{Map: libcoreclr(t, "8.0.22")}, "A=b", session.CauseNoSocket, "the socket was deleted, or the runtime is still starting"},
-		"no folder for it":     {spec{Map: libcoreclr(t, "8.0.22"), Dir: "/"}, "TMPDIR=/nonexistent", session.CauseNoSocket, "its temporary directory /nonexistent cannot be used"},
+		"no folder for it":     {spec{Map: libcoreclr(t, "8.0.22"), Dir: "/"}, "TMPDIR=" + missing, session.CauseNoSocket, "its temporary directory " + missing + " cannot be used"},
 		"nobody listens on it": {spec{Refuse: []string{exact}}, "A=b", session.CauseStaleSocket, "has a socket that no process listens on"},
 	} {
 		t.Run(name, func(t *testing.T) {

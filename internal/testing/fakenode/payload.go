@@ -49,7 +49,11 @@ func (e *event) appendPayload(b []byte, heaps int) []byte {
 	size := uint64(e.number%64+16) << 18 // of the heap after the collection
 	switch e.id {
 	case clr.IDGCSuspendEEBegin:
-		b = le32(b, uint32(e.reason), e.number-1)
+		count := e.number - 1
+		if e.reason == clr.SuspendForGCPrep { // in the middle of a background collection
+			count = e.number
+		}
+		b = le32(b, uint32(e.reason), count)
 	case clr.IDGCTriggered:
 		b = le32(b, reasonAllocSmall)
 	case clr.IDGCStart:

@@ -355,6 +355,7 @@ func startDaemon(t *testing.T, n *fakenode.Node, dir string) *program {
 discovery: {interval: 500ms, include: [{command_line: %q}]}
 outputs: [{path: "%s/logs/%%s-%%n-%%p.json", filesize: 100K, filecount: 1000}]
 http: {listen: ""}
+control: {socket: ""}
 `, n.Pattern(), dir), 0o600)
 	if err != nil {
 		t.Fatal(err)

@@ -49,7 +49,7 @@ func oversee(t *testing.T, text string) (d *program, logs string) {
 		text += fmt.Sprintf("outputs: [{path: \"%s/%%s-%%n-%%p.json\", filesize: 100K, filecount: 1000}]\n", logs)
 	}
 	file := filepath.Join(dir, "gclog.yaml")
-	if err := errors.Join(os.MkdirAll(logs, 0o700), os.WriteFile(file, []byte(text+"http: {listen: \"\"}\nsummary: 0s\n"), 0o600)); err != nil {
+	if err := errors.Join(os.MkdirAll(logs, 0o700), os.WriteFile(file, []byte(text+"http: {listen: \"\"}\ncontrol: {socket: \"\"}\nsummary: 0s\n"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	return gclog(t, "daemon", "-c", file), logs
@@ -293,7 +293,7 @@ func TestDiskFull(t *testing.T) {
 	dir := t.TempDir()
 	disk, whole, file := filepath.Join(dir, "disk"), filepath.Join(dir, "whole"), filepath.Join(dir, "gclog.yaml")
 	err = errors.Join(os.Mkdir(disk, 0o700), os.Mkdir(whole, 0o700), os.WriteFile(file, fmt.Appendf(nil,
-		"%soutputs:\n - {path: %s/%%p.json, filesize: 100K, filecount: 100}\n - {path: %s/%%p.json}\nhttp: {listen: \"\"}\nsummary: 0s\n", pids(r), disk, whole), 0o600))
+		"%soutputs:\n - {path: %s/%%p.json, filesize: 100K, filecount: 100}\n - {path: %s/%%p.json}\nhttp: {listen: \"\"}\ncontrol: {socket: \"\"}\nsummary: 0s\n", pids(r), disk, whole), 0o600))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -207,6 +207,7 @@ func (h *host) level(level string) error {
 discovery: {interval: 500ms, include: [{command_line: %q}]}
 session: {level: %s}
 outputs: [{path: "%s/%%s-%%n-%%p.json", filesize: %s, filecount: 1000}]
+control: {socket: ""}
 %s`, h.include, level, h.logs, h.size, more))
 }
 
