@@ -16,6 +16,7 @@ import (
 	"github.com/gclog/gclog/internal/cli"
 	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/rogpeppe/go-internal/testscript"
+	"golang.org/x/sys/unix"
 )
 
 // Main is for the TestMain of a package whose tests start gclog. In these tests gclog on the PATH is
@@ -39,6 +40,7 @@ func (r inRoot) Run() int {
 	if err := os.Chdir(recordings.Root()); err != nil {
 		panic(err)
 	}
+	unix.Umask(0o022) // some tests compare the modes of files
 	moreParallel()
 	code := r.m.Run()
 	if built.dir != "" {
