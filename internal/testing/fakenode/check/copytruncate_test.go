@@ -48,6 +48,22 @@ func TestCopyTruncate(t *testing.T) {
 		}
 	}
 	waitSent(t, r, 60*(times+1))
+	// A daemon has 5 seconds to stop, and on a slow machine more left to write.
+	r.SetRate(0)
+	last := len(r.Ledger().GCs)
+	wait(t, func() (newest int) {
+		r.Collect() // what came last may be held back until more comes
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range bytes.Lines(b[:bytes.LastIndexByte(b, '\n')+1]) {
+			for _, c := range parseCollection(t, line) {
+				newest = max(newest, int(c.to))
+			}
+		}
+		return newest
+	}, last)
 	d.terminate(t)
 	reported, runs, next := map[uint32]bool{}, 0, uint32(0)
 	for i := times; i >= 0; i-- {

@@ -576,7 +576,11 @@ func TestThousandRotations(t *testing.T) {
 	// hold back until more comes.
 	r.SetRate(0)
 	const few = 300
-	wait(t, func() int { count(); return few - missing }, 0)
+	wait(t, func() int {
+		r.Collect()
+		count()
+		return few - missing
+	}, 0)
 	d.terminate(t)
 	count()
 	for _, n := range ids {
