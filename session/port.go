@@ -82,8 +82,10 @@ func (h *Host) Listen(path string, connections int) (*Port, error) {
 		return nil, listenError(path, err)
 	}
 	half := max(1, min(connections, PortConnections)/2)
-	p := &Port{host: h, listener: l, newPeers: make(chan *Peer, half), peers: map[identity]*Peer{}, half: half,
-		patience: advertiseTimeout, away: turnAwayTime, answer: turnAwayTime, goneAfter: goneAfter}
+	p := &Port{
+		host: h, listener: l, newPeers: make(chan *Peer, half), peers: map[identity]*Peer{}, half: half,
+		patience: advertiseTimeout, away: turnAwayTime, answer: turnAwayTime, goneAfter: goneAfter,
+	}
 	p.wg.Go(p.accept)
 	return p, nil
 }

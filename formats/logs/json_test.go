@@ -72,7 +72,7 @@ func sameLines(t *testing.T, want, got []byte) {
 	}
 	byProcess := func(text []byte) (list [][]byte) {
 		lines := map[string][][]byte{}
-		for _, line := range bytes.Split(text, []byte{'\n'}) {
+		for line := range bytes.SplitSeq(text, []byte{'\n'}) {
 			id := string(processID.Find(line))
 			lines[id] = append(lines[id], line)
 		}

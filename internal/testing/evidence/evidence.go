@@ -3,6 +3,7 @@
 package evidence
 
 import (
+	"errors"
 	"flag"
 	"io"
 	"io/fs"
@@ -71,7 +72,7 @@ func copyFile(to, from string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := io.CopyN(out, in, most); err != nil && err != io.EOF {
+	if _, err := io.CopyN(out, in, most); err != nil && !errors.Is(err, io.EOF) {
 		_ = out.Close()
 		return err
 	}

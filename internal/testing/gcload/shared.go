@@ -108,7 +108,7 @@ func (p *packed) list(name string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer os.Remove(part.Name())
+	defer func() { _ = os.Remove(part.Name()) }()
 	_, err = part.Write(out)
 	if err := errors.Join(err, part.Chmod(0o644), part.Close()); err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -243,11 +244,8 @@ func called(n *ast.CallExpr) string {
 		}
 		break
 	}
-	var name string
-	for i := len(parts) - 1; i >= 0; i-- {
-		name = strings.TrimPrefix(name+"."+parts[i], ".")
-	}
-	return name
+	slices.Reverse(parts)
+	return strings.Join(parts, ".")
 }
 
 // elapsed reports whether an expression is time that has passed, by the clock.

@@ -177,9 +177,10 @@ func write() error {
 	if err != nil {
 		return err
 	}
-	text := "# What the stages of .ci/run take: seconds of the clock, and CPU time in units of a fixed computation.\n# make times rewrites this after a run.\n"
+	var text strings.Builder
+	text.WriteString("# What the stages of .ci/run take: seconds of the clock, and CPU time in units of a fixed computation.\n# make times rewrites this after a run.\n")
 	for _, s := range list {
-		text += fmt.Sprintf("%s\t%.0f\t%.0f\n", s.Name, s.Seconds, s.Cost)
+		fmt.Fprintf(&text, "%s\t%.0f\t%.0f\n", s.Name, s.Seconds, s.Cost)
 	}
-	return os.WriteFile(table, []byte(text), 0o644)
+	return os.WriteFile(table, []byte(text.String()), 0o644)
 }
