@@ -19,6 +19,7 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -85,7 +86,7 @@ func attachUnderLoad(t *testing.T, r *gcload.Runtime, flavour string) bool {
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Wait(); err != nil || stderr.Len() > 0 {
+	if err := cmd.Wait(); err != nil || complains(stderr.String()) {
 		t.Fatalf("gclog ended with %v and said %q", err, stderr.String())
 	}
 	log := readLog(t, path("gc.json"), path("gc.nettrace"))
@@ -467,7 +468,7 @@ func runUnderLoad(t *testing.T, r *gcload.Runtime, flavour string) bool {
 		}
 	}
 	program.WaitForFile(t, log, `"number":10,`)
-	if code := exitCode(p.Exit(5)); code != 5 || stderr.Len() > 0 {
+	if code := exitCode(p.Exit(5)); code != 5 || complains(stderr.String()) {
 		t.Errorf("gclog ended with %d and said %q, want 5", code, stderr.String())
 	}
 	got := parseLog(t, log, func(at time.Time) int64 { return at.UnixNano() })
@@ -491,6 +492,17 @@ func runUnderLoad(t *testing.T, r *gcload.Runtime, flavour string) bool {
 		t.Errorf("the head has no limit: %s", head)
 	}
 	return caught
+}
+
+// complains reports whether gclog has said more than that it waits for a process, as it does on a busy
+// machine.
+func complains(said string) bool {
+	for line := range strings.Lines(said) {
+		if !strings.HasPrefix(line, "gclog: waiting for process ") {
+			return true
+		}
+	}
+	return false
 }
 
 func exitCode(err error) int {
