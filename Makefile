@@ -12,8 +12,8 @@ PLATFORMS = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 wind
 # minute for each that is new.
 FUZZRUNS ?= 2000000
 BENCHTIME ?= 1s
-# For make test and make check: which packages, and more arguments for go test.
-PKG ?= ./...
+# For make test and make check: which packages, those first that wait longest, and more arguments for go test.
+PKG ?= ./internal/testing/fakenode/check ./internal/e2e/live . ./...
 TESTFLAGS ?=
 # For make flakes: how many rounds without a failure, of which packages.
 ROUNDS ?= 10
@@ -49,9 +49,9 @@ build: ## build bin/gclog
 # A plain "go build" would write the binary to the package folder gclog/, so every target names its
 # output.
 
-# Four tests of a package at a time: slow ones spend most of their time waiting. In CI, and in make again,
-# what fails leaves what it started in bin/artifacts.
-GOTEST = bin/gotest -parallel=4 $(if $(CI),-artifacts -outputdir=$(CURDIR)/bin/artifacts) $(TESTFLAGS)
+# Four packages at a time, and four tests of each: slow ones spend most of their time waiting. In CI, and in
+# make again, what fails leaves what it started in bin/artifacts.
+GOTEST = bin/gotest -p=4 -parallel=4 $(if $(CI),-artifacts -outputdir=$(CURDIR)/bin/artifacts) $(TESTFLAGS)
 
 test: bin/gotest ## the tests, of PKG: what needs more than the repository or minutes is skipped by name
 	@$(GOTEST) $(PKG)

@@ -126,7 +126,7 @@ func summariesOf(t *testing.T, path string, width, wide int) (texts []string) {
 	}
 	h, err := p.readHistory([]string{path}, history.Options{}, observe)
 	if h == nil {
-		t.Skip(err)
+		t.Skipf("no summary: %v", err)
 	}
 	for _, why := range []bool{false, true} {
 		text := &summaryText{h: h, s: a.statistics.Summary(), a: a, why: why, width: width, wide: wide, paint: screen.Painter(false)}

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"os"
-	"path/filepath"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -13,7 +12,7 @@ import (
 // disturb keeps two threads busy and has the disk of a folder sync, until the function that it
 // returns is called.
 func disturb(dir string) (stop func(), err error) {
-	f, err := os.Create(filepath.Join(dir, "disturbance"))
+	f, err := os.CreateTemp(dir, "disturbance")
 	if err != nil {
 		return nil, err
 	}
