@@ -103,7 +103,7 @@ var arrows = map[string][]string{
 	"internal/testing/rules":            {},
 	"internal/testing/extent":           {},
 	"internal/testing/known":            {},
-	"internal/testing/gotest":           {},
+	"internal/testing/gotest":           {"internal/testing/gcload"},
 	"internal/testing/stages":           {},
 	"internal/testing/harmless":         {},
 	"internal/testing/fleet":            {"formats", "gclog", "internal/output", "internal/testing/recordings", "parse/clr"},

@@ -7,11 +7,21 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/gclog/gclog/internal/testing/gcload"
 )
 
 // disturb keeps two threads busy and has the disk of a folder sync, until the function that it
-// returns is called.
+// returns is called. Meanwhile there is also somebody else's .NET process, where one can run.
 func disturb(dir string) (stop func(), err error) {
+	foreign := func() {}
+	if r, err := gcload.FromRepository(); err == nil {
+		p, err := r.Start(os.TempDir(), "wks", nil, "churn", "--rate", "20", "--quiet")
+		if err != nil {
+			return nil, err
+		}
+		foreign = func() { _ = p.Exit(0) } // it removes its socket
+	}
 	f, err := os.CreateTemp(dir, "disturbance")
 	if err != nil {
 		return nil, err
@@ -36,6 +46,7 @@ func disturb(dir string) (stop func(), err error) {
 		}
 	})
 	return func() {
+		foreign()
 		over.Store(true)
 		group.Wait()
 		_ = f.Close()
