@@ -16,7 +16,7 @@ import (
 func disturb(dir string) (stop func(), err error) {
 	foreign := func() {}
 	if r, err := gcload.FromRepository(); err == nil {
-		p, err := r.Start(os.TempDir(), "wks", nil, "churn", "--rate", "20", "--quiet")
+		p, err := r.Start(os.TempDir(), "wks", nil, "churn", "--rate", "20", "--quiet", "--exit-on-eof")
 		if err != nil {
 			return nil, err
 		}
