@@ -119,7 +119,7 @@ var arrows = map[string][]string{
 	"internal/testing/gcload/overhead":  {"internal/testing/extent", "internal/testing/gcload", "golang.org/x/sys/unix"},
 	"internal/testing/gcload/snapshots": {"gclog", "gclog/heap", "internal/testing/gcload", "parse/clr", "session", "golang.org/x/sys/unix"},
 
-	"internal/testing/program": {"internal/cli", "internal/testing/evidence", "internal/testing/gcload", "internal/testing/recordings", "github.com/rogpeppe/go-internal/testscript", "golang.org/x/sys/unix"},
+	"internal/testing/program": {"internal/cli", "internal/testing/child", "internal/testing/evidence", "internal/testing/gcload", "internal/testing/recordings", "github.com/rogpeppe/go-internal/testscript", "golang.org/x/sys/unix"},
 	"internal/testing/scripts": {
 		"internal/fakeruntime", "internal/testing/evidence", "internal/testing/extent", "internal/testing/program", "internal/testing/recordings",
 		"github.com/klauspost/compress/zstd", "github.com/parquet-go/parquet-go", "github.com/prometheus/procfs", "github.com/rogpeppe/go-internal/testscript", "golang.org/x/sys/unix",

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/gclog/gclog/internal/cli"
+	"github.com/gclog/gclog/internal/testing/child"
 	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/sys/unix"
@@ -37,6 +38,7 @@ func Main(m *testing.M, more ...map[string]func()) {
 type inRoot struct{ m *testing.M }
 
 func (r inRoot) Run() int {
+	child.MindHangUp()
 	if err := os.Chdir(recordings.Root()); err != nil {
 		panic(err)
 	}

@@ -1,0 +1,19 @@
+//go:build unix
+
+package child
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// MindHangUp has the programs that this one starts end at SIGHUP, or reload, even if this one was
+// started by nohup, which would have them ignore it too.
+func MindHangUp() {
+	if !signal.Ignored(syscall.SIGHUP) {
+		return
+	}
+	ignored := make(chan os.Signal, 1)
+	signal.Notify(ignored, syscall.SIGHUP) // what is handled has its default again in a new program
+}
