@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -30,6 +31,10 @@ type round struct {
 	Failed  []string
 	Seed    string // GCLOG_SEED, if failed tests name one
 }
+
+// together is how many packages are tested at the same time: that is more load, and most of the tests
+// wait.
+const together = 3
 
 var (
 	flakesDir  = filepath.Join("bin", "flakes")
@@ -51,29 +56,48 @@ func flakes(ctx context.Context, rounds int, patterns []string) (code int, err e
 		return 1, err
 	}
 	defer stop()
-	for _, p := range packages {
-		done, err := readRounds()
-		if err != nil {
-			return 1, err
-		}
-		for clean(done[p.path]) < rounds {
-			x, err := p.round(ctx, len(done[p.path])+1)
-			if ctx.Err() != nil {
-				return 1, errors.New("stopped; the next call goes on")
-			}
-			if err == nil {
-				err = appendRound(x)
-			}
-			if err != nil {
-				return 1, err
-			}
-			done[p.path] = append(done[p.path], x)
-			if len(x.Failed) > 0 {
-				break // the cause is mended before it is worth going on
-			}
-		}
+	seats := make(chan struct{}, together)
+	failures := make([]error, len(packages))
+	var group sync.WaitGroup
+	for i, p := range packages {
+		seats <- struct{}{}
+		group.Go(func() {
+			failures[i] = p.untilClean(ctx, rounds)
+			<-seats
+		})
+	}
+	group.Wait()
+	if ctx.Err() != nil {
+		return 1, errors.New("stopped; the next call goes on")
+	}
+	if err := errors.Join(failures...); err != nil {
+		return 1, err
 	}
 	return summarize(packages, rounds)
+}
+
+// untilClean runs rounds of a package until the last ones, as many as are asked for, have no failure.
+// It stops at a failure: the cause is mended before it is worth going on.
+func (p testedPackage) untilClean(ctx context.Context, rounds int) error {
+	done, err := readRounds()
+	if err != nil {
+		return err
+	}
+	list := done[p.path]
+	for clean(list) < rounds {
+		x, err := p.round(ctx, len(list)+1)
+		if err := errors.Join(ctx.Err(), err); err != nil {
+			return err
+		}
+		if err := appendRound(x); err != nil {
+			return err
+		}
+		if len(x.Failed) > 0 {
+			return nil
+		}
+		list = append(list, x)
+	}
+	return nil
 }
 
 // clean returns how many of the last rounds have no failure.
