@@ -3,13 +3,10 @@ package formats_test
 import (
 	"encoding/json"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"testing"
-	"time"
 
 	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/recordings"
@@ -27,10 +24,7 @@ var noTimes = regexp.MustCompile(`^[^,]*(,(?:[^,]*,){24})[^,]*(.*,)[^,]*((?:,[^,
 func TestCorruption(t *testing.T) {
 	extent.Long(t)
 	n := extent.Pick(300, 1_500)
-	seed, err := strconv.ParseUint(os.Getenv("GCLOG_SEED"), 10, 64)
-	if err != nil {
-		seed = uint64(time.Now().UnixNano())
-	}
+	seed := extent.Seed(t)
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	for _, name := range []string{"net10-datas-bgc", "net9-wks-attach", "v6-wksb"} {
 		stream := recordings.Read(t, filepath.Join("..", "testdata", "traces", name+".nettrace.gz"))

@@ -145,7 +145,8 @@ func helpProcess() error {
 		fmt.Println(r.Read())
 		return nil
 	}
-	if s.Chroot != "" { // allowed: this process is only the stand-in for a program
+	if s.Chroot != "" {
+		// allowed: this process is only the stand-in for a program
 		if err := errors.Join(unix.Chroot(s.Chroot), os.Chdir("/")); err != nil {
 			return fmt.Errorf("chroot: %w", err)
 		}

@@ -267,7 +267,7 @@ func (u *unified) endPause(b *background, kind gclog.PauseKind, start, duration 
 	b.begin, b.suspend, b.hasSuspend = span{}, 0, false
 	u.reading.plain = u.reading.plain || !b.stats
 	if kind == gclog.PauseFinal && b.stats && !b.HasReason && b.Flaws&gclog.FlawNoSuspend != 0 { // only its start has the reason
-		b.Flaws ^= gclog.FlawNoSuspend | gclog.FlawNoStart
+		b.Flaws = b.Flaws&^gclog.FlawNoSuspend | gclog.FlawNoStart
 	}
 	if kind == gclog.PauseInitial {
 		b.Suspended, b.Start = start, start+part.Suspend

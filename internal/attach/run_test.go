@@ -63,7 +63,8 @@ func TestRun(t *testing.T) {
 			play: everySecond, options: Options{Count: 3},
 			logged: "session-start, 1, 2, 3, detached", lasts: 3003 * time.Millisecond,
 		},
-		"until a moment": { // allowed: the clock is that of synctest
+		"until a moment": {
+			// allowed: the clock is that of synctest
 			play: everySecond, options: Options{Until: func() time.Time { return time.Now().Add(2500 * time.Millisecond) }},
 			logged: "session-start, 1, 2, detached", lasts: 2500 * time.Millisecond,
 		},

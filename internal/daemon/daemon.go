@@ -103,7 +103,7 @@ type Daemon struct {
 	shutdown    shutdown
 }
 
-// shutdown says what happens when after the daemon was asked to end.
+// A shutdown has the time limits of the steps after the daemon was asked to end.
 type shutdown struct{ ask, cut, skip, stop time.Duration }
 
 const (

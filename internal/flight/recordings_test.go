@@ -18,6 +18,7 @@ import (
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/parse/clr"
@@ -41,13 +42,7 @@ type row struct {
 // seeded returns a source of random numbers that a failure of the test names.
 func seeded(t *testing.T) *rand.Rand {
 	t.Helper()
-	seed := rand.Uint64()
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("the seed is %d", seed)
-		}
-	})
-	return rand.New(rand.NewPCG(seed, 0))
+	return rand.New(rand.NewPCG(extent.Seed(t), 0))
 }
 
 // read reads a stream. Events of gclog itself are left out.

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// MindHangUp has the programs that this one starts end at SIGHUP, or reload, even if this one was
-// started by nohup, which would have them ignore it too.
+// MindHangUp makes the programs that this one starts receive SIGHUP, even if this one was started by
+// nohup, which would have them ignore it too.
 func MindHangUp() {
 	if !signal.Ignored(syscall.SIGHUP) {
 		return

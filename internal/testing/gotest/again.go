@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,6 +24,9 @@ type failure struct {
 	Extent  string   `json:",omitempty"` // GCLOG_TEST
 }
 
+// repeated matches the flags of go test with which a failure is repeated.
+var repeated = regexp.MustCompile(`^-(race|short|(cpu|timeout|parallel|tags|skip)=.*)$`)
+
 var failuresFile = filepath.Join("bin", "failed.json")
 
 // failuresOf returns what failed in a run with these arguments of go test.
@@ -31,14 +35,14 @@ func failuresOf(r *results, args []string) (list []failure) {
 		if p.ended != "fail" {
 			continue
 		}
-		f := failure{Package: p.name, Shuffle: p.shuffle, Seed: p.seed(), Extent: os.Getenv("GCLOG_TEST")}
+		f := failure{Package: p.name, Shuffle: p.shuffle, Seed: cmp.Or(os.Getenv("GCLOG_SEED"), p.seed()), Extent: os.Getenv("GCLOG_TEST")}
 		for _, t := range p.failed {
 			if top, _, _ := strings.Cut(t.name, "/"); !slices.Contains(f.Tests, top) {
 				f.Tests = append(f.Tests, top)
 			}
 		}
 		for _, a := range args {
-			if a == "-race" || a == "-short" || strings.HasPrefix(a, "-cpu=") || strings.HasPrefix(a, "-timeout=") || strings.HasPrefix(a, "-parallel=") {
+			if repeated.MatchString(a) {
 				f.Flags = append(f.Flags, a)
 			}
 		}
@@ -118,6 +122,9 @@ func (f *failure) command() (args, env []string) {
 	}
 	if f.Seed != "" {
 		env = append(env, "GCLOG_SEED="+f.Seed)
+	}
+	if slices.Contains(f.Flags, "-race") {
+		env = append(env, "CGO_ENABLED=1")
 	}
 	if f.Extent != "" {
 		env = append(env, "GCLOG_TEST="+f.Extent)

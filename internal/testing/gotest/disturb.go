@@ -14,17 +14,17 @@ import (
 // disturb keeps two threads busy and has the disk of a folder sync, until the function that it
 // returns is called. Meanwhile there is also somebody else's .NET process, where one can run.
 func disturb(dir string) (stop func(), err error) {
+	f, err := os.CreateTemp(dir, "disturbance")
+	if err != nil {
+		return nil, err
+	}
 	foreign := func() {}
 	if r, err := gcload.FromRepository(); err == nil {
 		p, err := r.Start(os.TempDir(), "wks", nil, "churn", "--rate", "20", "--quiet", "--exit-on-eof")
 		if err != nil {
-			return nil, err
+			return nil, errors.Join(err, f.Close(), os.Remove(f.Name()))
 		}
 		foreign = func() { _ = p.Exit(0) } // it removes its socket
-	}
-	f, err := os.CreateTemp(dir, "disturbance")
-	if err != nil {
-		return nil, err
 	}
 	runtime.GOMAXPROCS(max(4, runtime.NumCPU()+2))
 	var over atomic.Bool

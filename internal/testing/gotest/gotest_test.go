@@ -38,6 +38,7 @@ func events(t *testing.T, files map[string]string) (root string, out []byte) {
 // remembers what -again needs.
 func TestRun(t *testing.T) {
 	t.Chdir(t.TempDir()) // bin/ is in it
+	t.Setenv("GCLOG_SEED", "")
 	root, out := events(t, map[string]string{
 		"go.mod": "module m\ngo 1.26\n",
 		"skips/a_test.go": `package a
@@ -61,7 +62,7 @@ func TestWaits(t *testing.T) { t.Parallel(); select {} }`,
 	}
 	for _, want := range []string{
 		"--- FAIL: TestBad/part (0.00s)\n    a_test.go:4: fails/file GCLOG_SEED=17\nFAIL m/fails -shuffle=7 GCLOG_SEED=17 (make again)\n",
-		"--- TestWaits had not ended\n", "panic: oh", "undefined: undefined",
+		"--- TestWaits was still running when the program exited\n", "panic: oh", "undefined: undefined",
 	} {
 		if !strings.Contains(said.String(), want) {
 			t.Errorf("%q is missing", want)
@@ -99,7 +100,7 @@ func TestWaits(t *testing.T) { t.Parallel(); select {} }`,
 		t.Errorf("failures\n%s, want\n%s", got, want)
 	}
 	args, env := want[1].command()
-	if !slices.Equal(args, []string{"-count=1", "-artifacts", "-outputdir=" + artifacts(), "-race", "-shuffle=7", "-run=^(TestBad)$", "m/fails"}) || !slices.Equal(env, []string{"GCLOG_SEED=17"}) {
+	if !slices.Equal(args, []string{"-count=1", "-artifacts", "-outputdir=" + artifacts(), "-race", "-shuffle=7", "-run=^(TestBad)$", "m/fails"}) || !slices.Equal(env, []string{"GCLOG_SEED=17", "CGO_ENABLED=1"}) {
 		t.Errorf("again: %q %q", env, args)
 	}
 }

@@ -161,7 +161,7 @@ func (p *packageResult) printFailures(to io.Writer) {
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.running)) {
-		fmt.Fprintf(to, "--- %s had not ended\n", name)
+		fmt.Fprintf(to, "--- %s was still running when the program exited\n", name)
 		p.failed = append(p.failed, p.running[name])
 	}
 	clear(p.running)

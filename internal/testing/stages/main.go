@@ -21,6 +21,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -126,7 +127,7 @@ func report(out io.Writer) error {
 		return err
 	}
 	sum := 0.0
-	var dearer []string
+	var slower []string
 	fmt.Fprintf(out, "%-32s %8s %8s %8s\n", "STAGE", "SECONDS", "COST", "BEFORE")
 	for _, s := range list {
 		sum += s.Seconds
@@ -134,13 +135,13 @@ func report(out io.Writer) error {
 		if b, ok := before[s.Name]; ok {
 			was = fmt.Sprintf("%.0f", b)
 			if s.Cost > b*1.2 {
-				dearer = append(dearer, fmt.Sprintf("warning: %s cost %.0f, %.0f %% more than %s says", s.Name, s.Cost, (s.Cost/b-1)*100, filepath.ToSlash(table)))
+				slower = append(slower, fmt.Sprintf("warning: %s cost %.0f, %.0f %% more than %s says", s.Name, s.Cost, (s.Cost/b-1)*100, filepath.ToSlash(table)))
 			}
 		}
 		fmt.Fprintf(out, "%-32s %8.0f %8.0f %8s\n", s.Name, s.Seconds, s.Cost, was)
 	}
 	fmt.Fprintf(out, "%-32s %8.0f\n", "all", sum)
-	for _, line := range dearer {
+	for _, line := range slower {
 		fmt.Fprintln(out, line)
 	}
 	return nil
@@ -172,6 +173,21 @@ func readTable() (map[string]float64, error) {
 	return costs, s.Err()
 }
 
+// rowsOfOthers returns the rows of the table for stages that have not run, as after a failure.
+func rowsOfOthers(list []stage) (rows string, err error) {
+	b, err := os.ReadFile(table)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	for row := range strings.Lines(string(b)) {
+		name, _, _ := strings.Cut(row, "\t")
+		if !strings.HasPrefix(row, "#") && !slices.ContainsFunc(list, func(s stage) bool { return s.Name == name }) {
+			rows += row
+		}
+	}
+	return rows, err
+}
+
 func write() error {
 	list, err := stages()
 	if err != nil {
@@ -179,6 +195,11 @@ func write() error {
 	}
 	var text strings.Builder
 	text.WriteString("# What the stages of .ci/run take: seconds of the clock, and CPU time in units of a fixed computation.\n# make times rewrites this after a run.\n")
+	kept, err := rowsOfOthers(list)
+	if err != nil {
+		return err
+	}
+	text.WriteString(kept)
 	for _, s := range list {
 		fmt.Fprintf(&text, "%s\t%.0f\t%.0f\n", s.Name, s.Seconds, s.Cost)
 	}

@@ -14,7 +14,7 @@ func TestReport(t *testing.T) {
 	if err := os.Mkdir(".ci", 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(table, []byte("# a comment\nmake lint\t10\t100\nmake race\t10\t100\n"), 0o644); err != nil {
+	if err := os.WriteFile(table, []byte("# a comment\nmake other\t7\t70\nmake lint\t10\t100\nmake race\t10\t100\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range []stage{{"make lint", 11, 119}, {"make race", 12, 121}, {"make new", 3, 30}} {
@@ -31,6 +31,9 @@ func TestReport(t *testing.T) {
 	}
 	if err := write(); err != nil {
 		t.Fatal(err)
+	}
+	if costs, err := readTable(); err != nil || costs["make other"] != 70 || costs["make race"] != 121 {
+		t.Errorf("the table is %v, %v", costs, err)
 	}
 	out.Reset()
 	if err := report(&out); err != nil || strings.Contains(out.String(), "warning") {
