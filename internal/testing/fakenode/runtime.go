@@ -3,6 +3,7 @@
 package fakenode
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -166,6 +167,7 @@ func (r *Runtime) close(t *stream) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	t.wrote(n)
+	t.reset = t.reset || errors.Is(err, unix.ECONNRESET)
 	r.enter(t)
 	if err != nil {
 		r.leaveLocked(t, EndUnwritten)

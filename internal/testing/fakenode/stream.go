@@ -28,6 +28,7 @@ type stream struct {
 	written int64  // bytes
 	encoded int64  // bytes, including pending ones
 	ends    []end  // of collections that are not written completely yet
+	reset   bool   // a write has reported that the other end did not read everything
 	unread  []end  // of collections that are written and not known to be read
 	damaged []uint32
 	opened  int64
@@ -157,6 +158,7 @@ func (t *stream) write(now int64) bool {
 			var err error
 			n, err = unix.SendmsgN(int(fd), b, nil, nil, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
 			there = err == nil || errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EINTR)
+			t.reset = t.reset || errors.Is(err, unix.ECONNRESET)
 			return true
 		})
 		if err != nil || !there {
@@ -204,10 +206,11 @@ func (t *stream) enter(s *Session) {
 	t.unread = t.unread[:0]
 }
 
-// discarded reports whether the other end has closed the connection without reading everything.
+// discarded reports whether the other end has closed the connection without reading everything. The
+// kernel reports it once: to a write that waits, or here.
 func (t *stream) discarded() bool {
-	code, err := unix.GetsockoptInt(t.fd, unix.SOL_SOCKET, unix.SO_ERROR) // the kernel reports it once
-	return err != nil || code != 0
+	code, err := unix.GetsockoptInt(t.fd, unix.SOL_SOCKET, unix.SO_ERROR)
+	return err != nil || code != 0 || t.reset
 }
 
 // hangUp ends the stream for the other end, which may still read what is written.
