@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestEveryCauseIsMade: for every cause that doctor knows there is a test that produces it and
-// expects its id: a script, or a test of package doctor for recordings that nobody has.
+// TestEveryCauseIsMade: each cause that doctor can report has a test that produces it and expects its
+// id: a script, or a test of package doctor for recordings that nobody has.
 func TestEveryCauseIsMade(t *testing.T) {
 	scripts, err := filepath.Glob(filepath.Join("..", "..", "testdata", "script", "doctor*.txtar"))
 	if err != nil {

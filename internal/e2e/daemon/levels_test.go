@@ -60,7 +60,7 @@ func TestDaemonLevels(t *testing.T) {
 	// background collection.
 	err := check.Node(n, filepath.Join(dir, "logs"), check.Options{})
 	for line := range strings.SplitSeq(fmt.Sprint(err), "\n") {
-		if err != nil && !strings.Contains(line, "which is told earlier") && !strings.HasPrefix(line, "process ") {
+		if err != nil && !strings.Contains(line, "which is reported earlier") && !strings.HasPrefix(line, "process ") {
 			t.Error(line)
 		}
 	}

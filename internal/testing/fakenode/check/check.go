@@ -302,7 +302,7 @@ func (c *checker) order() {
 			continue
 		}
 		if last != nil && c.overtakes(r, last) {
-			c.wrong("%s: #%d ended before #%d, which is told earlier (%s)", r.at, n, last.Dotnet.GC.Number, last.at)
+			c.wrong("%s: #%d ended before #%d, which is reported earlier (%s)", r.at, n, last.Dotnet.GC.Number, last.at)
 		}
 		last = r
 	}

@@ -125,7 +125,7 @@ func wait(t *testing.T, sent func() int, count int) {
 	waitEvery(t, 20*time.Millisecond, sent, count)
 }
 
-// waitEvery asks as often as it is told.
+// waitEvery polls with a pause in between.
 func waitEvery(t *testing.T, pause time.Duration, sent func() int, count int) {
 	t.Helper()
 	for deadline := time.Now().Add(2 * time.Minute); sent() < count; time.Sleep(pause) {
