@@ -187,14 +187,8 @@ func TestLiveDaemon(t *testing.T) {
 	d.Reload(t, config("normal"))
 	starts(3)
 	for _, p := range n.processes {
-		for {
-			ack, err := p.Send("stop")
-			if err != nil {
-				t.Fatal(err)
-			}
-			if ack.Still {
-				break
-			}
+		if err := p.StandStill(); err != nil {
+			t.Fatal(err)
 		}
 		end, err := p.Mark("b")
 		if err != nil {

@@ -124,13 +124,7 @@ func work(t *testing.T, p *gcload.Process) (begin, end *gcload.Line) {
 		return n >= 25
 	})
 	fatal(err)
-	for {
-		ack, err := p.Send("stop")
-		fatal(err)
-		if ack.Still {
-			break
-		}
-	}
+	fatal(p.StandStill())
 	end, err = p.Mark("b")
 	fatal(err)
 	return begin, end

@@ -165,14 +165,8 @@ func liveSnapshotWatched(t *testing.T, r *gcload.Runtime) {
 	program.Eventually(t, "the other level", func() bool { return len(recordsOf(t, path("daemon.json"), "gc-session-start")) == 2 })
 	startSnapshot(t, p.PID, path("third.gcdump")).finish(t, 0)
 
-	for {
-		ack, err := p.Send("stop")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if ack.Still {
-			break
-		}
+	if err := p.StandStill(); err != nil {
+		t.Fatal(err)
 	}
 	end, err := p.Mark("b")
 	if err != nil {

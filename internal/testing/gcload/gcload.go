@@ -78,17 +78,11 @@ func checksum(path string) (string, error) {
 	return sum, nil
 }
 
-// unpack unpacks a .tar.zst next to its destination and then renames the folder, so that several
-// tests can do it at once.
+// unpack unpacks a .tar.zst.
 func unpack(packed, to string) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		return err
 	}
-	part, err := os.MkdirTemp(filepath.Dir(to), "part-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(part)
 	f, err := os.Open(packed)
 	if err != nil {
 		return err
@@ -99,16 +93,30 @@ func unpack(packed, to string) error {
 		return err
 	}
 	defer z.Close()
-	if err := extract(tar.NewReader(z), part); err != nil {
-		return fmt.Errorf("unpacking %s: %w", packed, err)
+	return makeFolder(to, func(part string) error {
+		if err := extract(tar.NewReader(z), part); err != nil {
+			return fmt.Errorf("unpacking %s: %w", packed, err)
+		}
+		return nil
+	})
+}
+
+// makeFolder makes a folder with the contents that fill writes. It fills another one beside it and
+// renames that, so that several tests can do it at once.
+func makeFolder(to string, fill func(part string) error) error {
+	part, err := os.MkdirTemp(filepath.Dir(to), "part-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(part)
+	if err := fill(part); err != nil {
+		return err
 	}
 	if err := os.Chmod(part, 0o755); err != nil {
 		return err
 	}
 	if err := os.Rename(part, to); err != nil && !errors.Is(err, fs.ErrExist) {
-		if _, serr := os.Stat(filepath.Join(to, "net10", "gcload")); serr != nil {
-			return err
-		}
+		return err
 	}
 	return nil
 }

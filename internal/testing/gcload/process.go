@@ -166,6 +166,16 @@ func (p *Process) Send(command string) (*Line, error) {
 	})
 }
 
+// StandStill stops the load, and waits until every thread of it stands.
+func (p *Process) StandStill() error {
+	for {
+		ack, err := p.Send("stop")
+		if err != nil || ack.Still {
+			return err
+		}
+	}
+}
+
 // Mark makes the program print its counters.
 func (p *Process) Mark(label string) (*Line, error) {
 	if _, err := fmt.Fprintln(p.stdin, "mark", label); err != nil {

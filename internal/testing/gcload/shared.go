@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -116,26 +115,16 @@ func (p *packed) list(name string) ([]string, error) {
 	return strings.Fields(string(out)), os.Rename(part.Name(), p.to+".files")
 }
 
-// unpack unpacks the runtime. It renames a folder, so that several tests can do it at once.
 func (p *packed) unpack(name string) error {
 	if _, err := os.Stat(filepath.Join(p.to, name, "gcload")); err == nil {
 		return nil
 	}
-	part, err := os.MkdirTemp(filepath.Dir(p.to), "part-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(part)
-	if out, err := exec.Command("sh", filepath.Join(p.folder, "unpack.sh"), part, name).CombinedOutput(); err != nil {
-		return fmt.Errorf("unpacking the runtime %s: %w: %s", name, err, out)
-	}
-	if err := os.Chmod(part, 0o755); err != nil {
-		return err
-	}
-	if err := os.Rename(part, p.to); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	return nil
+	return makeFolder(p.to, func(part string) error {
+		if out, err := exec.Command("sh", filepath.Join(p.folder, "unpack.sh"), part, name).CombinedOutput(); err != nil {
+			return fmt.Errorf("unpacking the runtime %s: %w: %s", name, err, out)
+		}
+		return nil
+	})
 }
 
 // Unpack unpacks the runtime if it is packed. Whatever needs its files does so; Unpack itself is for
