@@ -168,6 +168,16 @@ func (e *exporting) finish(t *testing.T) (lost uint64) {
 	return e.Close(ctx)
 }
 
+// await waits until something is the case.
+func await(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for began := time.Now(); !is(); time.Sleep(time.Millisecond) {
+		if time.Since(began) > time.Minute {
+			t.Fatalf("waited for %s, which did not come", what)
+		}
+	}
+}
+
 // closeOnce closes it, and ends what it still tries once something is the case.
 func (e *exporting) closeOnce(t *testing.T, is func() bool) (lost uint64) {
 	t.Helper()
@@ -187,11 +197,7 @@ func TestRetries(t *testing.T) {
 		s := newServer(t, false, status(503, "Retry-After", "1"), status(429), hangUp, status(502), status(504))
 		e := newExporting(t, config.OTLP{Endpoint: s.URL})
 		e.gc(1, 2)
-		for began := time.Now(); e.failures[ofLogs].Load() == 0; time.Sleep(time.Millisecond) {
-			if time.Since(began) > time.Minute {
-				t.Fatal("nothing was sent")
-			}
-		}
+		await(t, "a request", func() bool { return e.failures[ofLogs].Load() > 0 })
 		e.gc(3)
 		if lost := e.finish(t); lost != 0 || s.numbers() != "1 2 3" {
 			t.Errorf("%d lost, arrived: %s", lost, s.numbers())
@@ -293,11 +299,7 @@ func TestRejected(t *testing.T) {
 				s := newServer(t, false, x.answer)
 				e := newExporting(t, config.OTLP{Endpoint: s.URL})
 				e.gc(1, 2)
-				for began := time.Now(); e.sent[ofLogs].Load()+e.rejected[ofLogs].Load() < 2; time.Sleep(time.Millisecond) {
-					if time.Since(began) > time.Minute {
-						t.Fatal("nothing was sent")
-					}
-				}
+				await(t, "a request", func() bool { return e.sent[ofLogs].Load()+e.rejected[ofLogs].Load() >= 2 })
 				e.gc(3)
 				if lost := e.finish(t); lost != 0 || s.numbers() != "3" {
 					t.Errorf("%d lost, arrived: %s", lost, s.numbers())
@@ -325,11 +327,9 @@ func TestSignals(t *testing.T) {
 		t.Cleanup(down.Close)
 		e := newExporting(t, config.OTLP{Traces: true}, "OTEL_EXPORTER_OTLP_ENDPOINT="+s.URL, "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT="+down.URL)
 		for i := range uint32(3) {
-			for began := time.Now(); e.sent[ofLogs].Load() < uint64(i) || e.failures[ofTraces].Load() == 0 && i > 0; time.Sleep(time.Millisecond) {
-				if time.Since(began) > time.Minute {
-					t.Fatalf("%d was not sent", i)
-				}
-			}
+			await(t, fmt.Sprintf("record %d", i), func() bool {
+				return e.sent[ofLogs].Load() >= uint64(i) && (e.failures[ofTraces].Load() > 0 || i == 0)
+			})
 			e.gc(i + 1)
 		}
 		for range 3000 { // more than either queue has room for
@@ -376,8 +376,7 @@ func TestTimeout(t *testing.T) {
 		s := newServer(t, false, func(http.ResponseWriter) { time.Sleep(3 * time.Second) })
 		e := newExporting(t, config.OTLP{Endpoint: s.URL, Timeout: 2 * time.Second})
 		e.gc(1)
-		for began := time.Now(); s.numbers() == "" && time.Since(began) < time.Minute; time.Sleep(time.Millisecond) {
-		}
+		await(t, "the record", func() bool { return s.numbers() != "" })
 		if lost := e.finish(t); lost != 0 || s.numbers() != "1" || !strings.Contains(e.says(), "context deadline exceeded") {
 			t.Errorf("%d lost, arrived: %s\n%s", lost, s.numbers(), e.says())
 		}

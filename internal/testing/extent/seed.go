@@ -18,10 +18,17 @@ func Seed(t testing.TB) uint64 {
 			t.Fatalf("GCLOG_SEED: %v", err)
 		}
 	}
+	SaySeed(t, seed)
+	return seed
+}
+
+// SaySeed makes the seed the last thing that a test says if it fails. It is called before anything
+// else is registered for the end of the test.
+func SaySeed(t testing.TB, seed uint64) {
+	t.Helper()
 	t.Cleanup(func() { // what is registered first runs last
 		if t.Failed() {
 			t.Logf("GCLOG_SEED=%d", seed)
 		}
 	})
-	return seed
 }

@@ -62,11 +62,7 @@ func TestHistories(t *testing.T) {
 		t.Run(strconv.FormatUint(x.seed, 10), func(t *testing.T) {
 			t.Parallel()
 			t.Log(x.showed)
-			t.Cleanup(func() {
-				if t.Failed() {
-					t.Logf("GCLOG_SEED=%d", x.seed)
-				}
-			})
+			extent.SaySeed(t, x.seed)
 			history(t, x.seed, length)
 		})
 	}
