@@ -291,6 +291,7 @@ func TestRunReopens(t *testing.T) {
 			t.Error(err)
 		}
 		reopen <- struct{}{}
+		reopen <- struct{}{} // it is taken when the log has the first request, which it carries out before the next record
 	}()
 	var progress Progress
 	r, err := Run(t.Context(), Options{
