@@ -67,8 +67,7 @@ func test(ctx context.Context, env, args []string) (*results, int, error) {
 // follow runs a command that prints the events of go test -json, and prints the failures of each
 // package when it ends.
 func follow(cmd *exec.Cmd) (*results, int, error) {
-	// Tests have processes of their own to end: SIGINT reaches all of the terminal's group anyway.
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	interruptGroup(cmd)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return nil, 1, err
