@@ -1,4 +1,5 @@
 package formats
 
-// An Account is the user and group that files are written as. The zero value means gclog's own.
+// An Account is a user and a group whose rights gclog uses instead of its own: to the files of an
+// output, or for a command. The zero value means gclog's own.
 type Account struct{ UID, GID uint32 }

@@ -23,6 +23,7 @@ func (r *RotatingFile) stem() string { return strings.TrimSuffix(r.path, filepat
 
 // archive renames the current file and deletes archived files that are too old.
 func (r *RotatingFile) archive(dir *os.Root) error {
+	r.user = r.examine(dir, r.base()).user
 	name, err := r.archiveName(dir)
 	if err != nil {
 		return err
@@ -71,14 +72,16 @@ func (r *RotatingFile) nextIndex(dir *os.Root) (string, error) {
 		}
 		r.index = i
 	}
-	for range max(1, r.o.Count) {
-		name := r.indexName(r.index)
-		// Something that is not a file may be in the way temporarily; that is no reason to replace
-		// a newer file.
-		if info, err := dir.Lstat(name); err != nil || !info.Mode().IsRegular() || r.isArchived(dir, name) {
-			return name, nil
+	for _, others := range []bool{false, true} { // files of other users are replaced only if there are no others
+		for range max(1, r.o.Count) {
+			name := r.indexName(r.index)
+			// Something that is not a file may be in the way temporarily; that is no reason to replace
+			// a newer file.
+			if info, err := dir.Lstat(name); err != nil || !info.Mode().IsRegular() || r.isArchived(dir, name) && (others || !r.isOthers(dir, name)) {
+				return name, nil
+			}
+			r.stepIndex()
 		}
-		r.stepIndex()
 	}
 	return "", errors.New("no free name for the archived file: " + r.indexName(0) + " and all after it are files of other programs")
 }
@@ -129,12 +132,13 @@ func (r *RotatingFile) indexName(i int) string {
 }
 
 // prune deletes the oldest archived files beyond Count. Files that cannot be deleted are left, and
-// tried again the next time.
+// tried again the next time. Those about a process of another user, which had the same name and pid,
+// are not counted.
 func (r *RotatingFile) prune(dir *os.Root) {
 	if r.o.Count <= 0 || r.o.Naming == NameByIndex {
 		return
 	}
-	list := r.archivedByTime(dir)
+	list := slices.DeleteFunc(r.archivedByTime(dir), func(a archived) bool { return r.isOthers(dir, a.name) })
 	for _, a := range list[min(len(list), r.o.Count):] {
 		if r.isArchived(dir, a.name) && dir.Remove(a.name) == nil {
 			delete(r.logs, a.name)
@@ -207,36 +211,53 @@ func (r *RotatingFile) archivedByTime(dir *os.Root) []archived {
 	return list
 }
 
-// isLog reports whether a file with an archived file's name may be one: a regular file that starts
-// like a log. Processes can influence the names of their logs, and other users may have files in
-// the same directory. What a file is does not change, so each is examined once.
-func (r *RotatingFile) isLog(dir *os.Root, name string) bool {
-	if r.files.IsOurs == nil {
-		return true
-	}
-	ours, known := r.logs[name]
-	if !known {
-		if r.logs == nil {
-			r.logs = map[string]bool{}
-		}
-		ours = r.beginsAsLog(dir, name)
-		r.logs[name] = ours
-	}
-	return ours
+// An archivedLog is what is known of a file with the name of an archived one. It does not change.
+type archivedLog struct {
+	ours bool   // it begins like a log
+	user string // of the process that it is about; "": unknown
 }
 
-func (r *RotatingFile) beginsAsLog(dir *os.Root, name string) bool {
+// isLog reports whether a file with an archived file's name may be one: a regular file that starts
+// like a log. Processes can influence the names of their logs, and other users may have files in
+// the same directory.
+func (r *RotatingFile) isLog(dir *os.Root, name string) bool {
+	return r.files.IsOurs == nil || r.known(dir, name).ours
+}
+
+// isOthers reports whether an archived file is about a process of another user than the file that is
+// being archived.
+func (r *RotatingFile) isOthers(dir *os.Root, name string) bool {
+	user := r.known(dir, name).user
+	return user != "" && user != r.user
+}
+
+// known examines a file once.
+func (r *RotatingFile) known(dir *os.Root, name string) archivedLog {
+	x, known := r.logs[name]
+	if !known {
+		if r.logs == nil {
+			r.logs = map[string]archivedLog{}
+		}
+		x = r.examine(dir, name)
+		r.logs[name] = x
+	}
+	return x
+}
+
+func (r *RotatingFile) examine(dir *os.Root, name string) (x archivedLog) {
 	info, err := dir.Lstat(name)
 	if err != nil || !info.Mode().IsRegular() {
-		return false
+		return x
 	}
 	f, err := dir.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return false
+		return x
 	}
 	defer f.Close()
 	begin, err := io.ReadAll(io.LimitReader(f, beginSize))
-	return err == nil && (len(begin) == 0 || r.files.IsOurs(begin))
+	x.ours = err == nil && (len(begin) == 0 || r.files.IsOurs == nil || r.files.IsOurs(begin))
+	x.user = FileOwner(f, info).UserID
+	return x
 }
 
 // isArchived reports whether a file with an archived file's name may be deleted or replaced: nobody

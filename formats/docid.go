@@ -7,8 +7,9 @@ import (
 	"github.com/gclog/gclog/gclog"
 )
 
-// A DocID identifies a fact about a process: it is the same in every session, so that readers can
-// recognize what they already have.
+// A DocID identifies a fact about a process: readers can recognize what they already have. Facts that
+// differ have different ids. A fact that several sessions have seen completely has the same id in all
+// of them.
 type DocID [16]byte
 
 // AppendText appends the id in hexadecimal, as it is in records.
@@ -23,6 +24,7 @@ func (id DocID) AppendText(dst []byte) ([]byte, error) {
 type DocIDs struct {
 	entity []byte // identifies the process
 	key    []byte
+	sync   int64 // wall clock at the sync point, in nanoseconds
 	began  int64 // start of the session in ticks
 }
 
@@ -43,7 +45,7 @@ func NewDocIDs(p *gclog.Process, host string) *DocIDs {
 	} else {
 		b = strconv.AppendUint(b, p.StartKey, 10)
 	}
-	return &DocIDs{entity: b}
+	return &DocIDs{entity: b, sync: p.Sync.UnixNano()}
 }
 
 func (i *DocIDs) id(action string, fact ...uint64) DocID {
@@ -58,12 +60,18 @@ func (i *DocIDs) id(action string, fact ...uint64) DocID {
 	return DocID(sum[:16])
 }
 
-// GC returns the id of a collection.
+// GC returns the id of a collection. Of one that is not complete another session may know more, or
+// another part: such a record has an id of its own. It follows from what the record contains, so that
+// it is the same when a log is converted.
 func (i *DocIDs) GC(d *gclog.GCDetails) DocID {
-	if !d.HasNumber {
-		return i.id("gc", uint64(d.StartTicks))
+	if d.Flaws == 0 && d.HasNumber {
+		return i.id("gc", uint64(d.Number))
 	}
-	return i.id("gc", uint64(d.Number))
+	var end int64
+	if d.HasEnd {
+		end = i.sync + d.End
+	}
+	return i.id("gc-part", uint64(d.Number), uint64(d.Flaws), uint64(i.sync+d.PauseStart()), uint64(end), d.LostEvents)
 }
 
 // Start returns the id of the start of a session.
@@ -83,12 +91,12 @@ func (i *DocIDs) Pause(p *gclog.Pause) DocID { return i.id("gc-suspension", uint
 
 // Gap returns the id of a gap.
 func (i *DocIDs) Gap(g *gclog.Gap) DocID {
-	return i.id("gc-gap", uint64(g.Ticks), uint64(g.Reason), uint64(g.Since), g.LostEvents, uint64(g.From), g.Thread)
+	return i.id("gc-gap", uint64(g.Ticks), uint64(g.Reason), uint64(g.Since), g.LostEvents, uint64(g.From), g.Thread, uint64(g.To), g.Records)
 }
 
-// Stall returns the id of a stall.
+// Stall returns the id of a stall. Two collections may have been seen first at the same time.
 func (i *DocIDs) Stall(s *gclog.Stall) DocID {
-	return i.id("gc-stall", uint64(s.Ticks), uint64(s.Kind), uint64(s.Threshold))
+	return i.id("gc-stall", uint64(s.Ticks), uint64(s.Kind), uint64(s.Threshold), uint64(s.Number))
 }
 
 // Summary returns the id of a summary of the session that started last.

@@ -181,6 +181,7 @@ type Output interface {
 type Head struct {
 	Append func(dst []byte, number int) []byte // number counts the files of an Output from 1
 	Joined bool                                // written together with the first group
+	Owner  Owner                               // of a file that starts with it
 }
 
 // A Writer writes records in one format to one Output. It is an Observer.
@@ -216,7 +217,7 @@ func NewWriter(f Format, out Output, o Options) *Writer {
 		o.Host = o.Process.Host
 	}
 	w := &Writer{f: f.new(&o), out: out, holdPauses: f.holdPauses}
-	w.head = Head{func(dst []byte, number int) []byte { return w.f.header(dst, w.at, number) }, f.joinHeader}
+	w.head = Head{func(dst []byte, number int) []byte { return w.f.header(dst, w.at, number) }, f.joinHeader, OwnerOf(&o.Process)}
 	return w
 }
 
@@ -225,6 +226,7 @@ func NewWriter(f Format, out Output, o Options) *Writer {
 func (w *Writer) TakeOver(before *Writer) {
 	w.missing, before.missing = before.missing, gclog.Missing{}
 	w.kept, before.kept = before.kept, nil
+	w.err = before.err // why that is so
 	w.at, w.gapReports = before.at, before.gapReports
 }
 
@@ -321,6 +323,15 @@ func (w *Writer) put(group []byte) (ok bool) {
 	}
 	w.written++
 	return true
+}
+
+// Unwritten returns what could not be written, and of which there is no gap in the Output so far.
+func (w *Writer) Unwritten() gclog.Missing {
+	m := w.missing
+	for i := range w.kept {
+		m.AddGap(&w.kept[i])
+	}
+	return m
 }
 
 // Flush reports what could not be written before. The next record does so too: Flush is for the

@@ -595,6 +595,26 @@ func TestDocumentIDs(t *testing.T) {
 	note("collection 5 of 3.1", id(old, gc(5)))
 	note("collection 5 of 3.1, restarted", id(oldRestarted, gc(5)))
 	note("collection 5 of 3.1 on another host", id(oldElsewhere, gc(5)))
+	// Sessions of which none has seen all of it: the first ended before it did.
+	for what, d := range map[string]gclog.GCDetails{
+		"its start":             {Start: 7, Flaws: gclog.FlawNoEnd | gclog.FlawCutOff},
+		"its start, once more":  {Start: 7, Flaws: gclog.FlawNoEnd | gclog.FlawCutOff | gclog.FlawLostEvents, LostEvents: 3},
+		"its middle":            {Start: 8, Flaws: gclog.FlawNoStart | gclog.FlawNoEnd | gclog.FlawCutOff},
+		"its end":               {Start: 8, End: 9, HasEnd: true, Flaws: gclog.FlawNoStart},
+		"its end, a bit longer": {Start: 7, End: 9, HasEnd: true, Flaws: gclog.FlawNoStart},
+	} {
+		d.Number, d.HasNumber = 5, true
+		note(what, id(a, func(w *formats.Writer) { w.GC(&d) }))
+		if x, y := id(a, func(w *formats.Writer) { w.GC(&d) }), id(a, func(w *formats.Writer) { w.GC(&d) }); x[0] != y[0] {
+			t.Errorf("%s has the ids %s and %s", what, x[0], y[0])
+		}
+	}
+	// Of collections that were already in progress only that is known.
+	for number := range uint32(2) {
+		note("what was in progress", id(a, func(w *formats.Writer) {
+			w.Stall(&gclog.Stall{Open: gclog.Open{Kind: gclog.OpenGC, Ticks: 7, Number: number, HasNumber: number > 0}, Threshold: 1e9})
+		}))
+	}
 	for _, ticks := range []int64{5, 6} {
 		note("suspension", id(a, func(w *formats.Writer) {
 			w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseUnknown}, Ticks: ticks})

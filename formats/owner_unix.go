@@ -17,6 +17,15 @@ func (o *RotateOptions) isTrusted(info fs.FileInfo) bool {
 	return ok && (s.Uid == 0 || int(s.Uid) == os.Geteuid() || o.Sudo != 0 && int(s.Uid) == o.Sudo || s.Uid == o.As.UID || isUnmapped(s.Uid))
 }
 
+// accountOf returns the user that a file belongs to, if it is neither root nor the user of this process.
+func accountOf(info fs.FileInfo) string {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || s.Uid == 0 || int(s.Uid) == os.Geteuid() {
+		return ""
+	}
+	return strconv.Itoa(int(s.Uid))
+}
+
 // strict reports whether gclog has more rights than the owner of a directory, and uses them itself:
 // then no other user may own the directory.
 func (o *RotateOptions) strict() bool { return o.As == (Account{}) && privileged() }

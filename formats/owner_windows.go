@@ -5,6 +5,9 @@ import "io/fs"
 // isTrusted is unknown on Windows: only administrators can create links.
 func (*RotateOptions) isTrusted(fs.FileInfo) bool { return true }
 
+// accountOf is unknown on Windows.
+func accountOf(fs.FileInfo) string { return "" }
+
 // strict returns false: on Windows directories are protected by access control lists, which gclog
 // leaves to those who set them.
 func (*RotateOptions) strict() bool { return false }

@@ -137,7 +137,7 @@ func TestOthers(t *testing.T) {
 					if when == "later" {
 						x.lay(t, secret)
 					}
-					err = r.Write(Head{head, true}, record(0), false)
+					err = r.Write(Head{Append: head, Joined: true}, record(0), false)
 					err = errors.Join(err, r.Close())
 				}
 				if want == "" && x.later != "permission denied" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
@@ -217,7 +217,7 @@ func TestExchangedFolder(t *testing.T) {
 				continue
 			}
 			for n := range 3 {
-				if r.Write(Head{head, true}, record(n), false) == nil {
+				if r.Write(Head{Append: head, Joined: true}, record(n), false) == nil {
 					written++
 				}
 			}

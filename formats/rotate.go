@@ -87,22 +87,23 @@ type RotatingFile struct {
 	// file is our own descriptor, open while the file is ours, to identify and lock it; nil where that
 	// is not possible.
 	file      *os.File
-	locked    bool            // no other RotatingFile takes the file over
-	open      bool            // the file at path is ours and log writes to it
-	looked    time.Time       // when that was last checked
-	ours      fs.FileInfo     // to recognize the file
-	size      int64           // of the whole groups in it
-	hasHeader bool            // its header was written
-	torn      bool            // it may end in the middle of a line, in front of the bytes in left
-	left      int64           // bytes at its end that failed writes left and that could not be removed yet
-	number    int             // number of files started
-	index     int             // next index for NameByIndex; -1: not chosen yet
-	logs      map[string]bool // by name: whether a file with an archived file's name is a log
-	holding   time.Time       // since when a rotation has been waiting; zero: none is
-	retryAt   int64           // size at which a failed rotation is tried again
-	total     int64           // bytes written to all files
-	pending   []byte          // groups not written yet, if Buffered
-	lost      error           // error of the first groups that Write accepted and that could not be written
+	locked    bool                   // no other RotatingFile takes the file over
+	open      bool                   // the file at path is ours and log writes to it
+	looked    time.Time              // when that was last checked
+	ours      fs.FileInfo            // to recognize the file
+	size      int64                  // of the whole groups in it
+	hasHeader bool                   // its header was written
+	torn      bool                   // it may end in the middle of a line, in front of the bytes in left
+	left      int64                  // bytes at its end that failed writes left and that could not be removed yet
+	number    int                    // number of files started
+	index     int                    // next index for NameByIndex; -1: not chosen yet
+	user      string                 // of the process that the file being archived is about; "": unknown
+	logs      map[string]archivedLog // files with the names of archived ones
+	holding   time.Time              // since when a rotation has been waiting; zero: none is
+	retryAt   int64                  // size at which a failed rotation is tried again
+	total     int64                  // bytes written to all files
+	pending   []byte                 // groups not written yet, if Buffered
+	lost      error                  // error of the first groups that Write accepted and that could not be written
 	buf       []byte
 }
 
@@ -240,7 +241,7 @@ func (r *RotatingFile) Write(head Head, group []byte, hold bool) error {
 		r.rotate()
 	}
 	if !r.open {
-		if err := r.create(); err != nil {
+		if err := r.create(head.Owner); err != nil {
 			return err
 		}
 	}
@@ -406,12 +407,12 @@ func (r *RotatingFile) release() { _ = r.file.Close() }
 // follows no link. lumberjack opens it with the first, empty write, if possible through our own
 // descriptor, so that no other user can put anything in its way. Otherwise lumberjack may rename
 // the file and create its own, so the two are compared.
-func (r *RotatingFile) create() error {
+func (r *RotatingFile) create(owner Owner) error {
 	const tries = 3
 	var err error
 	for range tries {
 		var again bool
-		if again, err = r.tryCreate(); !again {
+		if again, err = r.tryCreate(owner); !again {
 			return err
 		}
 	}
@@ -419,12 +420,13 @@ func (r *RotatingFile) create() error {
 }
 
 // tryCreate creates the file once. It reports whether another attempt makes sense.
-func (r *RotatingFile) tryCreate() (again bool, err error) {
+func (r *RotatingFile) tryCreate(owner Owner) (again bool, err error) {
 	err = r.o.inFolder(filepath.Dir(r.path), func(dir *os.Root) error {
 		f, err := r.make(dir)
 		if err != nil {
 			return fmt.Errorf("creating %s: %w", r.path, bare(err))
 		}
+		owner.SetOwner(f)
 		made, err := f.Stat()
 		if err != nil {
 			_ = f.Close()

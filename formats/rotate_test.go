@@ -78,7 +78,7 @@ func openFrom(t testing.TB, files *Files, path string, o RotateOptions) *headed 
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &headed{f, Head{head, true}}
+	r := &headed{f, Head{Append: head, Joined: true}}
 	return r
 }
 
@@ -541,7 +541,7 @@ func TestHeads(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := &headed{f, Head{head, joined}}
+			r := &headed{f, Head{Append: head, Joined: joined}}
 			write(t, r, 0, 20)
 			closeFile(t, r)
 			files := content(t, dir)
@@ -897,7 +897,7 @@ func TestSeveralAtOnce(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				r := &headed{f, Head{head, true}}
+				r := &headed{f, Head{Append: head, Joined: true}}
 				for n := range 20 {
 					if err := r.Write(record(n), false); err != nil {
 						t.Error(err)
@@ -1096,7 +1096,7 @@ func TestBufferedLittle(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		none := Head{func(dst []byte, _ int) []byte { return dst }, true}
+		none := Head{Append: func(dst []byte, _ int) []byte { return dst }, Joined: true}
 		for _, group := range want {
 			err = errors.Join(err, f.Write(none, []byte(string(group)), false))
 		}
@@ -1191,7 +1191,7 @@ func TestDiskFull(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				r := &headed{f, Head{head, joined}}
+				r := &headed{f, Head{Append: head, Joined: joined}}
 				var want []int
 				failed := 0
 				for n := range 400 {
@@ -1381,7 +1381,7 @@ func limited(path string) {
 		fmt.Println(err)
 		os.Exit(1)
 	}
-	r := &headed{f, Head{head, true}}
+	r := &headed{f, Head{Append: head, Joined: true}}
 	for n := range 200 {
 		if n == 150 {
 			r.Reopen() // a new file, which has space
@@ -1443,7 +1443,7 @@ func faulty(args []string) {
 		fmt.Println(err)
 		os.Exit(1)
 	}
-	r := &headed{f, Head{head, joined}}
+	r := &headed{f, Head{Append: head, Joined: joined}}
 	r.now = func() time.Time { return faultClock }
 	for n := range faultRecords {
 		err := r.Write(record(n), false)

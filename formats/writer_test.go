@@ -95,6 +95,9 @@ func TestGapUnwritten(t *testing.T) {
 	w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Start: 1, Duration: 1000}, UsedNumber: 8})
 	next := formats.NewWriter(json, out, formats.Options{Process: someone()})
 	next.TakeOver(w)
+	if m := next.Unwritten(); m.Records == 0 || !errors.Is(next.Err(), errMood) {
+		t.Errorf("what it has taken over: %+v, the error is %v", m, next.Err())
+	}
 	next.Flush()
 	if !errors.Is(next.Err(), errMood) {
 		t.Errorf("the error is %v", next.Err())

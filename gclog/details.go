@@ -54,9 +54,10 @@ const (
 	FlawLostEvents                  // the runtime dropped events while the collection, or its suspension, was open
 	FlawTime                        // its event times went backwards: the stream is damaged
 	FlawNoHeaps                     // a heap's history was not seen: no sums over the heaps
+	FlawCutOff                      // the session ended before it did: its record is that of the session that saw its end, if any did
 )
 
-var flawNames = [...]string{"no-start", "no-suspend", "no-end", "no-sizes", "no-restart", "lost-events", "time", "no-heaps"}
+var flawNames = [...]string{"no-start", "no-suspend", "no-end", "no-sizes", "no-restart", "lost-events", "time", "no-heaps", "cut-off"}
 
 // Names appends the names of the flaws to dst.
 func (f Flaw) Names(dst []string) []string {

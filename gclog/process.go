@@ -53,6 +53,8 @@ type Process struct {
 	StartKey       uint64 // process start time in the kernel's own unit: with ID it identifies the process on this host
 	Executable     string
 	User           string
+	UserID         string // of User, as this host sees it
+	PrincipalID    string // of the user who answers for that one, as who has made its user namespace does; "": itself
 	Host           string // host that it runs on
 	ContainerID    string
 	ContainerName  string

@@ -284,7 +284,11 @@ func (r *Reducer) Finish(now int64) {
 	r.suspensions = r.suspensions[:0]
 	r.emitPhases()
 	for len(r.open) > 0 {
-		r.giveUp(r.open[0])
+		c := r.open[0]
+		if !c.HasEnd {
+			c.Flaws |= FlawCutOff
+		}
+		r.giveUp(c)
 	}
 	r.orphan = nil
 }

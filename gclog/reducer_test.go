@@ -733,7 +733,7 @@ func TestFinish(t *testing.T) {
 	s := newStory().at(0)
 	background(s).at(50).suspend(f, clr.SuspendForGC).start(f, 6, 0, clr.TypeForeground, 0)
 	s.Finish(60_000)
-	s.want(t, "initial #5 0+5", "mark #5 begins 5", "gc #5 gen2 background no-end no-sizes", "gc #6 gen0 foreground no-end no-sizes no-restart")
+	s.want(t, "initial #5 0+5", "mark #5 begins 5", "gc #5 gen2 background no-end no-sizes cut-off", "gc #6 gen0 foreground no-end no-sizes no-restart cut-off")
 	if open := s.AppendOpen(nil); len(open) != 0 {
 		t.Errorf("%+v", open)
 	}

@@ -44,11 +44,11 @@ func TestLeavesNothing(t *testing.T) {
 		_, _ = h.Describe(p.pid)
 		_, _ = h.Find(t.Context(), 99_999_999)
 		_ = h.NewFamily("TMPDIR", p.dir).Members()
-		_, _ = target.ReadFile(file, 10)
-		_, _ = target.ReadFile(file+"-", 10)
+		_, _ = target.ReadFile(t.Context(), file, 10)
+		_, _ = target.ReadFile(t.Context(), file+"-", 10)
 		other := target.Process
 		other.StartKey++
-		_, _ = other.ReadFile(file, 10)
+		_, _ = other.ReadFile(t.Context(), file, 10)
 		_, _, _ = target.Runtime(), target.GCLibrary(), target.LibraryVersion()
 		_, _, _, _ = target.Startup(), target.Tracer(), target.Stopped(), target.Alive()
 		_, _ = target.ServerGCThreads()
@@ -127,7 +127,7 @@ func TestNoFiles(t *testing.T) {
 		runtime, deleted, count := found.Runtime(), found.SocketDeleted(), family.Count()
 		threads, known := found.ServerGCThreads()
 		_, merr := found.Maps("/libcoreclr.so")
-		_, rerr := found.ReadFile("/proc/version", 10)
+		_, rerr := found.ReadFile(t.Context(), "/proc/version", 10)
 		dotnet := (&session.Process{PID: p.pid, Name: "app"}).LooksDotnet()
 		err = found.Resume(t.Context())
 		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {

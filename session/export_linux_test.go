@@ -460,3 +460,6 @@ func ReadMounts(proc string) (list []string) {
 
 // Exiting reports whether a process exists, but has no root folder any more.
 func Exiting(pid int) bool { return (&Process{PID: pid}).exiting() }
+
+// SetAbandoned makes the target's abandoned Hold one that was first seen at a time.
+func (t *Target) SetAbandoned(at time.Time) { t.abandoned = at.UnixNano() }

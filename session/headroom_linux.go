@@ -82,16 +82,24 @@ func hostRoom() []Room {
 	return []Room{{Of: "the host", Limit: total, Used: total - min(available, total)}}
 }
 
-// PrivateMemory returns the resident memory of the process that is no part of a file, in bytes: an
-// upper limit of what its objects occupy in memory. 0: unknown.
-func (p *Process) PrivateMemory() uint64 {
+// PrivateMemory returns the memory of the process that is no part of a file, in bytes: what is
+// resident, was swapped out, or is in huge pages. It is an upper limit of what its objects occupy. 0:
+// unknown.
+func (p *Process) PrivateMemory() (private uint64) {
 	b, _ := readIn(unix.AT_FDCWD, p.procPath("statm"), make([]byte, 128))
 	f := bytes.Fields(b)
 	if len(f) < 3 {
 		return 0
 	}
 	resident, shared := decimal(f[1]), decimal(f[2])
-	return (resident - min(shared, resident)) * uint64(unix.Getpagesize())
+	private = (resident - min(shared, resident)) * uint64(unix.Getpagesize())
+	status, _ := readAllIn(unix.AT_FDCWD, p.procPath("status"), maxStatus)
+	for _, name := range []string{"VmSwap", "HugetlbPages"} {
+		for _, kb := range statusNumbers(status, name) {
+			private += uint64(kb) << 10
+		}
+	}
+	return private
 }
 
 // BackgroundGCTime returns the CPU time of the threads that do background collections, in

@@ -161,7 +161,7 @@ func TestHelper(t *testing.T) {
 	if target.Runtime() == session.RuntimeCoreCLR {
 		t.Error("it is told that there is a pipe for debuggers, which is not there")
 	}
-	if _, err := target.ReadFile(filepath.Join(fuse.Dir(0), "missing"), 5); err == nil || !os.IsNotExist(err) {
+	if _, err := target.ReadFile(t.Context(), filepath.Join(fuse.Dir(0), "missing"), 5); err == nil || !os.IsNotExist(err) {
 		t.Errorf("a file that is not there: error %v", err)
 	}
 	w := target.Watch()
@@ -282,7 +282,7 @@ func TestReadFileOpens(t *testing.T) {
 		if _, err := unix.InotifyAddWatch(watch, path, unix.IN_OPEN); err != nil {
 			t.Fatal(err)
 		}
-		_, err = target.ReadFile(path, 5)
+		_, err = target.ReadFile(t.Context(), path, 5)
 		n, _ := unix.Read(watch, make([]byte, 4096))
 		if opened := n > 0; opened != want || (err == nil) != want {
 			t.Errorf("%s was opened: %v, error %v", path, opened, err)
@@ -345,7 +345,7 @@ func TestHelperMissing(t *testing.T) {
 			t.Error(err)
 		}
 		_, _, _ = target.Runtime(), target.TempDirTrouble(), target.WhyNoSocket(nil)
-		_, _ = target.ReadFile(filepath.Join(fuse.Dir(0), "missing"), 5)
+		_, _ = target.ReadFile(t.Context(), filepath.Join(fuse.Dir(0), "missing"), 5)
 		m, w := target.OpenMemory(), target.Watch()
 		checkCloseOnExec(t)
 		m.Close()
@@ -386,7 +386,7 @@ func TestHelperWaits(t *testing.T) {
 	for what, ask := range map[string]func() error{
 		"a request": func() error { return target.Resume(t.Context()) },
 		"a file": func() error {
-			if _, err := target.ReadFile(filepath.Join(fuse.Dir(0), "missing"), 5); !os.IsNotExist(err) {
+			if _, err := target.ReadFile(t.Context(), filepath.Join(fuse.Dir(0), "missing"), 5); !os.IsNotExist(err) {
 				return fmt.Errorf("a file that is not there: %w", err)
 			}
 			return nil

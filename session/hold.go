@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"sync/atomic"
 	"time"
 )
 
@@ -39,6 +40,8 @@ const (
 	// holdTime is how long Hold waits for sessions that are just being started or ended.
 	holdTime = 10 * time.Second
 	holdPoll = 5 * time.Millisecond
+	// ownerPolls is after how many polls to look who holds the target.
+	ownerPolls = 20
 )
 
 // Hold locks the target. If another process has the lock, the error is a *TargetError with the
@@ -71,6 +74,30 @@ func (t *Target) Hold(ctx context.Context) (*Hold, error) {
 // Held reports whether a process of gclog holds the target for a heap snapshot.
 func (t *Target) Held() bool { return t.heldBy() != nil }
 
+// OwnerVariable is the environment variable of a process that holds targets for its parent, a daemon:
+// the pid of that. Such a process ends soon after its parent. If it does not, for example because it
+// waits for a disk, its Hold is abandoned.
+const OwnerVariable = "GCLOG_HOLDS_FOR"
+
+// abandonedTime is how long an abandoned Hold is respected. The runtime may walk its heap once more
+// then, which is better than that nobody watches the process.
+const abandonedTime = 5 * time.Second
+
+// isHeld reports whether sessions must wait for the end of a Hold.
+func (t *Target) isHeld() bool { return t.Held() && !t.outwaited() }
+
+// outwaited reports whether the target is held by a process that should have ended, and has been for
+// long enough.
+func (t *Target) outwaited() bool {
+	if !t.isAbandoned() {
+		atomic.StoreInt64(&t.abandoned, 0)
+		return false
+	}
+	now := time.Now().UnixNano()
+	atomic.CompareAndSwapInt64(&t.abandoned, 0, now)
+	return now-atomic.LoadInt64(&t.abandoned) >= int64(abandonedTime)
+}
+
 // AnnounceGC makes it known to gclog's processes on this host, until release is called, that this one
 // makes the runtime collect without taking a heap snapshot: in a log of the process that collection
 // may look like that of a snapshot. The announcement is a lock as a Hold is, but excludes nothing.
@@ -87,14 +114,16 @@ func (t *Target) AnnouncedGC() bool { return t.announced() }
 
 // Share waits until nobody holds the target, and then keeps it from being held until release is
 // called. StartTracing and Stream.Stop do so themselves; it is for what must not be interrupted in
-// between. The error is that of ctx.
+// between. For a Hold that is abandoned it waits 5 seconds at most. The error is that of ctx.
 func (t *Target) Share(ctx context.Context) (release func(), err error) {
-	for {
+	for n := 0; ; n++ {
 		l, err := t.attend()
 		switch {
 		case err == nil:
 			return l.release, nil
 		case !errors.Is(err, errLocked): // it has ended, or nothing of it can be opened
+			return func() {}, nil
+		case n%ownerPolls == 0 && t.outwaited():
 			return func() {}, nil
 		}
 		if !sleep(ctx, holdPoll) {

@@ -2,6 +2,7 @@ package session
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"iter"
@@ -82,13 +83,65 @@ func (p *Process) heldBy() *TargetError {
 	if !errors.Is(err, errLocked) {
 		return nil
 	}
-	holder := "" // of another PID namespace
+	switch pid := p.holder(); {
+	case pid == 0:
+		return refuse(p.PID, CauseSnapshot, nil, "is the target of a heap snapshot that another gclog is taking")
+	case isOrphan(pid):
+		return refuse(p.PID, CauseSnapshot, nil, "is the target of a heap snapshot of a daemon that has ended (process %d): gclog waits %v at most", pid, abandonedTime)
+	default:
+		return refuse(p.PID, CauseSnapshot, nil, "is the target of a heap snapshot that another gclog is taking (process %d)", pid)
+	}
+}
+
+// holder returns the process that holds this one; 0: none does, or one of another PID namespace.
+func (p *Process) holder() (holder int) {
 	for pid, exclusive := range p.locks(holdFile) {
 		if exclusive {
-			holder = fmt.Sprintf(" (process %d)", pid)
+			holder = pid
 		}
 	}
-	return refuse(p.PID, CauseSnapshot, nil, "is the target of a heap snapshot that another gclog is taking%s", holder)
+	return holder
+}
+
+// isAbandoned reports whether the process is held on behalf of one that has ended.
+func (p *Process) isAbandoned() bool {
+	pid := p.holder()
+	return pid != 0 && isOrphan(pid)
+}
+
+// isOrphan reports whether a process that holds others does so on behalf of a parent that has ended.
+// Only root and the user of the process that is held can make gclog believe so.
+func isOrphan(pid int) bool {
+	dir, err := openProcess(pid)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(dir)
+	owner := 0
+	environ, err := readAllIn(dir, "environ", maxEnvironment)
+	for v := range bytes.SplitSeq(environ, []byte{0}) {
+		if value, ok := bytes.CutPrefix(v, []byte(OwnerVariable+"=")); ok {
+			owner, err = strconv.Atoi(string(value))
+		}
+	}
+	if err != nil || owner == 0 {
+		return false
+	}
+	status, err := readAllIn(dir, "status", maxStatus)
+	parents := statusNumbers(status, "PPid")
+	if err != nil || len(parents) == 0 {
+		return false
+	}
+	if parents[0] == 0 {
+		return true // the parent is in another PID namespace: a child of the owner would show it
+	}
+	parent, err := openProcess(parents[0])
+	if err != nil {
+		return false // it has just ended
+	}
+	defer unix.Close(parent)
+	s, err := readStatus(parent)
+	return err == nil && s.innerPID != owner
 }
 
 // maxLocks is how many locks of the host are looked at.

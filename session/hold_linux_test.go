@@ -8,10 +8,12 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/gclog/gclog/internal/testing/child"
 	"github.com/gclog/gclog/session"
 )
 
@@ -210,5 +212,44 @@ func TestHoldByUsers(t *testing.T) {
 			_ = in.Close()
 			_ = holder.Wait()
 		}
+	}
+}
+
+// TestAbandonedHold: a snapshot of a daemon that has ended keeps others waiting for 5 seconds at most;
+// that of a daemon that is running, for as long as it takes.
+func TestAbandonedHold(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("flock"); err != nil {
+		t.Skipf("no program to lock a file with: %v", err)
+	}
+	target, _ := holdable(t)
+	owner := exec.Command("sh", "-c", `exec 3<&0; `+session.OwnerVariable+`=$$ flock --exclusive "$0" sh -c 'echo; cat' <&3 & wait`, fmt.Sprintf("/proc/%d/personality", target.PID))
+	child.Start(t, owner)
+	longAgo := time.Now().Add(-5 * time.Second)
+	target.SetAbandoned(longAgo)
+	refused(t, target.CheckStartup(t.Context()), session.CauseSnapshot, "that another gclog is taking (process ")
+	_ = owner.Process.Kill()
+	_, _ = owner.Process.Wait()                               // the pipe, whose end ends the holder, stays open
+	for start := time.Now(); ; time.Sleep(time.Millisecond) { // until the holder has another parent
+		target.SetAbandoned(time.Now())
+		err := target.CheckStartup(t.Context())
+		if strings.Contains(fmt.Sprint(err), "of a daemon that has ended") {
+			break
+		}
+		if time.Since(start) > patience {
+			t.Fatal(err)
+		}
+	}
+	target.SetAbandoned(longAgo)
+	if err := target.CheckStartup(t.Context()); err != nil {
+		t.Error(err)
+	}
+	s, err := target.StartTracing(t.Context(), config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = s.Close()
+	if !target.Held() {
+		t.Error("it is no longer held")
 	}
 }

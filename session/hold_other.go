@@ -19,3 +19,5 @@ func (p *Process) announce() (*lock, error) { return &lock{}, nil }
 func (p *Process) announced() bool { return false }
 
 func (p *Process) heldBy() *TargetError { return nil }
+
+func (p *Process) isAbandoned() bool { return false }

@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"context"
 	"regexp"
 	"slices"
 	"strings"
@@ -85,7 +86,7 @@ func (p *Process) identifyByMounts(mounts []mount) {
 
 // readName reads a file that contains the name of a Kubernetes object.
 func (p *Process) readName(path string) string {
-	b, _ := p.readFile(path, 256) // one that cannot be read contains no name
+	b, _ := p.readFile(context.Background(), path, 256) // one that cannot be read contains no name
 	return string(bytes.TrimSpace(b))
 }
 

@@ -126,7 +126,7 @@ func TestLookLeft(t *testing.T) {
 
 // TestLookMadeUp: a process that no Host has found is looked at as well.
 func TestLookMadeUp(t *testing.T) {
-	if _, err := (&session.Process{PID: 99_999_999}).ReadFile("/", 1); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := (&session.Process{PID: 99_999_999}).ReadFile(t.Context(), "/", 1); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -36,8 +36,8 @@ const maxModules = 10_000
 // Modules returns the paths of the files that may contain the program's assemblies: the program
 // itself, which may be a single file with all of them, and the mapped files that end with .dll. The
 // paths are as the process sees them.
-func (p *Process) Modules() []string {
-	list, _ := look(context.Background(), p, func() (list []string, err error) {
+func (p *Process) Modules(ctx context.Context) []string {
+	list, _ := look(ctx, p, func() (list []string, err error) {
 		if p.Executable != "" {
 			list = append(list, p.Executable)
 		}

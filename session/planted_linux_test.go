@@ -41,7 +41,7 @@ func TestReadPlanted(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, path := range []string{path, path + "-link"} {
-				b, err := self.ReadFile(path, 10)
+				b, err := self.ReadFile(t.Context(), path, 10)
 				_, none := unix.Read(watch, make([]byte, 4096))
 				if read := name == "a file"; read != (err == nil && string(b) == "pod") || read == errors.Is(none, unix.EAGAIN) {
 					t.Errorf("%s: %q, %v; that it was opened: %v", path, b, err, none)

@@ -376,7 +376,7 @@ func TestPeerUnseen(t *testing.T) {
 			if resident, group, limit := m.Read(); resident+group+limit != 0 {
 				t.Errorf("memory %d, %d, %d", resident, group, limit)
 			}
-			if b, err := target.ReadFile("/proc/version", 100); err == nil {
+			if b, err := target.ReadFile(t.Context(), "/proc/version", 100); err == nil {
 				t.Errorf("it has read %q", b)
 			}
 			if target.Runtime() != session.RuntimeCoreCLR || target.GCLibrary() != "" || target.Stopped() || target.Tracer() != 0 {

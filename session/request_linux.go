@@ -227,14 +227,14 @@ func toConn(fd int) (net.Conn, error) {
 // ReadFile reads a regular file as the process sees it, at most limit bytes. Links to directories
 // may lead anywhere below the root of the process; the file itself may be a link to something below
 // its own directory.
-func (p *Process) ReadFile(path string, limit int64) ([]byte, error) {
-	return look(context.Background(), p, func() ([]byte, error) { return p.readFile(path, limit) }, keep)
+func (p *Process) ReadFile(ctx context.Context, path string, limit int64) ([]byte, error) {
+	return look(ctx, p, func() ([]byte, error) { return p.readFile(ctx, path, limit) }, keep)
 }
 
 // OpenFile opens a regular file as the process sees it; see ReadFile for links. A file on a file
 // system that may not answer is not opened.
-func (p *Process) OpenFile(path string) (*os.File, error) {
-	return look(context.Background(), p, func() (*os.File, error) {
+func (p *Process) OpenFile(ctx context.Context, path string) (*os.File, error) {
+	return look(ctx, p, func() (*os.File, error) {
 		proc, err := p.openProc()
 		if err != nil {
 			return nil, err
@@ -249,8 +249,8 @@ func (p *Process) OpenFile(path string) (*os.File, error) {
 	}, func(f *os.File) { _ = f.Close() })
 }
 
-func (p *Process) readFile(path string, limit int64) ([]byte, error) {
-	r, err := p.perform(context.Background(), &request{Kind: readFile, Path: path, Limit: limit}, true)
+func (p *Process) readFile(ctx context.Context, path string, limit int64) ([]byte, error) {
+	r, err := p.perform(ctx, &request{Kind: readFile, Path: path, Limit: limit}, true)
 	return r.Data, err
 }
 

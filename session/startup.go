@@ -55,13 +55,13 @@ const (
 )
 
 // AwaitStartup returns when a session may be started: when the startup is no longer pending, and
-// gclog does not hold the target (see Hold). If that takes more than a second, it calls waits with a
+// gclog does not hold the target (see Hold and Share). If that takes more than a second, it calls waits with a
 // *TargetError that says what the process is waiting for. The error is that of ctx, or a
 // *TargetError if the process has exited.
 func (t *Target) AwaitStartup(ctx context.Context, waits func(error)) error {
 	every := time.NewTicker(startupFirst)
 	defer every.Stop()
-	for began, reported := time.Now(), false; t.Startup() == StartupPending || t.Held(); {
+	for began, reported := time.Now(), false; t.Startup() == StartupPending || t.isHeld(); {
 		switch {
 		case !t.Alive():
 			return refuse(t.PID, CauseNoSuchProcess, nil, "exited before it was resumed").as("ended")

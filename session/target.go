@@ -24,6 +24,7 @@ type Process struct {
 	PodUID                        string
 	Environ                       map[string]string // initial variables that matter to gclog; nil if they cannot be read
 
+	maker   int    // user other than root who has made its user namespace; 0: none has
 	tempDir string // where its runtime creates the socket
 	socket  string // name of the socket in tempDir
 	peer    *Peer  // the only source of information about the process; nil if this host shows it
@@ -31,10 +32,21 @@ type Process struct {
 	host    *Host  // the Host that found it
 }
 
+// Principal returns the user whose share of what users share the process takes: UID, or who has made the
+// user namespace that it is in, where one user can have thousands.
+func (p *Process) Principal() int {
+	if p.UID > 0 && p.maker != 0 {
+		return p.maker
+	}
+	return p.UID
+}
+
 // A Target is a process whose runtime accepts requests.
 type Target struct {
 	Client
 	Process
+
+	abandoned int64 // when an abandoned Hold was first seen, in nanoseconds of Unix time; 0: there is none
 }
 
 // Ends reports whether the process has ended or ends within the given time. The connections of a

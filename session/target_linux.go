@@ -154,6 +154,7 @@ func (p *Process) read() {
 	if groups, err := readAllIn(dir, "cgroup", maxGroups); err == nil {
 		p.identifyByGroups(groups)
 	}
+	p.maker = namespaceMaker(dir)
 	if dir := p.Environ["TMPDIR"]; dir != "" {
 		p.tempDir = dir
 	}

@@ -1167,12 +1167,12 @@ func TestReadFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{file: "01234", filepath.Join(p.dir, "dir", "file"): "01234"} {
-		if b, err := target.ReadFile(path, 5); err != nil || string(b) != want {
+		if b, err := target.ReadFile(t.Context(), path, 5); err != nil || string(b) != want {
 			t.Errorf("%s: %q, error %v", path, b, err)
 		}
 	}
 	for _, path := range []string{filepath.Join(p.dir, "link"), filepath.Join(p.dir, "pipe"), p.dir, filepath.Join(p.dir, "missing"), "/dev/zero"} {
-		if b, err := target.ReadFile(path, 5); err == nil {
+		if b, err := target.ReadFile(t.Context(), path, 5); err == nil {
 			t.Errorf("%s: %q", path, b)
 		}
 	}

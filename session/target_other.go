@@ -105,7 +105,7 @@ func (s *Scanner) Scan() ([]Sighting, error) {
 func (s *Scanner) Close() {}
 
 // ReadFile reads a regular file, at most limit bytes.
-func (p *Process) ReadFile(path string, limit int64) ([]byte, error) {
+func (p *Process) ReadFile(_ context.Context, path string, limit int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -174,7 +174,7 @@ func (p *Process) BackgroundGCTime() (ns uint64, active, known bool) { return 0,
 func (p *Process) BackgroundGCs() (most int, age time.Duration) { return 0, 0 }
 
 // OpenFile opens a regular file.
-func (p *Process) OpenFile(path string) (*os.File, error) {
+func (p *Process) OpenFile(_ context.Context, path string) (*os.File, error) {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return nil, errors.Join(err, fs.ErrInvalid)
 	}
@@ -182,7 +182,7 @@ func (p *Process) OpenFile(path string) (*os.File, error) {
 }
 
 // Modules returns the program itself: this system does not list the others.
-func (p *Process) Modules() []string {
+func (p *Process) Modules(context.Context) []string {
 	if p.Executable == "" {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -25,7 +26,7 @@ func helpDeep() error {
 	if err != nil {
 		return err
 	}
-	b, err := self.ReadFile(os.Getenv(deepVariable), 10)
+	b, err := self.ReadFile(context.Background(), os.Getenv(deepVariable), 10)
 	switch {
 	case errors.Is(err, unix.ENAMETOOLONG):
 		fmt.Print("too long")

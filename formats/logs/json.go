@@ -63,7 +63,8 @@ func (j *jsonParser) take(b []byte, r *record) (ours, whole bool) {
 	if p == nil {
 		return false, false
 	}
-	if !p.synced {
+	if !p.follows {
+		p.follows = true
 		j.processes.finishOthers(p, l.pid)
 	}
 	kind, known := l.recordKind()

@@ -14,6 +14,7 @@ type process struct {
 	facts   gclog.Process
 	sync    int64 // facts.Sync in nanoseconds since 1970
 	synced  bool  // sync is known
+	follows bool  // earlier instances with its pid were finished
 	session int64 // csv: start of the session, relative to the first one
 	heads   int   // csv: number of headers read when it was last updated
 	records int64 // number of collection records emitted

@@ -6,6 +6,8 @@ package screen
 
 import (
 	"os"
+	"strconv"
+	"strings"
 
 	"golang.org/x/term"
 )
@@ -77,6 +79,34 @@ const (
 
 	Reset = "\x1b[0m"
 )
+
+// StyleAt returns the style, or Reset, that b starts with, "" if it is none; whole is false if b may
+// be the start of one.
+func StyleAt(b []byte) (style string, whole bool) {
+	const most = len(Alarm)
+	for i := range min(len(b), most) {
+		switch c := b[i]; {
+		case i == 0 && c == '\x1b', i == 1 && c == '[':
+		case i > 1 && (c >= '0' && c <= '9' || c == ';'):
+		case i > 1 && c == 'm':
+			return colors(b[:i+1]), true
+		default:
+			return "", true
+		}
+	}
+	return "", len(b) >= most
+}
+
+// colors returns a sequence that only changes colors, weight or brightness; "" for any other one.
+func colors(b []byte) string {
+	for code := range strings.SplitSeq(string(b[2:len(b)-1]), ";") {
+		n, err := strconv.Atoi(code)
+		if err != nil || n > 2 && n != 7 && (n < 31 || n > 37) {
+			return ""
+		}
+	}
+	return string(b)
+}
 
 // Pauses that stand out, in nanoseconds.
 const (

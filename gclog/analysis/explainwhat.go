@@ -160,7 +160,7 @@ func (x *explainer) where() {
 var flawTexts = []string{
 	"it started before the session", "the start of its suspension was not recorded", "its end was not recorded",
 	"its sizes were not recorded", "the end of its suspension was not recorded", "the runtime dropped events while it ran",
-	"its times go backwards: the stream is damaged", "the histories of some heaps are missing",
+	"its times go backwards: the stream is damaged", "the histories of some heaps are missing", "the session ended before it did",
 }
 
 // complete reports whether it was seen completely.

@@ -58,10 +58,7 @@ func (list *gaps) add(m Missing) {
 // near returns the stretches that touch [from, to], and the index of the first.
 func (list gaps) near(from, to int64) (at int, all gaps) {
 	at = sort.Search(len(list), func(i int) bool { return list[i].To >= from })
-	end := at
-	for end < len(list) && list[end].From <= to {
-		end++
-	}
+	end := at + sort.Search(len(list)-at, func(i int) bool { return list[at+i].From > to })
 	return at, list[at:end]
 }
 

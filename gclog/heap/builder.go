@@ -24,6 +24,10 @@ func (pauseError) Error() string { return "the stream pauses" }
 // Timeout tells parse.Reader that the stream goes on.
 func (pauseError) Timeout() bool { return true }
 
+// ErrStop is the error of a reader whose content is not needed any more, as when it is too long. Read
+// then makes no Graph of what has come.
+var ErrStop = errors.New("the stream is not read any further")
+
 // A Walk describes the heap walk that a Graph was made of, and what the stream lacks of it.
 type Walk struct {
 	Collection uint32     // number of the collection; 0: it is unknown
@@ -119,7 +123,8 @@ func Read(r io.Reader) (*Graph, error) {
 	return g, err
 }
 
-// read passes the events of a stream to a Builder. It returns none if the stream has no head.
+// read passes the events of a stream to a Builder. It returns none if the stream has no head, or is not
+// needed.
 func read(r io.Reader, counting bool) (*Builder, error) {
 	size := sizeOf(r)
 	x := parse.NewReader(r, Wanted)
@@ -150,8 +155,11 @@ func read(r io.Reader, counting bool) (*Builder, error) {
 				b.Event(e.Time, typed)
 			}
 		}
-		if !errors.Is(x.Err(), ErrPause) {
-			return b, x.Err()
+		switch err := x.Err(); {
+		case errors.Is(err, ErrStop):
+			return nil, err
+		case !errors.Is(err, ErrPause):
+			return b, err
 		}
 		x.Flush()
 	}

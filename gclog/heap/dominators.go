@@ -259,11 +259,28 @@ func dominate(parent []uint32, e *edges) (idom []uint32) {
 		}
 		forest[w].best = semi[w]
 	}
+	// The dominator is the nearest one above the parent, in the tree of dominators, that is no larger than
+	// the semidominator. So that a long list above many vertices is not climbed for each of them, a vertex
+	// knows another one that is far above it: climbing k levels takes some log k steps (Myers: An
+	// Applicative Random-Access Stack, 1983).
+	type climb struct{ far, depth uint32 }
+	climbs := make([]climb, n)
 	idom = parent
 	for w := uint32(1); w < n; w++ {
-		for idom[w] > semi[w] {
-			idom[w] = idom[idom[w]]
+		above := idom[w]
+		for above > semi[w] {
+			if far := climbs[above].far; far > semi[w] {
+				above = far
+			} else {
+				above = idom[above]
+			}
 		}
+		x, far := climbs[above], climbs[climbs[above].far]
+		climbs[w] = climb{above, x.depth + 1}
+		if x.depth-far.depth == far.depth-climbs[far.far].depth {
+			climbs[w].far = far.far
+		}
+		idom[w] = above
 	}
 	return idom[1:]
 }

@@ -211,3 +211,26 @@ func TestNearest(t *testing.T) {
 		t.Error(o)
 	}
 }
+
+// TestDominatorsOfLists: what hangs at the end of a long list and elsewhere too takes no time that
+// grows with the product of both.
+func TestDominatorsOfLists(t *testing.T) {
+	const n = 200_000 // which would take minutes
+	references := make([][]Object, 2*n+1)
+	for i := range n - 1 {
+		references[i] = []Object{Object(i + 1)}
+	}
+	for i := range n {
+		references[n-1] = append(references[n-1], Object(n+i))
+	}
+	references[2*n] = references[n-1]
+	d := makeGraph(references, 0, 2*n).Dominators()
+	for i := range Object(n) {
+		if above := d.Dominator(n + i); above != NoObject {
+			t.Fatalf("object %d has the dominator %d", n+i, above)
+		}
+		if above := d.Dominator(i); above != i-1 && i > 0 {
+			t.Fatalf("object %d of the list has the dominator %d", i, above)
+		}
+	}
+}

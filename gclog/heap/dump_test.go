@@ -282,7 +282,7 @@ func TestRoundTrip(t *testing.T) {
 		written := *info
 		written.Modules = map[uint64]string{g.Types[0].Module: "/app/System.Private.CoreLib.dll"}
 		g.Modules = written.Modules
-		g.Resolve(&Assemblies{})
+		g.Resolve(t.Context(), &Assemblies{})
 		if g.Types[1].Name != "" {
 			g.Types[1].Exact = "Outer<A>+" + g.Types[1].Exact // as with assemblies
 		}

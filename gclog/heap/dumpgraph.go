@@ -49,15 +49,25 @@ const (
 	minNodeLen = 4 + 8 // its offset and its address
 )
 
+// Programs have some 100,000 types, and as many groups of roots at most.
+const (
+	maxDumpTypes = 1 << 22
+	maxPseudos   = 1 << 21
+)
+
 // read reads a graph after the head of its object.
 func (n *nodeGraph) read(r *dumpReader, c class) {
 	n.total = r.i64()
 	root := r.i32()
 	r.part = "the list of types"
 	count := r.count(minTypeLen)
+	if count > maxDumpTypes {
+		r.fail("%s has %d elements; up to %d are read", r.part, count, maxDumpTypes)
+	}
 	n.types = make([]nodeType, 0, r.room(count))
 	for ; count > 0 && r.err == nil; count-- {
 		n.types = append(n.types, nodeType{name: r.text(), size: r.i32(), module: r.text()})
+		r.kept += keptOfType
 	}
 	r.part = "the list of nodes"
 	count = r.count(minNodeLen)
@@ -76,6 +86,7 @@ func (n *nodeGraph) read(r *dumpReader, c class) {
 	offsets := make([]uint32, 0, r.room(count))
 	for len(offsets) < count && r.err == nil {
 		offsets = append(offsets, r.u32())
+		r.kept += keptOfNode
 	}
 	if r.err != nil {
 		return
@@ -177,6 +188,7 @@ func (n *nodeGraph) records(r *dumpReader, offsets []uint32) {
 				return false
 			}
 			targets.add(uint32(child))
+			r.kept += keptOfReference
 		}
 		if r.offset() > start+length {
 			r.fail("the record of node %d exceeds the list", node)
@@ -268,6 +280,9 @@ func (d *dumpFile) graph() (*Graph, error) {
 	g := &Graph{PointerSize: d.pointerSize(), large: map[Object]uint64{}}
 	object := slices.Repeat([]Object{NoObject}, len(n.address)) // by node
 	pseudos := d.takeObjects(g, object)
+	if len(pseudos) > maxPseudos {
+		return nil, &FormatError{Offset: 0, Msg: fmt.Sprintf("the file has more than %d groups of roots", maxPseudos)}
+	}
 	for node, address := range n.address {
 		if address != 0 && object[node] == NoObject {
 			if _, ok := pseudos[uint32(node)]; !ok {
@@ -334,6 +349,7 @@ func (d *dumpFile) takeObjects(g *Graph, object []Object) map[uint32]pseudo {
 		case typ == 0 && n.types[0].name == undefined:
 		case n.isPseudo(node, typ):
 			pseudos[node] = pseudo{n.types[typ].name, slices.Clone(list)}
+			return len(pseudos) <= maxPseudos
 		default:
 			object[node] = Object(objects)
 			n.typ[objects], n.size[objects] = typ, n.size[record]

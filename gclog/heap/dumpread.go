@@ -24,6 +24,9 @@ type dumpReader struct {
 	part string // that is being read, for errors
 	err  error
 
+	kept  int64 // bytes of memory that the graph of what was read will take, about
+	limit int64 // of kept
+
 	counting bool    // the nodes are skipped
 	census   *census // counts the nodes, which are not kept; nil: they are
 
@@ -35,7 +38,7 @@ type dumpReader struct {
 func newDumpReader(src io.Reader) *dumpReader {
 	return &dumpReader{
 		src: src, buf: make([]byte, 0, 1<<16), size: sizeOf(src), part: "the head",
-		classes: map[uint32]class{}, modules: map[uint32]nodeType{},
+		limit: math.MaxInt64, classes: map[uint32]class{}, modules: map[uint32]nodeType{},
 	}
 }
 
@@ -101,8 +104,22 @@ func (r *dumpReader) fill(n int) bool {
 	return true
 }
 
+// What the elements of a file take in memory, about, until there is a Graph.
+const (
+	keptOfType      = 64 // and its names
+	keptOfNode      = 48
+	keptOfReference = 12
+	keptOfPrivate   = 8 // for each byte
+)
+
+// ErrTooLarge reports that a file needs more memory than it may take.
+var ErrTooLarge = errors.New("it needs more memory than it may take")
+
 // more reads at least a byte into the buffer.
 func (r *dumpReader) more() error {
+	if r.kept > r.limit {
+		return ErrTooLarge
+	}
 	n, err := io.ReadAtLeast(r.src, r.buf[len(r.buf):cap(r.buf)], 1)
 	r.buf = r.buf[:len(r.buf)+n]
 	r.off += int64(n)
@@ -201,11 +218,15 @@ func (r *dumpReader) blob(n int) []byte {
 	b := make([]byte, 0, r.room(n))
 	for len(b) < n && r.need(1) {
 		k := min(n-len(b), len(r.buf)-r.pos)
+		r.kept += keptOfPrivate * int64(k)
 		b = append(b, r.buf[r.pos:r.pos+k]...)
 		r.pos += k
 	}
 	return b
 }
+
+// maxText is how long a string may be: dotnet-gcdump's log of a snapshot is the longest.
+const maxText = 16 << 20
 
 // text reads a string; null is "".
 func (r *dumpReader) text() string {
@@ -215,6 +236,9 @@ func (r *dumpReader) text() string {
 		return ""
 	case n < 0:
 		r.fail("a string in %s has the length %d", r.part, n)
+		return ""
+	case n > maxText:
+		r.fail("a string in %s has %d characters; up to %d are read", r.part, n, maxText)
 		return ""
 	case r.size >= 0 && int64(n) > rest:
 		r.cut("a string in %s has %d characters, but only %d bytes follow", r.part, n, rest)
@@ -237,6 +261,7 @@ func (r *dumpReader) text() string {
 		units = append(units, u)
 	}
 	r.units = units
+	r.kept += int64(n)
 	s := make([]byte, 0, n)
 	for i := 0; i < len(units); i++ {
 		c := rune(units[i])
@@ -373,8 +398,15 @@ func (r *dumpReader) skipTagged(tag uint8) bool {
 // generation that the file says, if it does, and the entries of ConditionalWeakTables are roots. The
 // suffixes of dotnet-gcdump, such as "(Bytes > 10K)", are removed from names. The error is a
 // *KindError, a *FormatError, or an error of r.
-func ReadDump(r io.Reader) (*Graph, *DumpInfo, error) {
-	d, err := newDumpReader(r).file()
+func ReadDump(r io.Reader) (*Graph, *DumpInfo, error) { return ReadDumpWithin(r, math.MaxInt64) }
+
+// ReadDumpWithin is ReadDump with a limit: the error is ErrTooLarge if the file would take more than
+// about so many bytes of memory. That is found out while it is read. It is for files whose size is
+// unknown, as that of packed ones.
+func ReadDumpWithin(r io.Reader, memory int64) (*Graph, *DumpInfo, error) {
+	x := newDumpReader(r)
+	x.limit = memory
+	d, err := x.file()
 	if err != nil {
 		return nil, nil, err
 	}

@@ -34,7 +34,7 @@ func TestLiveNames(t *testing.T) {
 			if err := a.AddDir(r.Dir()); err != nil {
 				t.Fatal(err)
 			}
-			found := g.Resolve(&a)
+			found := g.Resolve(t.Context(), &a)
 			if found < len(g.Types)-1 { // one type is made at run time
 				t.Errorf("%d of %d definitions were found", found, len(g.Types))
 			}

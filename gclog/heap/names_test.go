@@ -55,7 +55,7 @@ func TestExactNames(t *testing.T) {
 				t.Fatal(err)
 			}
 			g := readAnew(t, path)
-			found := g.Resolve(&a)
+			found := g.Resolve(t.Context(), &a)
 			want := truthOf(t, path)
 			names, all := map[uint64]string{}, map[string]bool{}
 			for i := range g.Types {

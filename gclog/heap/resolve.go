@@ -1,6 +1,7 @@
 package heap
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -13,7 +14,11 @@ import (
 // metadata of the assemblies. Which of them is which module is decided by the definitions of all its
 // types, never by one that fits best; the paths in Modules only narrow the choice. It returns the
 // number of types whose definition was found.
-func (g *Graph) Resolve(a *Assemblies) int {
+//
+// Reading ends when ctx does, or at a limit, which Assemblies.Notify receives. Names that were not
+// found by then stay as they were.
+func (g *Graph) Resolve(ctx context.Context, a *Assemblies) int {
+	defer a.begin(ctx)()
 	r := a.resolve(g.Types, g.Modules)
 	r.declare(g)
 	return r.found
@@ -21,7 +26,8 @@ func (g *Graph) Resolve(a *Assemblies) int {
 
 // Resolve fills in Exact of types and the paths of modules, as Graph.Resolve does. The latter may be
 // nil.
-func (a *Assemblies) Resolve(types []Type, modules Modules) int {
+func (a *Assemblies) Resolve(ctx context.Context, types []Type, modules Modules) int {
+	defer a.begin(ctx)()
 	return a.resolve(types, modules).found
 }
 
@@ -77,6 +83,9 @@ func (a *Assemblies) resolve(types []Type, modules Modules) *resolver {
 		m.types = append(m.types, i)
 	}
 	a.each(r.paths, r.match)
+	if a.reading.stopped() != nil {
+		return r // what was not read might fit as well
+	}
 	for id, m := range r.modules {
 		if m.id != "" && !m.several {
 			if modules != nil && m.name == "" {
@@ -95,6 +104,9 @@ func (r *resolver) match(s source, x *ecma335.Assembly) error {
 		return err
 	}
 	for _, m := range r.modules {
+		if err := r.assemblies.reading.stopped(); err != nil {
+			return err
+		}
 		if m.id == id || m.name != "" && !strings.EqualFold(m.name, s.base()) || !r.fits(m, x) {
 			continue
 		}

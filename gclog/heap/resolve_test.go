@@ -76,13 +76,13 @@ func TestResolve(t *testing.T) {
 		}
 		a := Assemblies{FollowModules: name == "the module's path"}
 		a.Add(x.add...)
-		a.Resolve(types, x.modules)
+		a.Resolve(t.Context(), types, x.modules)
 		if got := exactNames(types); got != x.want {
 			t.Errorf("%s: %q", name, got)
 		}
 		// The module of types that were found is known then.
 		modules := Modules{}
-		if n := a.Resolve(tinyTypes(), modules); x.modules == nil && name != "another type" && (n > 0) != (modules[7] == path) {
+		if n := a.Resolve(t.Context(), tinyTypes(), modules); x.modules == nil && name != "another type" && (n > 0) != (modules[7] == path) {
 			t.Errorf("%s: %d types, of the modules %v", name, n, modules)
 		}
 	}
@@ -92,14 +92,14 @@ func TestResolve(t *testing.T) {
 	if err := a.AddDir(dir); err != nil {
 		t.Fatal(err)
 	}
-	if n := a.Resolve(types, nil); n != 0 || types[0].Exact != "Deeper[]" {
+	if n := a.Resolve(t.Context(), types, nil); n != 0 || types[0].Exact != "Deeper[]" {
 		t.Error(n, types[0].Exact)
 	}
-	if n := a.Resolve(types, map[uint64]string{7: "tiny.dll"}); n != 1 || types[0].Exact != "N.Plain+Deep+Deeper[]" {
+	if n := a.Resolve(t.Context(), types, map[uint64]string{7: "tiny.dll"}); n != 1 || types[0].Exact != "N.Plain+Deep+Deeper[]" {
 		t.Error(n, types[0].Exact)
 	}
 	// What is known stays.
-	if n := new(Assemblies).Resolve(types, nil); n != 0 || types[0].Exact != "N.Plain+Deep+Deeper[]" {
+	if n := new(Assemblies).Resolve(t.Context(), types, nil); n != 0 || types[0].Exact != "N.Plain+Deep+Deeper[]" {
 		t.Error(n, types[0].Exact)
 	}
 }
@@ -128,7 +128,7 @@ func TestResolveAmbiguous(t *testing.T) {
 	types := tinyTypes()
 	var a Assemblies
 	a.Add(path, second)
-	if n := a.Resolve(types, nil); n != 0 || exactNames(types) != unknown {
+	if n := a.Resolve(t.Context(), types, nil); n != 0 || exactNames(types) != unknown {
 		t.Error(n, exactNames(types))
 	}
 }
@@ -145,7 +145,7 @@ func TestDeclaring(t *testing.T) {
 	}}
 	var a Assemblies
 	a.Add(path)
-	g.Resolve(&a)
+	g.Resolve(t.Context(), &a)
 	want := []string{"", "N.Plain", "", "N.Plain", "N.Plain", ""}
 	for i := range g.Statics {
 		if g.Statics[i].Declaring != want[i] {

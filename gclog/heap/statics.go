@@ -1,6 +1,7 @@
 package heap
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -12,7 +13,7 @@ import (
 // the sequences of the fields in the assemblies; alignment.go has the search.
 
 // maxCandidates limits the memory for fields of the same name: there are thousands in real programs.
-const maxCandidates = 1 << 22
+const maxCandidates = 1 << 20
 
 // declare fills in the classes that declare static fields, where only one is possible.
 func (r *resolver) declare(g *Graph) {
@@ -35,7 +36,7 @@ func (r *resolver) declare(g *Graph) {
 		}
 		names := map[uint32]string{}
 		for f, err := range m.Statics() {
-			if err != nil {
+			if err := cmp.Or(err, r.assemblies.reading.stopped()); err != nil {
 				return err
 			}
 			for _, at := range byName[f.Name] {
@@ -57,8 +58,8 @@ func (r *resolver) declare(g *Graph) {
 		owners = append(owners, names)
 		return nil
 	})
-	if len(x.candidates) == maxCandidates {
-		return
+	if len(x.candidates) == maxCandidates || r.assemblies.reading.stopped() != nil {
+		return // with all of them, others might be certain
 	}
 	for _, c := range x.certain() {
 		g.Statics[c.at].Declaring = owners[c.assembly][c.owner]

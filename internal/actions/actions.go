@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/internal/rules"
+	"github.com/gclog/gclog/internal/shares"
 )
 
 // A Call is what an action learns about a firing. It is plain data.
@@ -18,6 +19,7 @@ type Call struct {
 	Time    time.Time
 	Text    string // what happened, for people
 	PID     int64
+	UserID  string // of the process; "": unknown
 	Process string
 	Service string
 	Host    string
@@ -27,7 +29,7 @@ type Call struct {
 // NewCall returns the call for a firing on a host.
 func NewCall(f *rules.Firing, host string) *Call {
 	p := f.Process
-	return &Call{Rule: f.Rule.Name, Time: f.Time, Text: f.Text(), PID: p.ID, Process: p.Name, Service: p.Service, Host: host, Record: f.Record()}
+	return &Call{Rule: f.Rule.Name, Time: f.Time, Text: f.Text(), PID: p.ID, UserID: p.UserID, Process: p.Name, Service: p.Service, Host: host, Record: f.Record()}
 }
 
 // An Action is what is done about a firing.
@@ -36,19 +38,28 @@ type Action interface {
 	Do(ctx context.Context, c *Call) error
 }
 
-// maxWaiting is how many calls wait for an action. Each has at most some 100 KB.
+// maxWaiting is how many calls wait for an action. Each has at most some 100 KB. Those about processes
+// of one user are at most three quarters of them.
 const maxWaiting = 100
 
 // A Worker does one action for one call after the other.
 type Worker struct {
 	action Action
 	failed func(*Call, error)
-	queue  chan *Call
+	queue  chan waiting
+	room   *shares.Room // of calls in the queue
 	stop   context.CancelFunc
 	done   chan struct{}
 	counts struct{ done, failed, dropped atomic.Int64 }
-	mu     sync.Mutex
-	closed bool // nothing more can be offered
+	last   atomic.Pointer[string] // why the last call that has failed has
+	mu     sync.Mutex             // of room and closed
+	closed bool                   // nothing more can be offered
+}
+
+// A waiting call has a place in the queue.
+type waiting struct {
+	*Call
+	place *shares.Share
 }
 
 // Counts are how often an action was done, has failed, and was left out because too many calls were
@@ -58,16 +69,22 @@ type Counts struct{ Done, Failed, Dropped int64 }
 // Start starts a worker. failed receives what could not be done.
 func Start(a Action, failed func(*Call, error)) *Worker {
 	ctx, stop := context.WithCancel(context.Background())
-	w := &Worker{action: a, failed: failed, queue: make(chan *Call, maxWaiting), stop: stop, done: make(chan struct{})}
+	w := &Worker{action: a, failed: failed, queue: make(chan waiting, maxWaiting), room: shares.NewRoom(maxWaiting), stop: stop, done: make(chan struct{})}
 	go w.work(ctx)
 	return w
 }
 
 func (w *Worker) work(ctx context.Context) {
 	defer close(w.done)
-	for c := range w.queue {
+	for x := range w.queue {
+		w.mu.Lock()
+		x.place.Give(1)
+		w.mu.Unlock()
+		c := x.Call
 		if err := w.action.Do(ctx, c); err != nil {
 			w.counts.failed.Add(1)
+			text := err.Error()
+			w.last.Store(&text)
 			w.failed(c, err)
 		} else {
 			w.counts.done.Add(1)
@@ -80,12 +97,9 @@ func (w *Worker) work(ctx context.Context) {
 func (w *Worker) Offer(c *Call) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.closed {
-		select {
-		case w.queue <- c:
-			return true
-		default:
-		}
+	if place := w.room.Of(c.UserID); !w.closed && place.Take(1) {
+		w.queue <- waiting{c, place} // there is room for all who have a place
+		return true
 	}
 	w.counts.dropped.Add(1)
 	return false
@@ -96,26 +110,36 @@ func (w *Worker) Counts() Counts {
 	return Counts{w.counts.done.Load(), w.counts.failed.Load(), w.counts.dropped.Load()}
 }
 
-// endTime is how long an action may take to end when there is no time left: a command is killed, and
-// what it has started may keep its output open for some time. A command that waits for a disk cannot
-// even be killed.
-const endTime = 3 * time.Second
+// LastError returns why the last call that has failed has, "" if none has.
+func (w *Worker) LastError() string {
+	if text := w.last.Load(); text != nil {
+		return *text
+	}
+	return ""
+}
 
-// Close ends the worker. What is waiting is still done until ctx is done; what is not done by then
-// fails. An action that does not end then is left.
-func (w *Worker) Close(ctx context.Context) {
+// Close ends the worker. What is waiting is still done within a time; what is not done by then fails,
+// and the action that is in progress is stopped. Close reports whether it has ended when ctx is done;
+// otherwise it is left.
+func (w *Worker) Close(ctx context.Context, within time.Duration) (ended bool) {
 	w.mu.Lock()
 	w.closed = true
 	close(w.queue)
 	w.mu.Unlock()
+	defer w.stop()
+	enough := time.NewTimer(within)
+	defer enough.Stop()
 	select {
 	case <-w.done:
+		return true
+	case <-enough.C:
 	case <-ctx.Done():
-		w.stop()
-		select {
-		case <-w.done:
-		case <-time.After(endTime):
-		}
 	}
 	w.stop()
+	select {
+	case <-w.done:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }

@@ -14,6 +14,7 @@ import (
 	"log"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -24,10 +25,16 @@ import (
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/command"
 	"github.com/gclog/gclog/internal/rules"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if code, isSupervisor := command.Supervise(os.Args); isSupervisor {
+		os.Exit(code)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 func call() *Call {
 	return &Call{
@@ -80,31 +87,35 @@ func (a *stuckAction) Do(ctx context.Context, c *Call) error {
 // counted. At the end, what cannot be done in time fails.
 func TestWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		const most = maxWaiting * 3 / 4 // of one user
 		a := &stuckAction{make(chan *Call, 2*maxWaiting), make(chan struct{})}
 		failed := 0
 		w := Start(a, func(*Call, error) { failed++ })
 		w.Offer(call())
 		<-a.began
-		for range maxWaiting + 5 {
+		for range most + 5 {
 			w.Offer(call())
 		}
+		other := call() // of another user, who has a share
+		other.UserID = "1000"
+		w.Offer(other)
 		a.release <- struct{}{}
 		<-a.began
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
 		began := time.Now()
-		w.Close(ctx)
-		if took := time.Since(began); took != time.Second {
-			t.Errorf("it ended after %v", took)
+		ended := w.Close(ctx, time.Second)
+		if took := time.Since(began); took != time.Second || !ended {
+			t.Errorf("it ended after %v: %v", took, ended)
 		}
-		if got := w.Counts(); got != (Counts{1, maxWaiting, 5}) || failed != maxWaiting {
+		if got := w.Counts(); got != (Counts{1, most + 1, 5}) || failed != most+1 {
 			t.Errorf("%+v, %d failed", got, failed)
 		}
 		w = Start(a, func(_ *Call, err error) { t.Error(err) })
 		w.Offer(call())
 		<-a.began
 		go func() { a.release <- struct{}{} }()
-		if w.Close(context.Background()); w.Offer(call()) || w.Counts() != (Counts{Done: 1, Dropped: 1}) {
+		if w.Close(context.Background(), time.Hour); w.Offer(call()) || w.Counts() != (Counts{Done: 1, Dropped: 1}) {
 			t.Errorf("%+v", w.Counts())
 		}
 	})
@@ -117,12 +128,12 @@ func TestWorkerLeaves(t *testing.T) {
 		w := Start(deaf{a}, func(*Call, error) {})
 		w.Offer(call())
 		<-a.began
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
 		began := time.Now()
-		w.Close(ctx)
-		if took := time.Since(began); took != time.Second+endTime {
-			t.Errorf("it ended after %v", took)
+		ended := w.Close(ctx, time.Second)
+		if took := time.Since(began); took != 3*time.Second || ended {
+			t.Errorf("it ended after %v: %v", took, ended)
 		}
 		close(a.release)
 	})
@@ -313,5 +324,18 @@ func TestExec(t *testing.T) {
 	e.Args, e.Timeout = []string{"sleep", "60"}, 50*time.Millisecond
 	if err := e.Do(t.Context(), call()); err == nil || err.Error() != "sleep: it did not end in time, and was killed" {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestExecUnended: when too many runs of a command could not be ended, it is not started.
+func TestExecUnended(t *testing.T) {
+	e := &Exec{Args: []string{"true"}, Timeout: time.Minute, Say: func(*Call, string) {}}
+	e.unended.Store(maxUnended)
+	if err := e.Do(t.Context(), call()); err == nil || err.Error() != "true: not started: 3 earlier ones could not be ended, and are still running" {
+		t.Errorf("%v", err)
+	}
+	e.unended.Add(-1)
+	if err := e.Do(t.Context(), call()); err != nil {
+		t.Error(err)
 	}
 }

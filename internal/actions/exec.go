@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/gclog/gclog/formats"
-	"github.com/gclog/gclog/internal/cause"
 	"github.com/gclog/gclog/internal/command"
 )
 
@@ -21,10 +20,18 @@ type Exec struct {
 	As      *formats.Account // user that it runs as; nil: gclog's own
 	Timeout time.Duration
 	Say     func(*Call, string) // receives the lines that it prints
+
+	unended atomic.Int64 // runs that could not be ended
 }
+
+// maxUnended is how many runs that could not be ended may be left. Each has a process of some 5 MB.
+const maxUnended = 3
 
 // Do implements Action.
 func (e *Exec) Do(ctx context.Context, c *Call) error {
+	if n := e.unended.Load(); n >= maxUnended {
+		return fmt.Errorf("%s: not started: %d earlier ones could not be ended, and are still running", e.Args[0], n)
+	}
 	ctx, cancel := context.WithTimeout(ctx, e.Timeout)
 	defer cancel()
 	x := command.Command{
@@ -35,10 +42,14 @@ func (e *Exec) Do(ctx context.Context, c *Call) error {
 	if err == nil {
 		return nil
 	}
-	if search, ok := errors.AsType[*exec.Error](err); ok { // whose text has the command again
-		err = search.Err
+	if running, ok := errors.AsType[*command.UnendedError](err); ok {
+		e.unended.Add(1)
+		go func() {
+			<-running.Ended
+			e.unended.Add(-1)
+		}()
 	}
-	return fmt.Errorf("%s: %w", e.Args[0], cause.Of(err))
+	return fmt.Errorf("%s: %w", e.Args[0], err)
 }
 
 // environ describes the call. Names and texts are from the process that it is about, so commands must

@@ -10,15 +10,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
 	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/internal/post"
 )
 
 // A Webhook posts a JSON object to a URL:
@@ -29,12 +28,11 @@ import (
 // X-Gclog-Delivery is the same for all attempts for one call. It follows no redirects: a URL that was
 // configured for records is not a promise of another one.
 type Webhook struct {
-	URL     string
-	Secret  string // "": none
-	Timeout time.Duration
-	Agent   string // User-Agent
+	URL    string
+	Secret string // "": none
+	Agent  string // User-Agent
 
-	client http.Client
+	client *post.Client
 }
 
 const (
@@ -43,15 +41,11 @@ const (
 	retryFor   = 5 * time.Minute
 	retryFirst = time.Second
 	retryMost  = time.Minute
-	// maxAnswer is how much of an answer is read.
-	maxAnswer = 64 << 10
 )
 
-// NewWebhook returns a Webhook.
+// NewWebhook returns a Webhook of which each attempt has a time limit.
 func NewWebhook(to, secret string, timeout time.Duration, agent string) *Webhook {
-	return &Webhook{URL: to, Secret: secret, Timeout: timeout, Agent: agent, client: http.Client{
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
+	return &Webhook{URL: to, Secret: secret, Agent: agent, client: post.New(nil, timeout)}
 }
 
 // Do implements Action. It tries again after errors that may pass: of the network, 429, and 5xx.
@@ -64,24 +58,19 @@ func (w *Webhook) Do(ctx context.Context, c *Call) error {
 	wait.InitialInterval, wait.MaxInterval = retryFirst, retryMost
 	var last error
 	_, err = backoff.Retry(ctx, func() (struct{}, error) {
-		last = w.post(ctx, body)
-		return struct{}{}, last
+		err := w.post(ctx, body)
+		if last == nil || ctx.Err() == nil { // what the end of gclog has cut off says nothing about the server
+			last = err
+		}
+		return struct{}{}, err
 	}, backoff.WithBackOff(wait), backoff.WithMaxElapsedTime(retryFor))
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, context.Canceled):
-		return fmt.Errorf("%s: not delivered before gclog ended: %w", w.address(), reason(last))
+		return fmt.Errorf("%s: not delivered before gclog ended: %w", w.address(), last)
 	}
-	return fmt.Errorf("%s: %w", w.address(), reason(err))
-}
-
-// reason returns an error without the URL of the request, which may be secret.
-func reason(err error) error {
-	if e, ok := errors.AsType[*url.Error](err); ok {
-		return e.Err
-	}
-	return err
+	return fmt.Errorf("%s: %w", w.address(), err)
 }
 
 // address returns the URL without what may be secret.
@@ -94,12 +83,12 @@ func (w *Webhook) address() string {
 }
 
 // elsewhere names where an answer redirects to, without what may be the same secret.
-func elsewhere(answer *http.Response) string {
-	to, err := answer.Location()
-	if err != nil {
+func elsewhere(answer *post.Answer) string {
+	to := answer.Redirect()
+	if to == nil {
 		return "an address that is none"
 	}
-	return quoted(to.Scheme + "://" + to.Host)
+	return strconv.Quote(post.Line([]byte(to.Scheme + "://" + to.Host)))
 }
 
 func (c *Call) body() ([]byte, error) {
@@ -133,8 +122,6 @@ func (c *Call) body() ([]byte, error) {
 
 // post makes one attempt.
 func (w *Webhook) post(ctx context.Context, body []byte) error {
-	ctx, cancel := context.WithTimeout(ctx, w.Timeout)
-	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, w.URL, bytes.NewReader(body))
 	if err != nil {
 		return backoff.Permanent(err)
@@ -148,27 +135,25 @@ func (w *Webhook) post(ctx context.Context, body []byte) error {
 		mac.Write(body)
 		r.Header.Set("X-Gclog-Signature", "sha256="+hex.EncodeToString(mac.Sum(nil)))
 	}
-	answer, err := w.client.Do(r)
+	answer, err := w.client.Send(r)
 	if err != nil {
 		if isCertificate(err) {
 			return backoff.Permanent(err)
 		}
 		return err
 	}
-	defer answer.Body.Close()
-	_, _ = io.CopyN(io.Discard, answer.Body, maxAnswer) // so that the connection can be used again
-	switch code := answer.StatusCode; {
-	case code < 300:
+	switch {
+	case answer.Accepted():
 		return nil
-	case code < 400:
-		return backoff.Permanent(fmt.Errorf("it answered %s to %s, which gclog does not follow: set url to the address that it has now", status(code), elsewhere(answer)))
-	case code == http.StatusTooManyRequests || code >= 500:
-		if after, ok := retryAfter(answer.Header.Get("Retry-After"), time.Now()); ok {
-			return fmt.Errorf("it answered %s: %w", status(code), backoff.RetryAfter(int(after.Seconds())))
+	case answer.Code/100 == 3:
+		return backoff.Permanent(fmt.Errorf("it answered %s to %s, which gclog does not follow: set url to the address that it has now", answer.Status(), elsewhere(answer)))
+	case answer.Code == http.StatusTooManyRequests || answer.Code >= 500:
+		if after, ok := answer.RetryAfter(retryMost); ok {
+			return fmt.Errorf("it answered %s: %w", answer.Status(), backoff.RetryAfter(int(max(after, retryFirst).Seconds())))
 		}
-		return fmt.Errorf("it answered %s", status(code))
+		return fmt.Errorf("it answered %s", answer.Status())
 	}
-	return backoff.Permanent(fmt.Errorf("it answered %s", status(answer.StatusCode)))
+	return backoff.Permanent(fmt.Errorf("it answered %s", answer.Status()))
 }
 
 func isCertificate(err error) bool {
@@ -176,26 +161,4 @@ func isCertificate(err error) bool {
 	_, invalid := errors.AsType[x509.CertificateInvalidError](err)
 	_, name := errors.AsType[x509.HostnameError](err)
 	return authority || invalid || name
-}
-
-// status returns what a status code means. The text that a server sends with it may be anything.
-func status(code int) string { return strings.TrimSpace(fmt.Sprint(code, " ", http.StatusText(code))) }
-
-// retryAfter returns what the header of that name asks for, at least retryFirst and at most retryMost.
-func retryAfter(header string, now time.Time) (time.Duration, bool) {
-	wait := time.Duration(0)
-	if seconds, err := strconv.Atoi(header); err == nil {
-		wait = time.Duration(min(seconds, int(retryMost/time.Second))) * time.Second
-	} else if at, err := http.ParseTime(header); err == nil {
-		wait = at.Sub(now)
-	} else {
-		return 0, false
-	}
-	return min(max(retryFirst, wait), retryMost), true
-}
-
-// quoted formats text of another program for a message.
-func quoted(s string) string {
-	const most = 200
-	return strconv.QuoteToASCII(s[:min(len(s), most)])
 }

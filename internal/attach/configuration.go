@@ -16,7 +16,7 @@ import (
 // runtimeconfig.json next to its program. old means that the runtime does not know the requests of
 // .NET 5 and later.
 func Configuration(ctx context.Context, t *session.Target, p *gclog.Process, old bool) *gcsettings.Configuration {
-	c := configuration(t, environment(ctx, t, !old), p)
+	c := configuration(ctx, t, environment(ctx, t, !old), p)
 	if old && c.Major == 0 {
 		c.Major = 3
 	}
@@ -47,9 +47,9 @@ func memoryOf(meminfo string, used, limit uint64) (m gcsettings.Memory) {
 	return m
 }
 
-func configuration(t *session.Target, env map[string]string, p *gclog.Process) *gcsettings.Configuration {
+func configuration(ctx context.Context, t *session.Target, env map[string]string, p *gclog.Process) *gcsettings.Configuration {
 	c := &gcsettings.Configuration{
-		Variables: gcsettings.Variables(env), Config: runtimeConfig(t),
+		Variables: gcsettings.Variables(env), Config: runtimeConfig(ctx, t),
 		NativeAOT: p.Flavor == gclog.FlavorNativeAOT, Windows: p.OS == "Windows",
 	}
 	version := p.RuntimeVersion
@@ -69,7 +69,7 @@ const maxConfig = 256 << 10
 const maxPrograms = 3
 
 // runtimeConfig reads the configuration next to the program; nil if there is none.
-func runtimeConfig(t *session.Target) *gcsettings.Config {
+func runtimeConfig(ctx context.Context, t *session.Target) *gcsettings.Config {
 	var candidates []string
 	for _, arg := range t.Process.CommandLine {
 		if base, ok := strings.CutSuffix(arg, ".dll"); ok && filepath.IsAbs(arg) && len(candidates) < maxPrograms {
@@ -80,7 +80,7 @@ func runtimeConfig(t *session.Target) *gcsettings.Config {
 		candidates = append(candidates, t.Executable+".runtimeconfig.json")
 	}
 	for _, path := range candidates {
-		b, err := t.ReadFile(path, maxConfig)
+		b, err := t.ReadFile(ctx, path, maxConfig)
 		if err != nil {
 			continue
 		}
@@ -93,8 +93,8 @@ func runtimeConfig(t *session.Target) *gcsettings.Config {
 
 // settingsByConfiguration fills in settings that are still unknown from the process's
 // configuration.
-func settingsByConfiguration(t *session.Target, env map[string]string, p *gclog.Process) {
-	c := configuration(t, env, p)
+func settingsByConfiguration(ctx context.Context, t *session.Target, env map[string]string, p *gclog.Process) {
+	c := configuration(ctx, t, env, p)
 	if p.RuntimeVersion == "" && c.Config != nil {
 		p.RuntimeVersion = c.Config.Version
 	}

@@ -68,6 +68,12 @@ func ask(ctx context.Context, t *session.Target) (gclog.Process, *session.Proces
 		User: t.User, Started: t.Started, StartKey: t.StartKey, ContainerID: t.ContainerID,
 		GCLibrary: t.GCLibrary(), Flavor: flavors[t.Runtime()],
 	}
+	if t.UID >= 0 {
+		p.UserID = strconv.Itoa(t.UID)
+		if answers := t.Principal(); answers != t.UID {
+			p.PrincipalID = strconv.Itoa(answers)
+		}
+	}
 	info, err := t.ProcessInfo(ctx)
 	if err == nil {
 		p.Cookie, p.RuntimeVersion, p.EntryAssembly = info.Cookie, info.Version, info.EntryAssembly
@@ -93,7 +99,7 @@ func settingsFromOutside(ctx context.Context, t *session.Target, info *session.P
 			p.Server = gclog.KnownBool(n > 0)
 		}
 	}
-	settingsByConfiguration(t, env, p)
+	settingsByConfiguration(ctx, t, env, p)
 }
 
 // programName returns the name that people know a process by: the program, not the host that runs

@@ -73,7 +73,7 @@ func TestFlight(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				target := onStage(t, fakeruntime.Config{Version: "8.0.1"}, c.play)
-				recorder := flight.NewMemory(16 << 20).NewRecorder(5 * time.Second)
+				recorder := flight.NewMemory(16<<20).NewRecorder("", 5*time.Second)
 				defer recorder.Close()
 				s, err := Open(t.Context(), target, SessionOptions{Config: configOf(t, "light"), Warn: func(s string) { t.Error(s) }, Flight: recorder})
 				if err != nil {

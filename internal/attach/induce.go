@@ -78,7 +78,9 @@ func Induce(ctx context.Context, t *session.Target, o InduceOptions) (_ *Induced
 		return nil, err
 	}
 	defer unshare()
-	w, err := openWitness(ctx, t.StartTracing, o.Sequence)
+	patient := *t
+	patient.Timeout = o.patience()
+	w, err := openWitness(ctx, patient.StartTracing, o.Sequence)
 	if err != nil {
 		return nil, err
 	}

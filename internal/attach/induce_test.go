@@ -290,6 +290,19 @@ func TestInduce(t *testing.T) {
 	}
 }
 
+// TestInducePatient: a program that gets no processor for a while has as long as the caller says.
+func TestInducePatient(t *testing.T) {
+	const slow = 4 * session.DefaultTimeout
+	synctest.Test(t, func(t *testing.T) {
+		answers := make(chan struct{})
+		time.AfterFunc(slow, func() { close(answers) })
+		r := onRequest(t, fakeruntime.Config{Meet: meet(1, func() fakeruntime.Fault { return fakeruntime.Fault{Wait: answers} })}, on("begin 1", func(x *stage) { x.induce(1) }))
+		if got, err := Induce(t.Context(), r.target, InduceOptions{Timeout: 2 * slow}); err != nil || got.Number != 1 {
+			t.Errorf("%+v, %v", got, err)
+		}
+	})
+}
+
 // TestInduceFails: if a runtime does not do what it is asked for, Induce gives up in time and
 // reports the reason.
 func TestInduceFails(t *testing.T) {

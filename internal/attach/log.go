@@ -39,6 +39,7 @@ type Log struct {
 	tallied int64         // time of the last summary
 	last    uint32        // the highest number of a collection that was written
 	reached int64         // ticks of the latest record
+	parts   []uint32      // collections of which the latest records are parts: a session ended before they did
 	missing uint64        // records that the queue had no room for
 	session *Session      // the session that is being written; nil if none is
 	skipped gclog.Missing // records of the session that there was no time to write
@@ -146,6 +147,7 @@ func (l *Log) Write(s *Session, known *gclog.Process, started func(*gclog.Proces
 	defects.contain(func() { l.pass(func(to formats.Observer) { to.End(&end) }) })
 	l.endTaps()
 	s.o.Progress.Output.Store(l.set.Bytes())
+	l.publishUnwritten(s.o.Progress)
 	s.watch.Close()
 	return end, errors.Join(s.failure(end.Reason), s.tee.close(), errors.Join(defects...))
 }
@@ -252,14 +254,24 @@ func (l *Log) write(s *Session, it *item) {
 		}
 	case itemGC:
 		l.last = max(l.last, it.details.Number)
+		l.notePart(&it.details)
 		s.o.Progress.Last.Store(time.Now().UnixNano())
 	}
 	it.observe(&l.tally)
 	l.reached = max(l.reached, it.ticks())
 	l.pass(it.deliver)
 	s.o.Progress.Output.Store(l.set.Bytes())
+	l.publishUnwritten(s.o.Progress)
 	if l.set.Broken() {
 		s.Ask() // nobody reads the pipe any more
+	}
+}
+
+// notePart remembers of which collections a part was written: the next session may see their end.
+func (l *Log) notePart(d *gclog.GCDetails) {
+	l.parts = slices.DeleteFunc(l.parts, func(n uint32) bool { return n == d.Number })
+	if d.HasNumber && d.Flaws&gclog.FlawCutOff != 0 && len(l.parts) < partialMost {
+		l.parts = append(l.parts, d.Number)
 	}
 }
 
@@ -288,6 +300,8 @@ func (f *follower) isNew(it *item) bool {
 	switch {
 	case d == nil || !d.HasNumber:
 		return it.ticks() > f.reached
+	case slices.Contains(f.l.parts, d.Number): // its pauses until then were written with the part
+		return it.kind == itemGC || it.ticks() > f.reached
 	case f.found:
 		return d.Number >= f.first
 	case d.Number <= f.base || slices.Contains(f.partial, d.Number):
@@ -384,6 +398,18 @@ func (l *Log) publishOutputs(s *Session) {
 	s.o.Progress.Outputs.Store(&paths)
 }
 
+// publishUnwritten publishes in Progress what the outputs lack.
+func (l *Log) publishUnwritten(to *Progress) {
+	if !l.set.Failing() {
+		if to.Unwritten.Load() != nil {
+			to.Unwritten.Store(nil)
+		}
+		return
+	}
+	lack := l.set.Unwritten()
+	to.Unwritten.Store(&lack)
+}
+
 // Summarize writes a summary of the time since the last one, or since the session started.
 func (l *Log) Summarize() { l.summarize(l.tallied == 0) }
 
@@ -437,7 +463,20 @@ func (l *Log) Err() error {
 	return err
 }
 
-// Close closes the outputs.
+// Flush tries again to write the gaps for what could not be written, and returns what is still in
+// none.
+func (l *Log) Flush() []output.Unwritten {
+	if l.set == nil {
+		return nil
+	}
+	l.set.Flush()
+	if l.session != nil {
+		l.publishUnwritten(l.session.o.Progress)
+	}
+	return l.set.Unwritten()
+}
+
+// Close closes the outputs. Its error includes what is in no gap there: see output.LackError.
 func (l *Log) Close() error {
 	if l.set == nil {
 		return nil

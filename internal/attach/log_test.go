@@ -101,6 +101,42 @@ func TestFollower(t *testing.T) {
 	}
 }
 
+// TestFollowerParts: of a collection that was in progress when a session ended, the next one writes
+// what it sees: its end, or all of it.
+func TestFollowerParts(t *testing.T) {
+	for name, c := range map[string]struct {
+		items []*item
+		want  string
+	}{
+		"its end":              {[]*item{collection(itemPause, 9, gclog.FlawNoStart), collection(itemGC, 9, gclog.FlawNoStart), collection(itemGC, 11, 0)}, "9 11"},
+		"once":                 {[]*item{collection(itemGC, 9, gclog.FlawNoStart), collection(itemGC, 9, gclog.FlawNoStart)}, "9"},
+		"all of it":            {[]*item{collection(itemGC, 11, 0), collection(itemGC, 9, 0), collection(itemGC, 10, 0)}, "11 9"},
+		"it is still going on": {[]*item{collection(itemGC, 9, gclog.FlawNoStart|gclog.FlawNoEnd|gclog.FlawCutOff), collection(itemGC, 9, gclog.FlawNoStart)}, "9 9"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			l, s := newTestLog(t, &out)
+			l.session = s
+			l.write(s, collection(itemGC, 9, gclog.FlawNoEnd|gclog.FlawCutOff))
+			l.write(s, collection(itemGC, 10, 0))
+			before := len(linesOf(t, out.Bytes()))
+			news := &follower{l: l, s: s, base: l.last, reached: l.reached}
+			for _, it := range c.items {
+				if news.isNew(it) {
+					l.write(s, it)
+				}
+			}
+			var written []string
+			for _, line := range linesOf(t, out.Bytes())[before:] {
+				written = append(written, line.String())
+			}
+			if got := strings.Join(written, " "); got != c.want {
+				t.Errorf("told %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
 // TestFollowerMany: only the first 64 collections without a start are remembered: if events are
 // lost all the time there may be any number.
 func TestFollowerMany(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/flight"
+	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/session"
 )
@@ -80,6 +81,8 @@ type Progress struct {
 	Outputs atomic.Pointer[[]string]
 	Last    atomic.Int64 // when the latest record arrived, in nanoseconds of Unix time; 0: none yet
 	Full    atomic.Pointer[FullGC]
+	// Unwritten is what the outputs lack that have no gap for it so far; nil: nothing.
+	Unwritten atomic.Pointer[[]output.Unwritten]
 }
 
 // A FullGC is what matters of a full collection for the next one.

@@ -243,7 +243,7 @@ func TestFacts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				target := onStage(t, c.runtime, func(*stage) { t.Error("a session has begun") })
-				c.process.PID, c.process.StartKey = target.PID, target.StartKey
+				c.process.PID, c.process.StartKey, c.process.UID = target.PID, target.StartKey, 1001
 				c.process.Started = time.Now().Add(-time.Hour)
 				target.Process = c.process
 				p, err := Facts(t.Context(), target)
@@ -254,6 +254,7 @@ func TestFacts(t *testing.T) {
 					t.Errorf("its cookie is %q", p.Cookie)
 				}
 				want := c.want
+				want.UserID = "1001"
 				want.Flavor = gclog.FlavorNativeAOT // a process without the library of a runtime
 				want.ID, want.StartKey, want.Started, want.Cookie = int64(target.PID), target.StartKey, target.Started, p.Cookie
 				if !reflect.DeepEqual(p, want) {

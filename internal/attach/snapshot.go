@@ -19,6 +19,7 @@ import (
 // SnapshotOptions configures Snapshot.
 type SnapshotOptions struct {
 	BufferMB uint32        // in the target: see SnapshotPlan
+	Most     uint64        // bytes of the recording; one that is longer is refused: SnapshotPlan.StreamLimit
 	Timeout  time.Duration // for the answer of the runtime, which from .NET 8 on comes after the walk
 	// WaitBackground is how long a background collection is waited for. While one is running, the
 	// runtime walks its heap at each collection.
@@ -27,13 +28,24 @@ type SnapshotOptions struct {
 	// ErrBackground.
 	DuringBackground bool
 	StackNames       bool // ask for the names of the methods that hold objects on the stack, which takes longer
-	// Spool receives the recording. It is closed as soon as that ends, perhaps more than once. If it has
-	// a method Flush, that is called when everything about the walk has been written.
-	Spool    io.WriteCloser
+	// Patience is how long the end of the walk is waited for when ctx is done; 0: as long as it takes.
+	// Then the connection is closed, which ends the session but not the walk.
+	Patience time.Duration
+	// Spool receives the recording. If it has a method Flush, that is called when everything about the
+	// walk has been written.
+	Spool    Spool
 	Progress *SnapshotProgress
 	// Held is called when the target is held, and the function that it returns when it no longer is;
 	// nil: none.
 	Held func(context.Context) (release func())
+}
+
+// A Spool is where the recording of a snapshot goes, an *io.PipeWriter for example.
+type Spool interface {
+	io.Writer
+	// CloseWithError is called when the recording ends, perhaps more than once: the first call counts.
+	// With an error there is no snapshot, and nobody needs what was written.
+	CloseWithError(err error) error
 }
 
 // SnapshotProgress is updated while a snapshot is taken.
@@ -92,6 +104,13 @@ var ErrNoWalk = errors.New("the runtime has sent no heap walk")
 // ErrBackground reports that a background collection was running all the time.
 var ErrBackground = errors.New("a background collection was running all the time")
 
+// A TooLongError reports that a process has sent more than the walk of its heap can take.
+type TooLongError struct{ Most uint64 }
+
+func (e *TooLongError) Error() string {
+	return fmt.Sprintf("the process has sent more than the %d bytes that its heap walk can take", e.Most)
+}
+
 // TakeSnapshot has a runtime collect and walk its heap, and writes the recording of that to the
 // spool. docs/heap.md describes the procedure.
 //
@@ -99,9 +118,10 @@ var ErrBackground = errors.New("a background collection was running all the time
 // makes the runtime forget which names of types it has sent, the other one requests the walk. It is
 // ended as soon as the walk is over, because while it is open each session that anybody starts makes
 // the runtime walk again. If ctx is done meanwhile, TakeSnapshot still ends the sessions in that order
-// and returns the error of ctx: closing the connection would not keep the runtime from walking.
+// and returns the error of ctx: closing the connection would not keep the runtime from walking. Only
+// after SnapshotOptions.Patience it closes the connections, in the same order.
 func TakeSnapshot(ctx context.Context, t *session.Target, o SnapshotOptions) (_ *Snapshot, err error) {
-	defer o.Spool.Close()
+	defer func() { _ = o.Spool.CloseWithError(err) }()
 	patient := *t
 	patient.Timeout = o.Timeout
 	s := &Snapshot{also: func() {}, released: make(chan struct{})}
@@ -242,7 +262,9 @@ func (o *SnapshotOptions) walk(ctx context.Context, t *session.Target, hold *ses
 	if err := ctx.Err(); err != nil {
 		return 0, err // once requested, the walk cannot be canceled
 	}
-	stream, err := hold.StartTracing(context.WithoutCancel(ctx), session.Config{BufferMB: o.BufferMB, RundownMethods: o.StackNames, Providers: []session.Provider{
+	late, cancel := doneAfter(ctx, o.Patience)
+	defer cancel()
+	stream, err := hold.StartTracing(late, session.Config{BufferMB: o.BufferMB, RundownMethods: o.StackNames, Providers: []session.Provider{
 		{Name: clr.RuntimeProvider, Keywords: walkKeywords, Level: clr.LevelInformational},
 	}})
 	if err != nil {
@@ -251,7 +273,7 @@ func (o *SnapshotOptions) walk(ctx context.Context, t *session.Target, hold *ses
 	}
 	defer stream.Close()
 	o.Progress.Phase.Store(int32(SnapshotReads))
-	r := &walkReader{stream: stream, flush: func() {}, over: make(chan struct{}), progress: o.Progress, limit: max(walkEnd, o.Timeout)}
+	r := &walkReader{stream: stream, flush: func() {}, over: make(chan struct{}), progress: o.Progress, late: late, limit: max(walkEnd, o.Timeout), most: o.Most}
 	if f, ok := o.Spool.(interface{ Flush() }); ok {
 		r.flush = f.Flush
 	}
@@ -259,8 +281,17 @@ func (o *SnapshotOptions) walk(ctx context.Context, t *session.Target, hold *ses
 	defer context.AfterFunc(ctx, r.ask)()
 	defer time.AfterFunc(r.limit, r.ask).Stop() // the end of the walk may be lost, and the program go on
 	r.read()
-	_ = o.Spool.Close() // who reads it goes on while the witness ends
+	if number, err = r.result(ctx, t); err == nil {
+		_ = o.Spool.CloseWithError(nil) // who reads it goes on while the witness ends
+	}
+	return number, err
+}
+
+// result returns the number of the collection, or why there is no snapshot.
+func (r *walkReader) result(ctx context.Context, t *session.Target) (number uint32, err error) {
 	switch {
+	case r.received > r.most && !r.walked: // what comes after the walk is not needed
+		return 0, &TooLongError{r.most}
 	case r.failed != nil:
 		return 0, &WriteError{r.failed}
 	case ctx.Err() != nil:
@@ -273,6 +304,22 @@ func (o *SnapshotOptions) walk(ctx context.Context, t *session.Target, hold *ses
 		return max(r.number, r.ended), nil
 	}
 	return r.number, nil
+}
+
+// doneAfter returns a context that is done some time after another one; 0: never.
+func doneAfter(ctx context.Context, wait time.Duration) (context.Context, context.CancelFunc) {
+	late, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	if wait == 0 {
+		return late, cancel
+	}
+	stop := context.AfterFunc(ctx, func() {
+		select {
+		case <-time.After(wait):
+			cancel()
+		case <-late.Done():
+		}
+	})
+	return late, func() { stop(); cancel() }
 }
 
 // settlePoll is how often a runtime is asked whether it answers again.
@@ -302,10 +349,13 @@ type walkReader struct {
 	flush    func() // the spool
 	progress *SnapshotProgress
 	once     sync.Once
-	over     chan struct{} // closed when the stream has ended
-	stopped  chan struct{} // closed when the session has been ended; nil: nobody has asked for that
-	failed   error         // of the spool
-	limit    time.Duration // for the end of the session
+	over     chan struct{}   // closed when the stream has ended
+	stopped  chan struct{}   // closed when the session has been ended; nil: nobody has asked for that
+	failed   error           // of the spool
+	limit    time.Duration   // for the end of the session
+	most     uint64          // bytes that may come
+	received uint64          // bytes that have come
+	late     context.Context // done when there is no time left for the end of the session
 
 	number uint32 // of the latest collection; 0: unknown
 	open   bool   // it is a full blocking one that was induced, and it is running
@@ -319,14 +369,27 @@ type walkReader struct {
 	last   time.Time
 }
 
-// Read implements io.Reader. What is read is also written to the spool; after an error there, it is
-// still read: a runtime whose stream nobody reads keeps its buffers.
+// errEndless reports that a runtime does not end its session.
+var errEndless = errors.New("the session does not end")
+
+// Read implements io.Reader. What is read is also written to the spool. After an error there, or when
+// too much has come, it is still read: a runtime whose stream nobody reads keeps its buffers, and does
+// not end the session. What it may have buffered, and what a walk that goes on adds to that, is as much
+// again at most; who sends more is no runtime, and is cut off.
 func (r *walkReader) Read(b []byte) (int, error) {
+	if r.received > 2*r.most {
+		_ = r.stream.CloseRead()
+		return 0, errEndless
+	}
 	n, err := r.stream.Read(b)
 	if n > 0 {
 		r.last = time.Now()
+		r.received += uint64(n)
 		r.progress.Received.Add(int64(n))
-		if r.failed == nil {
+		switch {
+		case r.received > r.most:
+			r.ask()
+		case r.failed == nil:
 			if _, r.failed = r.spool.Write(b[:n]); r.failed != nil {
 				r.ask()
 			}
@@ -342,7 +405,7 @@ func (r *walkReader) ask() {
 		r.stopped = make(chan struct{})
 		go func() {
 			defer close(r.stopped)
-			ctx, cancel := context.WithTimeout(context.Background(), r.limit)
+			ctx, cancel := context.WithTimeout(r.late, r.limit)
 			defer cancel()
 			_ = r.stream.Stop(ctx) // what counts is that the stream ends
 			select {

@@ -1,12 +1,18 @@
 package attach
 
 import (
+	"context"
+	"errors"
+	"io"
 	"math"
 	"slices"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/fakeruntime"
 	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/parse/clr"
 )
@@ -108,4 +114,48 @@ func TestWalkOver(t *testing.T) {
 			t.Errorf("%s: over after %v, want %v; walked: %v, by collection %d, want %d", name, over, c.over, r.walked, r.number, c.number)
 		}
 	}
+}
+
+// discarded is a spool that keeps nothing.
+type discarded struct{ io.Writer }
+
+func (discarded) CloseWithError(error) error { return nil }
+
+// TestSnapshotPatience: a snapshot that is interrupted waits for the end of the walk only as long as it
+// may; then the connection of the walk is closed before that of the witness.
+func TestSnapshotPatience(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		var closed []time.Time // connections
+		walks := make(chan struct{})
+		target := onStage(t, fakeruntime.Config{Version: "10.0.0", Deaf: true}, func(x *stage) {
+			if x.ID == 2 {
+				x.beginFor(clr.ReasonInduced, 1, 2, clr.TypeBlocking, 0)
+				close(walks)
+			}
+			_, _ = x.Conn.Read(make([]byte, 1)) // nothing is sent to it
+			mu.Lock()
+			defer mu.Unlock()
+			closed = append(closed, time.Now())
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			<-walks
+			time.Sleep(time.Minute)
+			cancel()
+		}()
+		began := time.Now()
+		_, err := TakeSnapshot(ctx, target, SnapshotOptions{
+			BufferMB: 1, Most: 1 << 20, Timeout: time.Hour, Patience: 2 * time.Second, Spool: discarded{io.Discard}, Progress: &SnapshotProgress{},
+		})
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v", err)
+		}
+		synctest.Wait()
+		mu.Lock()
+		defer mu.Unlock()
+		if len(closed) != 2 || closed[0].Sub(began).Round(time.Second) != time.Minute+2*time.Second || closed[1].Sub(closed[0]) < time.Second {
+			t.Errorf("closed at %v, %v after the start", closed, time.Since(began))
+		}
+	})
 }

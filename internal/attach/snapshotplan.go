@@ -12,11 +12,14 @@ import (
 
 // A SnapshotPlan is what a heap snapshot will do to a process, estimated before it is taken.
 type SnapshotPlan struct {
-	Heap     uint64         // bytes of live objects: after the last full collection, or the private memory of the process
-	Last     *FullGC        // the last full collection; nil: unknown
-	Need     uint64         // bytes that the events take in the memory of the process until they are sent
-	BufferMB uint32         // limit for them that the runtime is given
-	Rooms    []session.Room // what limits the memory of the process
+	Heap     uint64  // bytes of live objects: after the last full collection, or the private memory of the process
+	Last     *FullGC // the last full collection; nil: unknown
+	Need     uint64  // bytes that the events take in the memory of the process until they are sent
+	BufferMB uint32  // limit for them that the runtime is given
+	// StreamLimit is how many bytes a real runtime sends at most: what it may buffer before anybody
+	// reads, and as much as a walk of all its memory takes, which it may send while somebody reads.
+	StreamLimit uint64
+	Rooms       []session.Room // what limits the memory of the process
 
 	// Shortest and Longest is how long the program will be paused by the walk, depending on the sizes
 	// of its objects. Twice: the runtime collects once more at the end.
@@ -38,6 +41,17 @@ const (
 	// nothing; what does not fit is lost.
 	bufferShare              = 1.5
 	bufferLeast, bufferLimit = 256, 4095 // MB
+	// walkShare is what a walk takes at most, as a share of the memory that is walked: the smallest
+	// object with a reference, of 24 bytes, takes 44. With pointers of 4 bytes one of 12 takes 36, but
+	// such a process has at most 4 GB, and its runtime as much to buffer.
+	walkShare = 2
+	// graphShare is what gclog needs for a stream at most, as a share of its bytes: 150 bytes for a root
+	// of 21, 250 for an object of 32 whose type nothing else has, and that is rare; usually it is less
+	// than half.
+	graphShare = 2
+	// ownBase is what gclog needs for any stream: buffers of the sessions, what is unread, and the metadata
+	// of one assembly, which has up to 64 MB, and twice as much with what is computed of it.
+	ownBase = 192 << 20
 	// roomShare is the share of the free memory that a snapshot may take.
 	roomShare = 0.8
 
@@ -49,13 +63,32 @@ const (
 // PlanSnapshot estimates what a snapshot will do. The facts need not be complete; last is the last
 // full collection, or nil.
 func PlanSnapshot(t *session.Target, facts *gclog.Process, last *FullGC) *SnapshotPlan {
-	private := t.PrivateMemory()
-	p := &SnapshotPlan{Heap: private, Need: uint64(needShare * float64(private)), Last: last, Rooms: t.Rooms(), Twice: collectsAtEnd(facts)}
+	p := planWalk(t.PrivateMemory(), last)
+	p.Rooms, p.Twice = t.Rooms(), collectsAtEnd(facts)
+	return p
+}
+
+// planWalk estimates the walk of a process with so many bytes of private memory; 0: that is unknown.
+// What the process itself reports about its last collection can only make that less: a limit must not
+// depend on what may be a lie.
+func planWalk(private uint64, last *FullGC) *SnapshotPlan {
+	p := &SnapshotPlan{Heap: private, Need: uint64(needShare * float64(private)), Last: last}
 	if last != nil {
-		p.Heap, p.Need = last.Heap, min(uint64(needOfObjects*float64(last.Heap)), max(p.Need, last.Heap))
+		p.Heap = last.Heap
+		if private > 0 {
+			p.Heap = min(last.Heap, private)
+		}
+		p.Need = min(uint64(needOfObjects*float64(p.Heap)), max(p.Need, p.Heap))
 	}
-	mb := math.Ceil(bufferShare * float64(max(private, p.Heap)) / (1 << 20))
-	p.BufferMB = uint32(min(max(mb, bufferLeast), bufferLimit))
+	most := private
+	if private == 0 {
+		most = p.Heap
+	}
+	p.BufferMB = uint32(min(max(math.Ceil(bufferShare*float64(most)/(1<<20)), bufferLeast), bufferLimit))
+	p.StreamLimit = uint64(p.BufferMB)<<20 + walkShare*private
+	if private == 0 {
+		p.StreamLimit = 2 * p.BufferLimit()
+	}
 	p.Shortest, p.Longest = p.pause(fastMark, fastWalk/largeObject), p.pause(slowMark, slowWalk/smallObject)
 	return p
 }
@@ -75,6 +108,19 @@ func (p *SnapshotPlan) BufferLimit() uint64 { return bufferLimit << 20 }
 
 // OwnNeed returns the bytes that gclog itself takes for the graph of the objects.
 func (p *SnapshotPlan) OwnNeed() uint64 { return uint64(ownShare * float64(p.Heap)) }
+
+// AllowNames makes room for the names of methods: the runtime writes them when the walk has been sent,
+// into the same buffer.
+func (p *SnapshotPlan) AllowNames() { p.StreamLimit += uint64(p.BufferMB) << 20 }
+
+// OwnLimit returns the bytes of memory that gclog itself takes at most while it takes the snapshot.
+func (p *SnapshotPlan) OwnLimit() uint64 { return ownBase + graphShare*p.StreamLimit }
+
+// CPULimit returns the time of a processor that gclog takes at most: for each GB, 10 s are usual.
+func (p *SnapshotPlan) CPULimit() time.Duration {
+	const base, perMB = time.Minute, 250 * time.Millisecond
+	return base + time.Duration(p.StreamLimit>>20)*perMB
+}
 
 // Lacks returns the limit of the process that leaves the least memory, if that does not suffice, or
 // nil.

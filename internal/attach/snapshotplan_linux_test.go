@@ -52,10 +52,14 @@ func TestPlanSnapshot(t *testing.T) {
 		t.Errorf("a pause of %v to %v, a timeout of %v", p.Shortest, p.Longest, p.Timeout())
 	}
 
+	if p = PlanSnapshot(target, &gclog.Process{RuntimeVersion: "10.0.1"}, nil); p.Twice {
+		t.Error(".NET 10 collects twice")
+	}
+
 	const heap, pause = 3 << 30, 500 * time.Millisecond
 	last := &FullGC{Heap: heap, Pause: int64(pause), Blocking: true}
-	p = PlanSnapshot(target, &gclog.Process{RuntimeVersion: "10.0.1"}, last)
-	if p.Heap != heap || p.Need != heap || p.Last != last || p.Twice || p.BufferMB != bufferLimit {
+	p = planWalk(heap, last)
+	if p.Heap != heap || p.Need != heap || p.Last != last || p.BufferMB != bufferLimit {
 		t.Errorf("after a collection: %+v", p)
 	}
 	// 3 GB are 40 to 72 million objects, and the walk of each takes 70 to 190 ns.
@@ -63,11 +67,30 @@ func TestPlanSnapshot(t *testing.T) {
 		t.Errorf("a pause of %v to %v", p.Shortest, p.Longest)
 	}
 	last.Blocking = false // its pause says nothing of a blocking one
-	if b := PlanSnapshot(target, &gclog.Process{}, last); b.Shortest == p.Shortest || !b.Twice {
-		t.Errorf("after a background collection: %v, twice: %v", b.Shortest, b.Twice)
+	if b := planWalk(heap, last); b.Shortest == p.Shortest {
+		t.Errorf("after a background collection: %v", b.Shortest)
 	}
 	if huge := (&SnapshotPlan{Heap: 1 << 50, Longest: time.Hour}).Timeout(); huge != 10*time.Minute {
 		t.Errorf("a timeout of %v for 1 PB", huge)
+	}
+}
+
+// TestSnapshotLimits: what a runtime may send depends on the memory that it has, not on what it reports
+// of it. A walk of nothing but the smallest objects with a reference stays below the limit, even if
+// the runtime has buffered as much before.
+func TestSnapshotLimits(t *testing.T) {
+	for _, private := range []uint64{1 << 20, 8 << 20, 200 << 20, 1 << 30, 6 << 30, 100 << 30} {
+		p := planWalk(private, nil)
+		buffer := uint64(p.BufferMB) << 20
+		if walk := private / 24 * (32 + 12); p.StreamLimit < min(buffer, walk)+walk || p.StreamLimit > buffer+2*private {
+			t.Errorf("%d bytes of memory: a limit of %d", private, p.StreamLimit)
+		}
+		if liar := planWalk(private, &FullGC{Heap: 1 << 50}); liar.StreamLimit != p.StreamLimit || liar.BufferMB != p.BufferMB || liar.Heap != private || liar.OwnLimit() != p.OwnLimit() || liar.CPULimit() != p.CPULimit() {
+			t.Errorf("%d bytes of memory, and it reports 1 PB: %+v", private, liar)
+		}
+	}
+	if p := planWalk(0, nil); p.StreamLimit < p.BufferLimit() {
+		t.Errorf("unknown memory: a limit of %d", p.StreamLimit)
 	}
 }
 

@@ -56,7 +56,7 @@ func onStage(t *testing.T, c fakeruntime.Config, play func(*stage)) *session.Tar
 		x.w.Begin(clock)
 		for id, version := range map[uint32]uint32{
 			clr.IDGCStart: 2, clr.IDGCEnd: 1, clr.IDGCHeapStats: 2, clr.IDGCSuspendEEBegin: 1, clr.IDGCSuspendEEEnd: 1,
-			clr.IDGCRestartEEBegin: 1, clr.IDGCRestartEEEnd: 1, clr.IDGCGlobalHeapHistory: 4, clr.IDGCTriggered: 1,
+			clr.IDGCRestartEEBegin: 1, clr.IDGCRestartEEEnd: 1, clr.IDGCGlobalHeapHistory: 4, clr.IDGCTriggered: 1, clr.IDGCBulkNode: 0,
 		} {
 			x.w.Metadata(nettracetest.Kind{ID: id, Provider: clr.RuntimeProvider, EventID: id, Version: version, Level: clr.LevelInformational, Keywords: clr.KeywordGC})
 		}

@@ -12,7 +12,9 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/gclog/gclog/internal/command"
 	"github.com/gclog/gclog/internal/spelling"
+	"github.com/gclog/gclog/internal/unpack"
 	"github.com/gclog/gclog/session"
 	"github.com/urfave/cli/v2"
 )
@@ -20,12 +22,14 @@ import (
 // A program is one run of gclog.
 type program struct {
 	in     io.Reader
-	stdout io.Writer // data
-	out    *printer  // stdout for text
+	stdout io.Writer // for what is not text, or escapes what it writes: TestStdout lists all
+	out    *printer  // for text
 	ui     *ui       // for messages to people
 	code   int       // exit code of a command that returned no error
 	self   string    // the name under which this program was called
 	host   *session.Host
+
+	maxUnpacked int64 // of --max-unpacked; 0: the default of what is read
 }
 
 // helperCommand makes gclog look at file systems that may hang: only gclog itself runs it.
@@ -36,7 +40,10 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if len(args) == 2 && args[1] == helperCommand {
 		return serveHelper(stderr)
 	}
-	p := &program{in: stdin, stdout: stdout, out: &printer{w: stdout}, ui: newUI(stderr), self: args[0], host: &session.Host{Helper: []string{"gclog", helperCommand}}}
+	if code, isSupervisor := command.Supervise(args); isSupervisor {
+		return code
+	}
+	p := &program{in: stdin, stdout: stdout, out: newPrinter(stdout), ui: newUI(stderr), self: args[0], host: &session.Host{Helper: []string{"gclog", helperCommand}}}
 	// A closed pipe is an error of writing, not a signal.
 	closed := make(chan os.Signal, 1)
 	signal.Notify(closed, syscall.SIGPIPE)
@@ -115,6 +122,9 @@ Examples:
 		for _, x := range append(c.Subcommands, c) {
 			x.OnUsageError = usageFailed
 			x.HideHelpCommand = true
+			if slices.ContainsFunc(x.Flags, func(f cli.Flag) bool { return f.Names()[0] == unpack.Flag }) {
+				x.Before = p.readMaxUnpacked
+			}
 		}
 	}
 	return app

@@ -19,7 +19,7 @@ func (p *program) configCommand() *cli.Command {
 		ArgsUsage: "show|validate|schema",
 		Description: `show prints the configuration that the daemon would use: environment variables
 (GCLOG_SESSION__LEVEL is session.level) override the file, which overrides the
-defaults. validate reports all problems in it; those of this host, such as a missing
+defaults. Secrets are printed as ***. validate reports all problems in it; those of this host, such as a missing
 file, are warnings, because it may be meant for another one. schema prints the JSON Schema for
 editors. docs/configuration.md describes every key.
 
@@ -30,6 +30,7 @@ Examples:
 		Flags: []cli.Flag{
 			configFileFlag(),
 			&cli.BoolFlag{Name: "origin", Usage: "show: also where each value came from"},
+			&cli.BoolFlag{Name: "show-secrets", Usage: "show: also the values of secrets, instead of ***"},
 		},
 		Action: p.configuration,
 	}
@@ -46,8 +47,10 @@ func (p *program) configuration(c *cli.Context) error {
 	if c.Args().Len() != 1 {
 		return usagef("config needs one word: show, validate or schema")
 	}
-	if c.IsSet("origin") && what != "show" {
-		return usagef("--origin is for config show")
+	for _, name := range []string{"origin", "show-secrets"} {
+		if c.IsSet(name) && what != "show" {
+			return usagef("--%s is for config show", name)
+		}
 	}
 	switch what {
 	case "show":
@@ -92,7 +95,7 @@ func (p *program) configShow(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = p.out.Write(l.YAML(c.Bool("origin")))
+	_, err = p.out.Write(l.YAML(c.Bool("origin"), c.Bool("show-secrets")))
 	return err
 }
 
@@ -108,6 +111,9 @@ func (p *program) configValidate(c *cli.Context) error {
 	host := checkHost(l)
 	for _, w := range l.Warnings {
 		p.ui.say("warning: " + w)
+	}
+	if host == nil && os.Geteuid() == 0 && l.HasSu() {
+		p.ui.say("note: root can do what su asks for, and a daemon of another user needs more rights for it; for gclog.service, add samples/systemd/gclog-su.conf")
 	}
 	if host != nil {
 		for text := range strings.Lines(host.Error()) {

@@ -39,6 +39,7 @@ Examples:
    gclog convert logs/*.json -o fleet.parquet    one table of all processes
    gclog convert logs/*.json -o 'fleet/date=%d/hour=%H/%s.parquet'`,
 		Flags: join(tableFlags(outputFlags()), rotationFlags(0), []cli.Flag{
+			unpackFlag(),
 			&cli.Int64Flag{Name: "pid", Category: processOptions, Usage: "convert only the process with this `PID`"},
 		}),
 		Action: p.convert,

@@ -141,6 +141,21 @@ func (p *program) printStatus(all *daemon.Processes) error {
 		if h := s.Snapshots; h != nil {
 			p.ui.say(snapshotsText(s.PID, h))
 		}
+		for i := range s.Unwritten {
+			p.ui.sayf("process %d: %s", s.PID, oneLine(s.Unwritten[i].String()))
+		}
+	}
+	for _, u := range all.Unwritten {
+		for i := range u.Outputs {
+			p.ui.sayf("process %d, which has exited: %s", u.PID, oneLine(u.Outputs[i].String()))
+		}
+	}
+	for _, r := range all.Rules {
+		for _, a := range r.Actions {
+			if a.LastError != "" {
+				p.ui.sayf("rule %s: %s has failed %s, the last time because of: %s", oneLine(r.Name), a.Action, counted(uint64(a.Failed), "time"), oneLine(a.LastError))
+			}
+		}
 	}
 	if all.StuckLooks > 0 {
 		p.ui.sayf("inspecting %d processes timed out; they are not logged: the daemon's own log has details", all.StuckLooks)
@@ -153,6 +168,9 @@ func (p *program) printStatus(all *daemon.Processes) error {
 
 // snapshotsText describes the heap snapshots that the daemon has taken of a process.
 func snapshotsText(pid int, h *daemon.SnapshotStatus) string {
+	if h.State != "" {
+		return fmt.Sprintf("process %d: a heap snapshot is %s", pid, h.State)
+	}
 	at := h.Last.Local().Format(time.DateTime)
 	if h.Why != "" {
 		return fmt.Sprintf("process %d: no heap snapshot at %s: %s", pid, at, oneLine(h.Why))

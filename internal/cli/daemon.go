@@ -78,7 +78,6 @@ func (p *program) daemon(c *cli.Context) error {
 		runtime.GOMAXPROCS(min(daemonProcessors, runtime.GOMAXPROCS(0)))
 	}
 	log, closeLog := p.daemonLog(loaded.Log)
-	defer closeLog()
 	o.Log = log
 	ctx, reload, release := p.signals(c.Context)
 	defer release()
@@ -86,7 +85,10 @@ func (p *program) daemon(c *cli.Context) error {
 	rotate, status, ignore := daemonSignals()
 	defer ignore()
 	o.Rotate, o.Status = rotate, status
-	if err := daemon.New(o).Run(ctx); err != nil {
+	d := daemon.New(o)
+	err = d.Run(ctx)
+	closeLog(d.Ends().Add(ownLogTime))
+	if err != nil {
 		return &codedError{exitSession, err}
 	}
 	return nil
@@ -104,7 +106,7 @@ const daemonProcessors = 2
 // daemonLog returns the daemon's own log, on standard error: JSON, or lines for people on a
 // terminal. Lines that are not read in time are dropped, and counted: the daemon must not wait for
 // the reader. Lines for the journal have no time, because the journal adds its own.
-func (p *program) daemonLog(o config.Log) (log zerolog.Logger, closeLog func()) {
+func (p *program) daemonLog(o config.Log) (log zerolog.Logger, closeLog func(by time.Time)) {
 	zerolog.TimeFieldFormat = "2006-01-02T15:04:05.000Z07:00"
 	level, err := zerolog.ParseLevel(o.Level)
 	if err != nil { // cannot happen: the configuration was checked
@@ -122,7 +124,7 @@ func (p *program) daemonLog(o config.Log) (log zerolog.Logger, closeLog func()) 
 		0, func(missed int) {
 			straight.Warn().Int("lines", missed).Msg("lines of this log were dropped: it was not read in time")
 		})
-	return straight.Output(queue), func() {
+	return straight.Output(queue), func(by time.Time) {
 		closed := make(chan struct{})
 		go func() {
 			_ = queue.Close()
@@ -130,7 +132,7 @@ func (p *program) daemonLog(o config.Log) (log zerolog.Logger, closeLog func()) 
 		}()
 		select {
 		case <-closed:
-		case <-time.After(ownLogTime):
+		case <-time.After(time.Until(by)):
 		}
 	}
 }
@@ -147,8 +149,8 @@ func cleanMessage(line map[string]any) error {
 const (
 	// ownLogLines is the maximum number of waiting lines of the daemon's own log.
 	ownLogLines = 1000
-	// ownLogTime is how long writing the last lines may take at the end.
-	ownLogTime = 2 * time.Second
+	// ownLogTime is how long writing the last lines may take when everything else has ended.
+	ownLogTime = 150 * time.Millisecond
 )
 
 // once prints what the daemon would do.

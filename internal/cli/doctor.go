@@ -9,6 +9,7 @@ import (
 
 	"github.com/gclog/gclog/formats/screen"
 	"github.com/gclog/gclog/internal/doctor"
+	"github.com/gclog/gclog/internal/unpack"
 	"github.com/urfave/cli/v2"
 )
 
@@ -32,6 +33,7 @@ Examples:
    gclog doctor -o json gc.log`,
 		Flags: join(processFlags(), []cli.Flag{
 			textOrJSONFlag(),
+			unpackFlag(),
 		}),
 		Action: p.doctor,
 	}
@@ -87,7 +89,7 @@ func (p *program) examine(c *cli.Context) (*doctor.Report, error) {
 	case len(files) > 1:
 		return nil, usagef("one file or process at a time: %s", strings.Join(files, " "))
 	case files != nil:
-		r := doctor.File(files[0])
+		r := doctor.File(files[0], p.unpacked(unpack.LimitPassed))
 		if !r.OK() && r.Findings[0].Cause.ID == "not-ours" {
 			p.sayOfProcess(c, files)
 		}

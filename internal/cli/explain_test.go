@@ -16,7 +16,7 @@ func TestExplainHostile(t *testing.T) {
 	h := &history.History{Process: &gclog.Process{ID: 7, Name: "a\x1b[2Jb\nc\u009b", RuntimeVersion: "\x1b]0;x\a"}}
 	e := analysis.Explain(d, analysis.Context{Process: h.Process, Log: "\x1b[31m"})
 	var out bytes.Buffer
-	p := &program{stdout: &out, out: &printer{w: &out}}
+	p := &program{stdout: &out, out: newPrinter(&out)}
 	p.printExplanation(d, &e)
 	if err := p.printJSON(&e); err != nil {
 		t.Fatal(err)
@@ -40,7 +40,7 @@ func TestExplainUnseenKind(t *testing.T) {
 		h := &history.History{Process: &gclog.Process{ID: 7}}
 		e := analysis.Explain(d, analysis.Context{Process: h.Process})
 		var out bytes.Buffer
-		p := &program{stdout: &out, out: &printer{w: &out}}
+		p := &program{stdout: &out, out: newPrinter(&out)}
 		p.printExplanation(d, &e)
 		if !strings.Contains(out.String(), tt.head) {
 			t.Errorf("no %q in\n%s", tt.head, out.String())

@@ -2,7 +2,7 @@ package cli
 
 import (
 	"bufio"
-	"encoding/csv"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -67,7 +67,7 @@ Examples:
 
 // heapFlags are the flags that all commands about files with snapshots have.
 func heapFlags(more ...cli.Flag) []cli.Flag {
-	return listFlags(append([]cli.Flag{assembliesFlag()}, more...)...)
+	return listFlags(append([]cli.Flag{assembliesFlag(), unpackFlag()}, more...)...)
 }
 
 // listFlags are the flags of all commands that list what a snapshot contains.
@@ -201,7 +201,7 @@ func heapFile(c *cli.Context) (string, error) {
 
 // readHeap reads a snapshot: a recording with one function, a .gcdump file with another. A snapshot
 // that is incomplete is returned with an error that says so.
-func readHeap[T any](p *program, name string, recording, dump func(io.Reader) (*T, error), walk func(*T) *heap.Walk) (*T, error) {
+func readHeap[T any](p *program, name string, recording func(io.Reader) (*T, error), dump func(r io.Reader, memory int64) (*T, error), walk func(*T) *heap.Walk) (*T, error) {
 	src, err := p.openInput(name, "a snapshot or a recording")
 	if err != nil {
 		return nil, err
@@ -209,15 +209,16 @@ func readHeap[T any](p *program, name string, recording, dump func(io.Reader) (*
 	defer src.Close()
 	name = inputName(name)
 	var read atomic.Int64
-	content, err := unpack.Reader(src, &read)
+	content, err := unpack.Reader(src, &read, p.unpacked(unpack.LimitKept))
 	if err != nil {
 		return nil, dataf("%s: %w", name, err)
 	}
 	r := heapInput{bufio.NewReaderSize(content, 256<<10), content}
 	if heap.IsDump(r) {
-		x, err := dump(r)
+		memory := p.snapshotMemory(r)
+		x, err := dump(r, memory)
 		if err != nil {
-			return nil, dataf("%s: %w", name, err)
+			return nil, dataf("%s: %w", name, tooLarge(err, memory))
 		}
 		p.sayLesser(name, walk(x))
 		return x, incomplete(name, walk(x))
@@ -296,15 +297,16 @@ func lacking(name, why string) error {
 
 func (p *program) readGraph(name string, a *heap.Assemblies) (*heap.Graph, *heap.DumpInfo, error) {
 	info := &heap.DumpInfo{}
-	g, err := readHeap(p, name, heap.Read, func(r io.Reader) (g *heap.Graph, err error) {
-		g, info, err = heap.ReadDump(r)
+	g, err := readHeap(p, name, heap.Read, func(r io.Reader, memory int64) (g *heap.Graph, err error) {
+		g, info, err = heap.ReadDumpWithin(r, memory)
 		if err == nil && info.Multipliers != nil {
 			p.ui.sayf("%s is a sample of the heap: the numbers are those of the sample", inputName(name))
 		}
 		return g, err
 	}, func(g *heap.Graph) *heap.Walk { return &g.Walk })
 	if g != nil {
-		g.Resolve(a)
+		a.Notify = p.ui.say
+		g.Resolve(context.Background(), a)
 	}
 	return g, info, err
 }
@@ -313,9 +315,9 @@ func (p *program) readGraph(name string, a *heap.Assemblies) (*heap.Graph, *heap
 // gclog writes, then its objects are counted in one pass, and only if that is not possible is a graph
 // made of it, as it is of input that can only be read once.
 func (p *program) readHistogram(name string, a *heap.Assemblies) (h *heap.Histogram, err error) {
-	read := func(dump func(io.Reader) (*heap.Histogram, *heap.DumpInfo, error)) (*heap.Histogram, error) {
-		return readHeap(p, name, heap.ReadHistogram, func(r io.Reader) (*heap.Histogram, error) {
-			h, info, err := dump(r)
+	read := func(dump countFunc) (*heap.Histogram, error) {
+		return readHeap(p, name, heap.ReadHistogram, func(r io.Reader, memory int64) (*heap.Histogram, error) {
+			h, info, err := dump(r, memory)
 			if err == nil && info.Multipliers != nil {
 				p.ui.sayf("%s is a sample of the heap: the numbers are estimates", inputName(name))
 				h.Scale(info.Multipliers)
@@ -323,9 +325,9 @@ func (p *program) readHistogram(name string, a *heap.Assemblies) (h *heap.Histog
 			return h, err
 		}, func(h *heap.Histogram) *heap.Walk { return &h.Walk })
 	}
-	ways := []func(io.Reader) (*heap.Histogram, *heap.DumpInfo, error){graphCounts}
+	ways := []countFunc{graphCounts}
 	if info, statErr := os.Stat(name); statErr == nil && info.Mode().IsRegular() {
-		ways = append([]func(io.Reader) (*heap.Histogram, *heap.DumpInfo, error){heap.ReadDumpHistogram, heap.CountDump}, ways...)
+		ways = append([]countFunc{inPassing(heap.ReadDumpHistogram), inPassing(heap.CountDump)}, ways...)
 	}
 	for _, way := range ways {
 		if h, err = read(way); !errors.Is(err, heap.ErrUncounted) {
@@ -333,14 +335,23 @@ func (p *program) readHistogram(name string, a *heap.Assemblies) (h *heap.Histog
 		}
 	}
 	if h != nil {
-		a.Resolve(h.Types, h.Modules)
+		a.Notify = p.ui.say
+		a.Resolve(context.Background(), h.Types, h.Modules)
 	}
 	return h, err
 }
 
+// A countFunc counts the objects of a .gcdump file, in some memory.
+type countFunc func(r io.Reader, memory int64) (*heap.Histogram, *heap.DumpInfo, error)
+
+// inPassing is for a function whose memory does not depend on the number of objects.
+func inPassing(count func(io.Reader) (*heap.Histogram, *heap.DumpInfo, error)) countFunc {
+	return func(r io.Reader, _ int64) (*heap.Histogram, *heap.DumpInfo, error) { return count(r) }
+}
+
 // graphCounts counts the objects of a .gcdump file of any tool, and those that are unreachable.
-func graphCounts(r io.Reader) (*heap.Histogram, *heap.DumpInfo, error) {
-	g, info, err := heap.ReadDump(r)
+func graphCounts(r io.Reader, memory int64) (*heap.Histogram, *heap.DumpInfo, error) {
+	g, info, err := heap.ReadDumpWithin(r, memory)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -355,9 +366,11 @@ func graphCounts(r io.Reader) (*heap.Histogram, *heap.DumpInfo, error) {
 // writeCSV writes rows with a head.
 func (p *program) writeCSV(head []string, rows [][]string) error {
 	return p.write(func(w io.Writer) error {
-		x := csv.NewWriter(w)
+		x := formats.NewCSVWriter(w)
 		_ = x.Write(head)
-		_ = x.WriteAll(rows)
-		return x.Error()
+		for _, row := range rows {
+			_ = x.Write(row)
+		}
+		return x.Flush()
 	})
 }

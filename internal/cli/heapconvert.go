@@ -27,6 +27,7 @@ Examples:
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`, a name that ends with .gcdump or .nettrace"},
 			assembliesFlag(),
+			unpackFlag(),
 		},
 		Action: p.heapConvert,
 	}

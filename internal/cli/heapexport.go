@@ -34,6 +34,7 @@ Examples:
 			&cli.BoolFlag{Name: "folded", Usage: "write lines for flamegraph.pl"},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: output.Stdout, Usage: "write to `FILE`"},
 			assembliesFlag(),
+			unpackFlag(),
 			rawNamesFlag(),
 		},
 		Action: p.heapExport,
@@ -79,7 +80,7 @@ func (p *program) heapExport(c *cli.Context) error {
 	x := flameOf(g, &n)
 	x.Title, x.Time = inputName(name), info.Time
 	if to == output.Stdout {
-		return p.write(func(w io.Writer) error { return write(x, w) })
+		return p.writeFormat(func(w io.Writer) error { return write(x, w) })
 	}
 	size, err := writeFile(to, modeReport, func(w io.Writer) error { return write(x, w) })
 	if err != nil {

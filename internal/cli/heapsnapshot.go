@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -80,7 +79,7 @@ func (p *program) heapSnapshot(c *cli.Context) error {
 			return err
 		}
 	}
-	ctx, _, release := p.signals(c.Context)
+	ctx, release := p.snapshotSignals(c.Context, &o)
 	defer release()
 	s, err := p.planSnapshot(ctx, ch, o)
 	if err != nil || o.dryRun {
@@ -116,6 +115,7 @@ type snapshotOptions struct {
 	force, dryRun bool
 	stackNames    bool
 	wait, timeout time.Duration // timeout 0: by the plan
+	patience      time.Duration // after an interrupt; 0: as long as it takes
 	daemon        string        // path of its control socket
 }
 
@@ -146,7 +146,7 @@ func (p *program) planSnapshot(ctx context.Context, ch choice, o snapshotOptions
 	}
 	say := p.ui.say
 	if o.dryRun {
-		say = func(text string) { fmt.Fprintln(p.out, text) }
+		say = func(text string) { fmt.Fprintln(p.out, oneLine(text)) }
 	}
 	say(s.text())
 	if most := s.plan.BufferLimit(); s.plan.Need > most {
@@ -181,6 +181,9 @@ func (p *program) planOf(ctx context.Context, target *session.Target, o snapshot
 		return nil, err
 	}
 	s.plan = attach.PlanSnapshot(target, &s.facts, s.lastFull(ctx))
+	if o.stackNames {
+		s.plan.AllowNames()
+	}
 	return s, nil
 }
 
@@ -262,9 +265,9 @@ func shortTime(d time.Duration) string {
 }
 
 // take takes the snapshot. The result must be closed, also to let other processes of gclog go on.
-func (p *program) take(ctx context.Context, s *plannedSnapshot, spool io.WriteCloser) (*attach.Snapshot, error) {
+func (p *program) take(ctx context.Context, s *plannedSnapshot, spool attach.Spool) (*attach.Snapshot, error) {
 	o := attach.SnapshotOptions{
-		BufferMB: s.plan.BufferMB, Timeout: s.o.timeout, WaitBackground: s.o.wait, DuringBackground: s.o.force, StackNames: s.o.stackNames,
+		BufferMB: s.plan.BufferMB, Most: s.plan.StreamLimit, Timeout: s.o.timeout, WaitBackground: s.o.wait, DuringBackground: s.o.force, StackNames: s.o.stackNames, Patience: s.o.patience,
 		Spool: spool, Progress: &attach.SnapshotProgress{}, Held: func(ctx context.Context) func() { return p.holdDaemon(ctx, s) },
 	}
 	if o.Timeout == 0 {
@@ -340,22 +343,24 @@ func (s *plannedSnapshot) phase(progress *attach.SnapshotProgress) string {
 
 // snapshotFile takes a snapshot and writes it to a file.
 func (p *program) snapshotFile(ctx context.Context, s *plannedSnapshot, path string, keep bool) (err error) {
-	if err := s.checkSpace(filepath.Dir(path)); err != nil {
+	if err := s.checkSpace(path, keep); err != nil {
 		return err
 	}
 	if err := s.checkOwnMemory(p.host); err != nil {
 		return err
 	}
-	trace, err := openSpool(path, keep, int(s.plan.BufferMB)<<20)
+	trace, err := openSpool(path, keep, int(s.plan.BufferMB)<<20, s.o.force)
 	if err != nil {
 		return err
 	}
 	defer trace.remove()
+	ctx, guard, release := p.guardSnapshot(ctx, s)
+	defer release()
 	var names string
-	g, taken, err := takeInto(ctx, p, s, &spoolReader{spool: trace}, trace, func(r io.Reader) (*heap.Graph, error) {
+	g, taken, err := takeInto(ctx, p, s, guard, &spoolReader{spool: trace}, trace, func(r io.Reader) (*heap.Graph, error) {
 		g, err := heap.Read(r)
 		if g != nil {
-			names = resolveNames(g, s.target)
+			names = p.resolveNames(ctx, g, s.target)
 		}
 		return g, err
 	}, func(g *heap.Graph) *heap.Walk { return &g.Walk })
@@ -369,8 +374,10 @@ func (p *program) snapshotFile(ctx context.Context, s *plannedSnapshot, path str
 		return fmt.Errorf("%w; gclog heap stat %s counts what it contains", err, trace.path)
 	case err != nil:
 		return fmt.Errorf("%w; with --keep-trace, gclog heap stat counts what there is", err)
+	case ctx.Err() != nil:
+		return orInterrupted(ctx, nil, waitedNames)
 	}
-	size, err := writeFile(path, modeSnapshot, func(w io.Writer) error { return g.WriteDump(w, p.dumpInfo(s, taken, names)) })
+	size, err := p.writeSnapshot(path, s, guard, g, p.dumpInfo(s, taken, names))
 	if err != nil {
 		return err
 	}
@@ -379,39 +386,68 @@ func (p *program) snapshotFile(ctx context.Context, s *plannedSnapshot, path str
 	return nil
 }
 
+// writeSnapshot writes the file of a snapshot, and returns its size.
+func (p *program) writeSnapshot(path string, s *plannedSnapshot, guard *heapGuard, g *heap.Graph, info *heap.DumpInfo) (int64, error) {
+	reserve := output.Reserve{Folder: filepath.Dir(path)}
+	if s.o.force || isDevice(path) {
+		reserve.Folder = ""
+	}
+	size, err := writeFile(path, modeSnapshot, func(w io.Writer) error {
+		return g.WriteDump(&guardedWriter{Writer: w, guard: guard, reserve: reserve}, info)
+	})
+	return size, guard.explain(err)
+}
+
 // dumpShare is the size of a .gcdump file as a share of that of the recording.
 const dumpShare = 0.4
 
-// checkSpace returns an error if the folder has no space for the recording and the file.
-func (s *plannedSnapshot) checkSpace(dir string) error {
-	need := uint64((1 + dumpShare) * float64(s.plan.Need))
-	free, err := output.FreeSpace(dir)
-	if err != nil || free >= need || s.o.force {
+// checkSpace returns an error if there is no space for the file, or for the recording that is made
+// meanwhile.
+func (s *plannedSnapshot) checkSpace(path string, keep bool) error {
+	dir := filepath.Dir(path)
+	spool := dir
+	if !keep {
+		spool = scratchFolders(dir)[0]
+	}
+	dump, trace := uint64(dumpShare*float64(s.plan.Need)), s.plan.Need
+	if spool == dir {
+		return s.checkDisk(dir, dump+trace)
+	}
+	if err := s.checkDisk(spool, trace); err != nil {
+		return err
+	}
+	return s.checkDisk(dir, dump)
+}
+
+// checkDisk returns an error if a disk has no space for so many bytes, without its last tenth.
+func (s *plannedSnapshot) checkDisk(dir string, need uint64) error {
+	disk, err := output.DiskOf(dir)
+	if err != nil || disk.Spare() >= need || s.o.force {
 		return nil // a disk that cannot be asked may be large enough
 	}
-	return dataf("refused: the snapshot may need %s, but %s has only %s left; --force takes it anyway", formats.SizeText(int64(need)), dir, formats.SizeText(int64(free)))
+	return dataf("refused: the snapshot may need %s, but %s has only %s of %s left, the last tenth of which is for others; --force takes it anyway",
+		formats.SizeText(int64(need)), dir, formats.SizeText(int64(disk.Free)), formats.SizeText(int64(disk.Size)))
 }
 
 // checkOwnMemory returns an error if gclog itself may not have the memory for the graph: in a
 // container, or as a service, its limit is not that of the host.
 func (s *plannedSnapshot) checkOwnMemory(h *session.Host) error {
-	self, err := h.Describe(os.Getpid())
-	if err != nil || s.o.force {
-		return nil
-	}
 	need := s.plan.OwnNeed()
-	lack := attach.Lacks(self.Rooms(), need)
-	if lack == nil {
+	lack := attach.Lacks(ownRooms(h), need)
+	if lack == nil || s.o.force {
 		return nil
 	}
 	return &codedError{exitSession, fmt.Errorf("refused: gclog itself may need %s, but %s has only %s of %s left; --force takes the snapshot anyway",
 		formats.SizeText(int64(need)), lack.Of, formats.SizeText(int64(lack.Free())), formats.SizeText(int64(lack.Limit)))}
 }
 
+// waitedNames is what was being waited for when gclog is interrupted while it reads assemblies.
+const waitedNames = "the names of the types"
+
 // resolveNames finds the exact names of the types of a running program. It says how many have one;
 // arrays of primitive types, for example, need no definition for that.
-func resolveNames(g *heap.Graph, t *session.Target) string {
-	exact := len(g.Types) - g.UnknownTypes() + g.Resolve(modulesOf(t))
+func (p *program) resolveNames(ctx context.Context, g *heap.Graph, t *session.Target) string {
+	exact := len(g.Types) - g.UnknownTypes() + g.Resolve(ctx, p.modulesOf(ctx, t))
 	for i := range g.Types {
 		if g.Types[i].Defined() {
 			exact--
@@ -430,26 +466,31 @@ func (p *program) histogramOf(ctx context.Context, ch choice, socket string) (*h
 	if err != nil {
 		return nil, err
 	}
+	ctx, guard, release := p.guardSnapshot(ctx, s)
+	defer release()
 	r, w := io.Pipe()
-	h, taken, err := takeInto(ctx, p, s, r, w, heap.ReadHistogram, func(h *heap.Histogram) *heap.Walk { return &h.Walk })
+	h, taken, err := takeInto(ctx, p, s, guard, r, w, heap.ReadHistogram, func(h *heap.Histogram) *heap.Walk { return &h.Walk })
 	if taken != nil {
 		defer taken.Close()
 		p.sayPauses(s, taken)
 	}
 	if h != nil {
-		modulesOf(s.target).Resolve(h.Types, h.Modules)
+		p.modulesOf(ctx, s.target).Resolve(ctx, h.Types, h.Modules)
+	}
+	if err == nil && ctx.Err() != nil {
+		return nil, orInterrupted(ctx, nil, waitedNames)
 	}
 	return h, err
 }
 
 // takeInto takes a snapshot and reads it at the same time: what is written to w can be read from r.
 // What is incomplete is returned with an error that says so.
-func takeInto[T any](ctx context.Context, p *program, s *plannedSnapshot, r io.Reader, w io.WriteCloser, read func(io.Reader) (*T, error), walk func(*T) *heap.Walk) (*T, *attach.Snapshot, error) {
+func takeInto[T any](ctx context.Context, p *program, s *plannedSnapshot, guard *heapGuard, r io.Reader, w attach.Spool, read func(io.Reader) (*T, error), walk func(*T) *heap.Walk) (*T, *attach.Snapshot, error) {
 	done := make(chan error)
 	var x *T
 	go func() {
 		var err error
-		x, err = read(r)
+		x, err = read(&guardedReader{Reader: r, guard: guard})
 		_, _ = io.Copy(io.Discard, r)
 		done <- err
 	}()
@@ -458,7 +499,10 @@ func takeInto[T any](ctx context.Context, p *program, s *plannedSnapshot, r io.R
 	name := fmt.Sprintf("the heap of process %d", s.target.PID)
 	switch {
 	case err != nil:
-		return nil, nil, err
+		return nil, nil, guard.explain(err)
+	case guard.err() != nil:
+		taken.Close()
+		return nil, nil, guard.err()
 	case x == nil:
 		return nil, taken, dataf("%s: %w", name, damage)
 	}
@@ -485,9 +529,9 @@ func (p *program) sayPauses(s *plannedSnapshot, taken *attach.Snapshot) {
 }
 
 // modulesOf returns the assemblies of a running program.
-func modulesOf(t *session.Target) *heap.Assemblies {
-	a := &heap.Assemblies{Open: func(path string) (heap.File, error) { return t.OpenFile(path) }}
-	a.Add(t.Modules()...)
+func (p *program) modulesOf(ctx context.Context, t *session.Target) *heap.Assemblies {
+	a := &heap.Assemblies{Notify: p.ui.say, Open: func(ctx context.Context, path string) (heap.File, error) { return t.OpenFile(ctx, path) }}
+	a.Add(t.Modules(ctx)...)
 	return a
 }
 

@@ -181,19 +181,24 @@ func (p *program) watchOne(ctx context.Context, w *heapWatch, s *plannedSnapshot
 	if err := s.checkOwnMemory(p.host); err != nil {
 		return err
 	}
+	ctx, guard, release := p.guardSnapshot(ctx, s)
+	defer release()
 	pr, pw := io.Pipe()
-	g, taken, err := takeInto(ctx, p, s, pr, pw, heap.Read, func(g *heap.Graph) *heap.Walk { return &g.Walk })
+	g, taken, err := takeInto(ctx, p, s, guard, pr, pw, heap.Read, func(g *heap.Graph) *heap.Walk { return &g.Walk })
 	if taken != nil {
 		defer taken.Close()
 	}
 	if err != nil {
 		return err
 	}
-	names := resolveNames(g, s.target)
+	names := p.resolveNames(ctx, g, s.target)
+	if ctx.Err() != nil {
+		return orInterrupted(ctx, nil, waitedNames)
+	}
 	x := watchedSnapshot{at: time.Now(), gcs: taken.GCs, counts: g.Histogram()}
 	if w.keep != "" {
 		x.file = filepath.Join(w.keep, dumpName(s.target, x.at))
-		if _, err := writeFile(x.file, modeSnapshot, func(out io.Writer) error { return g.WriteDump(out, p.dumpInfo(s, taken, names)) }); err != nil {
+		if _, err := p.writeSnapshot(x.file, s, guard, g, p.dumpInfo(s, taken, names)); err != nil {
 			return err
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/doctor"
 	"github.com/gclog/gclog/internal/history"
+	"github.com/gclog/gclog/internal/unpack"
 	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/session"
 	"github.com/urfave/cli/v2"
@@ -32,6 +33,7 @@ func historyFlags() []cli.Flag {
 
 func spanFlags() []cli.Flag {
 	return []cli.Flag{
+		unpackFlag(),
 		&cli.StringFlag{Name: "since", Category: timeOptions, Usage: "only what happened since `TIME`: 14:03, 14:03:22, 2026-01-31T14:03:22Z, 90s after the start, -5m before the end"},
 		&cli.StringFlag{Name: "until", Category: timeOptions, Usage: "only what happened before `TIME`, in the same notation"},
 		&cli.BoolFlag{Name: localFlag, Category: timeOptions, Usage: "show local times, not UTC; this is the default if TZ is set"},
@@ -121,7 +123,7 @@ func (p *program) openInputs(names []string, o history.Options) (*history.Source
 			return nil, err
 		}
 	}
-	o.Stdin, o.Notify = p.in, p.ui.say
+	o.Stdin, o.Notify, o.Unpacked = p.in, p.ui.say, p.unpacked(unpack.LimitPassed)
 	return history.Open(names, o)
 }
 

@@ -57,7 +57,7 @@ func (t *tape) GC(d *gclog.GCDetails) {
 func runHistory(t *testing.T, args ...string) (h *history.History, seen *tape, said string, err error) {
 	t.Helper()
 	var stderr bytes.Buffer
-	p := &program{in: strings.NewReader(""), stdout: io.Discard, out: &printer{w: io.Discard}, ui: newUI(&stderr)}
+	p := &program{in: strings.NewReader(""), stdout: io.Discard, out: newPrinter(io.Discard), ui: newUI(&stderr)}
 	app := &cli.App{
 		Writer: io.Discard, ErrWriter: io.Discard, ExitErrHandler: func(*cli.Context, error) {},
 		Commands: []*cli.Command{{Name: "tell", Flags: historyFlags(), Action: func(c *cli.Context) error {

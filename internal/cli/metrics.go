@@ -40,6 +40,7 @@ Examples:
    gclog metrics gc*.json --names both
    gclog metrics gc.json > /var/lib/node_exporter/gclog.prom`,
 		Flags: join(processFlags(), []cli.Flag{
+			unpackFlag(),
 			&cli.Int64Flag{Name: "pid", Category: processOptions, Usage: "only the process with this `PID`, if a file contains several"},
 			&cli.StringFlag{Name: "duration", Aliases: []string{"for"}, Category: timeOptions, Usage: "watch a running process for `TIME`: 90s, 5m, 00:00:05:00; Ctrl-C ends it earlier", DefaultText: watchFor.String()},
 			&cli.StringFlag{Name: namesFlag, Usage: "`NAMES` of metrics: otel, dotnetruntime (those of prometheus-net.DotNetRuntime) or both", Value: metrics.NamesOTel},

@@ -89,8 +89,12 @@ type raisedLevel struct {
 	config  session.Config
 }
 
-// actionsTime is how long what is in progress may take at the end.
-const actionsTime = 5 * time.Second
+const (
+	// actionsTime is how long what is in progress may take at the end.
+	actionsTime = 5 * time.Second
+	// actionsKill is how long that may take to end when it is stopped then.
+	actionsKill = 3 * time.Second
+)
 
 // doer returns what the flags say, nil if they were not given.
 func (p *program) doer(c *cli.Context, format formats.Options) (*doer, error) {
@@ -250,7 +254,7 @@ type doing struct {
 func (d *doer) of(usual session.Config) *doing {
 	x := &doing{doer: d, usual: usual}
 	if d.memory != nil {
-		x.recorder = d.memory.NewRecorder(doBefore)
+		x.recorder = d.memory.NewRecorder("", doBefore)
 	}
 	if d.level != nil {
 		x.levels = make(chan session.Config, 2)
@@ -351,11 +355,12 @@ func (d *doer) close() {
 	if d == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), actionsTime)
+	enough := time.Now().Add(actionsTime)
+	ctx, cancel := context.WithDeadline(context.Background(), enough.Add(actionsKill))
 	defer cancel()
 	dropped := int64(0)
 	for _, w := range d.workers {
-		w.Close(ctx)
+		w.Close(ctx, time.Until(enough))
 		dropped += w.Counts().Dropped
 	}
 	if dropped > 0 {

@@ -29,7 +29,7 @@ func TestOnCooldown(t *testing.T) {
 		o.Start(&formats.Start{})
 		o.GC(&gclog.GCDetails{Number: n, HasNumber: true, Pauses: []gclog.PausePart{{Duration: 1e6}}})
 	}
-	if worker.Close(t.Context()); done != 1 {
+	if worker.Close(t.Context(), time.Hour); done != 1 {
 		t.Errorf("it was done %d times", done)
 	}
 }

@@ -136,9 +136,17 @@ func missingText(p *gclog.Process, m analysis.Missing) string {
 	return fmt.Sprintf("between %s and %s there may have been other pauses: %s", from, to, m.Why)
 }
 
-// write writes data to standard output. A closed pipe is not an error.
+// write writes text to standard output. A closed pipe is not an error.
 func (p *program) write(f func(io.Writer) error) error {
-	w := bufio.NewWriter(p.stdout)
+	return buffered(textOn(p.stdout), f)
+}
+
+// writeFormat writes what is binary, or has rules of its own for characters that act, to standard
+// output.
+func (p *program) writeFormat(f func(io.Writer) error) error { return buffered(p.stdout, f) }
+
+func buffered(to io.Writer, f func(io.Writer) error) error {
+	w := bufio.NewWriter(to)
 	err := f(w)
 	if err == nil {
 		err = w.Flush()

@@ -58,7 +58,7 @@ func (p *program) pausesJoin(c *cli.Context) error {
 	p.ui.data = screen.IsTerminal(p.stdout)
 	stop := p.ui.watch(func(time.Duration) string { return formats.SizeText(read.Load()) + " joined" })
 	defer stop()
-	unpacked, err := unpack.Reader(log, &read)
+	unpacked, err := unpack.Reader(log, &read, p.unpacked(unpack.LimitPassed))
 	if err != nil {
 		return dataf("%s: %w", name, err)
 	}

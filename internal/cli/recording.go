@@ -47,7 +47,7 @@ func openRecording(path string) (*recording, error) {
 	if err != nil {
 		return nil, &output.PathError{Path: path, Err: err}
 	}
-	f, err := dir.OpenFile(filepath.Base(path), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o640)
+	f, err := dir.OpenFile(filepath.Base(path), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o640)
 	if err != nil {
 		_ = dir.Close()
 		return nil, &output.PathError{Path: path, Err: err}

@@ -106,7 +106,7 @@ func (p *program) recordUntil(ctx context.Context, t *session.Target, cfg sessio
 	if err != nil && !attach.IsTooOld(err) {
 		return unlessStopped(ctx, doctor.Explain(t, err))
 	}
-	u := &until{untilOption: o, say: p.ui.say, recorder: flight.NewMemory(recordMemory).NewRecorder(o.before)}
+	u := &until{untilOption: o, say: p.ui.say, recorder: flight.NewMemory(recordMemory).NewRecorder("", o.before)}
 	defer u.recorder.Close()
 	u.session, err = attach.Open(ctx, t, attach.SessionOptions{Config: cfg, Flight: u.recorder, Progress: &u.progress, Warn: p.ui.say, Waiting: p.sayEnding(t)})
 	if err != nil {

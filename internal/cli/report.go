@@ -15,6 +15,7 @@ import (
 	"github.com/gclog/gclog/internal/history"
 	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/internal/report"
+	"github.com/gclog/gclog/internal/unpack"
 	"github.com/gclog/gclog/internal/view"
 	"github.com/urfave/cli/v2"
 )
@@ -55,6 +56,7 @@ Examples:
 }
 
 func (p *program) report(c *cli.Context) error {
+	p.maxUnpacked = p.unpacked(unpack.LimitKept) // a report keeps what it reads
 	how, to, png := c.String("format"), c.String("output"), c.String("png")
 	if how != "html" && how != "md" {
 		return usagef("--format %s: it must be html or md", how)
@@ -154,7 +156,7 @@ func reportedText(d *report.Data) string {
 // writeReport writes a report and says what is in it.
 func (p *program) writeReport(to, what string, write func(io.Writer) error) error {
 	if to == output.Stdout {
-		return p.write(write)
+		return p.writeFormat(write)
 	}
 	size, err := writeFile(to, modeReport, write)
 	if err != nil {

@@ -53,7 +53,7 @@ func isSnapshot(name string) bool {
 		return false
 	}
 	var read atomic.Int64
-	content, err := unpack.Reader(f, &read)
+	content, err := unpack.Reader(f, &read, unpack.LimitKept)
 	return err == nil && heap.IsDump(bufio.NewReaderSize(content, 4096))
 }
 

@@ -36,6 +36,7 @@ Examples:
    gclog rules test gc.json --on exit --on 'gap: gap.lost_events > 0'`,
 		Flags: []cli.Flag{
 			configFileFlag(),
+			unpackFlag(),
 			&cli.StringSliceFlag{Name: onFlag, Usage: "test: `RULE` instead of those of the configuration: a condition on a gc, or EVENT: CONDITION; may be repeated"},
 			&cli.Int64Flag{Name: "pid", Usage: "test: only the process `PID` of files that contain several"},
 			&cli.BoolFlag{Name: localFlag, Usage: "test: times in the local time zone, instead of UTC or TZ"},

@@ -45,7 +45,7 @@ func (r *pageReader) GC(d *gclog.GCDetails) {
 }
 
 func testProgram() *program {
-	return &program{in: strings.NewReader(""), stdout: io.Discard, out: &printer{w: io.Discard}, ui: newUI(io.Discard)}
+	return &program{in: strings.NewReader(""), stdout: io.Discard, out: newPrinter(io.Discard), ui: newUI(io.Discard)}
 }
 
 // readAll returns what gclog reports about a process in files. It ignores damage in them.

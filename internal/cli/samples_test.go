@@ -120,7 +120,7 @@ func callsOfText(file string, text []byte) (calls []call) {
 
 // takes runs a command line through the tree of commands, whose actions are removed.
 func takes(args []string) error {
-	p := &program{stdout: io.Discard, out: &printer{w: io.Discard}, ui: newUI(io.Discard)}
+	p := &program{stdout: io.Discard, out: newPrinter(io.Discard), ui: newUI(io.Discard)}
 	app := p.app()
 	reached := false
 	var stub func(c *cli.Command)

@@ -8,15 +8,16 @@ import (
 	"sync"
 
 	"github.com/gclog/gclog/gclog/heap"
+	"github.com/gclog/gclog/internal/output"
 )
 
 // A spool is a recording that is read while it is written. Writing does not wait for the reader: what
 // the reader has not read yet is in memory or, where there is no room, in a file.
 type spool struct {
 	*recording
-	keep   bool // the file is to have everything
-	reader *os.File
-	most   int // bytes that will be written
+	keep    bool // the file is to have everything
+	most    int  // bytes that are expected
+	reserve output.Reserve
 
 	mu     sync.Mutex
 	more   *sync.Cond
@@ -27,6 +28,7 @@ type spool struct {
 	length int64     // of the file
 	flush  bool      // the reader gets the rest of what was written, and then heap.ErrPause
 	ended  bool
+	failed error // why there is no snapshot
 }
 
 // A stretch is a part of a spool.
@@ -46,31 +48,32 @@ const (
 // tracePath returns the path of the recording of a snapshot, if it is kept.
 func tracePath(path string) string { return strings.TrimSuffix(path, ".gcdump") + ".nettrace" }
 
-// openSpool opens the spool for a snapshot that will be written to a path. One that is not kept has a
-// name that nothing else has, and on most systems none at all as soon as it is open.
-func openSpool(path string, keep bool, most int) (*spool, error) {
-	name := tracePath(path)
-	if !keep {
-		name = filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+randomID())
+// openSpool opens the spool for a snapshot that will be written to a path. One that is kept is next to
+// that; otherwise it is a file on the disk with the most room, which on most systems has no name as
+// soon as it is open. Unless all is to be used, it leaves the last tenth of the disk alone.
+func openSpool(path string, keep bool, most int, all bool) (s *spool, err error) {
+	s = &spool{keep: keep, most: most}
+	if keep {
+		s.recording, err = openTrace(tracePath(path))
+	} else {
+		s.recording, err = openScratch(scratchFolders(filepath.Dir(path)))
 	}
-	if info, err := os.Lstat(name); err == nil && !info.Mode().IsRegular() {
-		return nil, usagef("%s exists and is not a regular file: choose another name for the snapshot", name)
-	}
-	w, err := openRecording(name)
 	if err != nil {
 		return nil, err
 	}
-	r, err := w.dir.Open(filepath.Base(name))
-	if err != nil {
-		_ = w.Close()
-		return nil, inputError(err)
+	if !all {
+		s.reserve.Folder = filepath.Dir(s.path)
 	}
-	if !keep {
-		w.remove()
-	}
-	s := &spool{recording: w, keep: keep, reader: r, most: most}
 	s.more = sync.NewCond(&s.mu)
 	return s, nil
+}
+
+// openTrace creates the file of a recording that is kept.
+func openTrace(path string) (*recording, error) {
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, usagef("%s exists and is not a regular file: choose another name for the snapshot", path)
+	}
+	return openRecording(path)
 }
 
 // Write implements io.Writer. A recording that cannot be written, as on a full disk, is not kept.
@@ -78,7 +81,11 @@ func (s *spool) Write(b []byte) (n int, err error) {
 	stored := s.store(b)
 	toFile := s.keep || !stored
 	if n = len(b); toFile {
-		n, err = s.recording.Write(b)
+		if err = s.reserve.Take(n); err != nil {
+			n = 0
+		} else {
+			n, err = s.recording.Write(b)
+		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -151,20 +158,20 @@ func (s *spool) Flush() {
 	s.more.Signal()
 }
 
-// Close says that nothing more will be written.
-func (s *spool) Close() error {
+// CloseWithError says that nothing more will be written: what was written is complete, or not needed
+// because of an error.
+func (s *spool) CloseWithError(err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.ended = true
+	if !s.ended {
+		s.ended, s.failed = true, err
+	}
 	s.more.Signal()
 	return nil
 }
 
-// remove closes the files, and removes them if the recording is not kept.
-func (s *spool) remove() {
-	_ = s.reader.Close()
-	s.end(s.keep)
-}
+// remove closes the file, and removes it if the recording is not kept.
+func (s *spool) remove() { s.end(s.keep) }
 
 // next waits until there is something to read. It returns a piece in memory, or else how much there is
 // in the file, and where; or why there is nothing.
@@ -178,6 +185,8 @@ func (s *spool) next(done []byte) (stretch, error) {
 		s.more.Wait()
 	}
 	switch {
+	case s.failed != nil:
+		return stretch{}, s.failed
 	case len(s.queue) > 0:
 	case s.ended:
 		return stretch{}, io.EOF
@@ -222,7 +231,7 @@ func (r *spoolReader) Read(b []byte) (int, error) {
 		case err != nil:
 			return 0, err
 		case next.n > 0:
-			n, err := r.spool.reader.ReadAt(b[:min(int64(len(b)), next.n)], next.at)
+			n, err := r.spool.ReadAt(b[:min(int64(len(b)), next.n)], next.at)
 			r.spool.hasRead(n)
 			return n, err
 		}
@@ -232,5 +241,5 @@ func (r *spoolReader) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// Len returns the number of bytes that will be written, at most.
+// Len returns the number of bytes that are expected, at most.
 func (r *spoolReader) Len() int { return r.spool.most }

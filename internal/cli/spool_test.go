@@ -20,7 +20,7 @@ func TestSpool(t *testing.T) {
 	for _, keep := range []bool{false, true} {
 		random := rand.New(rand.NewPCG(1, 2))
 		dir := t.TempDir()
-		s, err := openSpool(filepath.Join(dir, "x.gcdump"), keep, 50<<20)
+		s, err := openSpool(filepath.Join(dir, "x.gcdump"), keep, 50<<20, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,8 +41,8 @@ func TestSpool(t *testing.T) {
 					<-half // the first piece is read before the end, and after that there was no room
 				}
 			}
-			_ = s.Close()
-			_ = s.Close()
+			_ = s.CloseWithError(nil)
+			_ = s.CloseWithError(nil)
 		}()
 		<-reached
 		if s.length == 0 {
@@ -74,7 +74,7 @@ func TestSpool(t *testing.T) {
 
 // TestSpoolFlush: after Flush the reader gets less than a piece, and then heap.ErrPause.
 func TestSpoolFlush(t *testing.T) {
-	s, err := openSpool(filepath.Join(t.TempDir(), "x.gcdump"), false, 1<<20)
+	s, err := openSpool(filepath.Join(t.TempDir(), "x.gcdump"), false, 1<<20, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestSpoolFlush(t *testing.T) {
 			t.Errorf("read %q: %v, want %q and a pause", got, err, text)
 		}
 	}
-	_ = s.Close()
+	_ = s.CloseWithError(nil)
 	if got, err := io.ReadAll(r); err != nil || len(got) > 0 {
 		t.Errorf("at the end read %q: %v", got, err)
 	}
@@ -104,7 +104,7 @@ func TestSpoolFull(t *testing.T) {
 	}
 	defer full.Close()
 	dir := t.TempDir()
-	s, err := openSpool(filepath.Join(dir, "x.gcdump"), true, 1<<20)
+	s, err := openSpool(filepath.Join(dir, "x.gcdump"), true, 1<<20, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,6 +43,7 @@ Examples:
    gclog stat gc*.json 1m | awk '$18 > 5'
    gclog stat -p 4711 250             every 250 ms`,
 		Flags: join(processFlags(), []cli.Flag{
+			unpackFlag(),
 			&cli.Int64Flag{Name: "pid", Category: processOptions, Usage: "the process with this `PID`, if a file contains several"},
 			&cli.BoolFlag{Name: "timestamp", Aliases: []string{"t"}, Usage: "begin each line with the uptime of the process in seconds"},
 			&cli.IntFlag{Name: headerFlag, Usage: "repeat the titles every `N` lines; also -h N"},
@@ -59,7 +60,7 @@ func (p *program) stat(c *cli.Context) error {
 	if c.Int(headerFlag) < 0 {
 		return usagef("--header %d: it must not be negative", c.Int(headerFlag))
 	}
-	l := &statLines{out: p.stdout, uptime: c.Bool("timestamp"), repeat: c.Int(headerFlag), interval: interval, most: count}
+	l := &statLines{out: textOn(p.stdout), uptime: c.Bool("timestamp"), repeat: c.Int(headerFlag), interval: interval, most: count}
 	files, ch, err := subjectOf(c, names)
 	switch {
 	case err != nil:

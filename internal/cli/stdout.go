@@ -5,16 +5,25 @@ import (
 	"io"
 	"syscall"
 
+	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/formats/screen"
 	"github.com/gclog/gclog/internal/cause"
 	"github.com/gclog/gclog/internal/output"
 )
 
 // A printer is standard output for commands that print text without checking for errors: the first
-// error ends all printing, and Main reports it. Logs, recordings and endless lists are written to
-// program.stdout directly, and end when their reader does.
+// error ends all printing, and Main reports it. Endless lists are written to textOn(program.stdout),
+// and end when their reader does.
 type printer struct {
-	w   io.Writer
+	w   formats.TextWriter
 	err error
+}
+
+func newPrinter(stdout io.Writer) *printer { return &printer{w: *textOn(stdout)} }
+
+// textOn returns what writes text to a stream.
+func textOn(stream io.Writer) *formats.TextWriter {
+	return &formats.TextWriter{W: stream, Styles: screen.Colored(stream)}
 }
 
 // Write implements io.Writer. It never fails.

@@ -12,6 +12,7 @@ import (
 	"github.com/gclog/gclog/internal/doctor"
 	"github.com/gclog/gclog/internal/history"
 	"github.com/gclog/gclog/internal/top"
+	"github.com/gclog/gclog/internal/unpack"
 	"github.com/gclog/gclog/session"
 	"github.com/urfave/cli/v2"
 )
@@ -35,6 +36,7 @@ Examples:
    gclog top orders 'web*'
    gclog top app.nettrace --speed 10`,
 		Flags: append(socketFlags(),
+			unpackFlag(),
 			&cli.StringFlag{Name: "speed", Usage: "replay a file `N` times as fast; 0 is at once", DefaultText: "1"},
 			&cli.Int64Flag{Name: "pid", Usage: "the process with this `PID`, if a file contains several"},
 			&cli.BoolFlag{Name: localFlag, Usage: "show local times, not UTC; this is the default if TZ is set"},
@@ -125,7 +127,7 @@ func (p *program) topFiles(c *cli.Context, names []string, o top.RunOptions) err
 		o.Speed = speed
 	}
 	// What is wrong with the files is reported before there is a screen.
-	options := history.Options{PID: c.Int64("pid")}
+	options := history.Options{PID: c.Int64("pid"), Unpacked: p.unpacked(unpack.LimitPassed)}
 	h, err := p.readHistory(names, options, func(*gclog.Process, analysis.Window) gclog.SpanObserver { return ignored{} })
 	if h == nil {
 		return err

@@ -89,7 +89,7 @@ func (u *ui) show(s string) {
 		return
 	}
 	width, _ := screen.Size(u.w)
-	fmt.Fprint(u.w, "\r\x1b[K"+screen.Cut(s, width-1)) // a wrapped line could not be erased
+	fmt.Fprint(u.w, "\r\x1b[K"+screen.Cut(oneLine(s), width-1)) // a wrapped line could not be erased
 	u.progress = s
 }
 

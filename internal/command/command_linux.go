@@ -1,12 +1,11 @@
 package command
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
 	"syscall"
-
-	"github.com/gclog/gclog/formats"
 )
 
 // ownProgram returns the path of this program, even if the file has been replaced since.
@@ -21,13 +20,20 @@ func expendable(pid int) {
 	_ = os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", pid), []byte("1000"), 0)
 }
 
-// killGroup kills a command that was made separate, and what it has started.
-func killGroup(cmd *exec.Cmd) error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-
-// runAs makes the command run as another user, without the groups of gclog.
-func runAs(cmd *exec.Cmd, as *formats.Account) error {
-	if as != nil {
-		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: as.UID, Gid: as.GID}
+// Expendable makes the kernel end this process first when memory runs out, until restore is called.
+func Expendable() (restore func()) {
+	const score = "/proc/self/oom_score_adj"
+	before, err := os.ReadFile(score)
+	expendable(os.Getpid())
+	return func() {
+		if err == nil {
+			_ = os.WriteFile(score, bytes.TrimSpace(before), 0)
+		}
 	}
-	return nil
+}
+
+// wasKilled reports whether a command that has ended was ended with SIGKILL.
+func wasKilled(cmd *exec.Cmd) bool {
+	status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
 }

@@ -3,6 +3,7 @@ package command
 import (
 	"bytes"
 	"strings"
+	"sync"
 
 	"github.com/gclog/gclog/formats"
 )
@@ -10,18 +11,28 @@ import (
 // messages passes the lines that are written to it to say, each when the next one is complete: the
 // last one may be an error.
 type messages struct {
+	mu    sync.Mutex
 	say   func(string)
 	line  []byte // without an end so far
 	last  string // the last complete one; "": there is none
 	count int    // of those that were passed on
 
+	ofGo    bool // the program is gclog: what Go prints when it ends a program is one line
+	crashed bool // that has come
+
 	most    int // bytes that may be written; 0: any number
 	flooded func()
 	written int
+	closed  bool // what is written is dropped
 }
 
 // Write implements io.Writer.
 func (m *messages) Write(b []byte) (int, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return len(b), nil
+	}
 	if m.written += len(b); m.most > 0 && m.written > m.most {
 		m.flooded()
 		return len(b), nil
@@ -42,11 +53,12 @@ func (m *messages) Write(b []byte) (int, error) {
 func (m *messages) next() {
 	text := formats.OneLine(strings.TrimSpace(strings.TrimPrefix(string(m.line), "gclog: ")), maxLineSize)
 	m.line = m.line[:0]
-	if text == "" {
+	if text == "" || m.crashed {
 		return
 	}
 	m.pass()
 	m.last = text
+	m.crashed = m.ofGo && strings.HasPrefix(text, "fatal error: ") // the stacks follow
 }
 
 // pass passes the last line on.
@@ -60,6 +72,9 @@ func (m *messages) pass() {
 // end handles the end of the command, and returns the last line. It is passed on unless the command
 // has failed.
 func (m *messages) end(failed bool) (last string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.closed = true
 	m.next()
 	if !failed {
 		m.pass()

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/gclog/gclog/formats"
-	"github.com/gclog/gclog/internal/cause"
 	"github.com/gclog/gclog/internal/condition"
 	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/internal/rules"
@@ -73,6 +72,29 @@ func (a *ExecAction) Account() (*formats.Account, error) {
 	return &account, err
 }
 
+// asWhom says why a command cannot run as an account, nil for gclog's own, or that it has more rights
+// than it may need; "" if neither is so.
+func asWhom(account *formats.Account) string {
+	if account == nil && os.Geteuid() == 0 {
+		return "the command runs as root, as gclog does: set su, unless it needs that"
+	}
+	if account == nil {
+		account = &formats.Account{}
+	}
+	if err := account.Check(); err != nil {
+		return "the command will fail: " + err.Error()
+	}
+	return ""
+}
+
+// HasSu reports whether something is written or run as a user other than gclog's.
+func (c *Config) HasSu() bool {
+	return slices.ContainsFunc(c.Outputs, func(o Output) bool { return o.Su.isSet() }) ||
+		slices.ContainsFunc(c.Rules, func(r Rule) bool {
+			return slices.ContainsFunc(r.Do, func(a Action) bool { return a.Exec.Su.isSet() })
+		})
+}
+
 // missing says that the program is not there, "" if it is or gclog cannot know.
 func (a *ExecAction) missing() string {
 	if !a.isSet() {
@@ -85,22 +107,6 @@ func (a *ExecAction) missing() string {
 		return fmt.Sprintf("there is no %s in $PATH: the command will fail", quote(a.Command[0]))
 	}
 	return ""
-}
-
-// Secret reads the secret of a webhook; "" if it has none.
-func (a *WebhookAction) Secret() (string, error) {
-	if a.SecretFile == "" {
-		return "", nil
-	}
-	b, err := os.ReadFile(a.SecretFile)
-	if err != nil {
-		return "", fmt.Errorf("cannot read %s: %w", a.SecretFile, cause.Of(err))
-	}
-	secret := strings.TrimSpace(string(b))
-	if secret == "" {
-		return "", fmt.Errorf("%s is empty: write a secret into it, or leave secret_file out", a.SecretFile)
-	}
-	return secret, nil
 }
 
 // Records reports whether a rule writes recordings.

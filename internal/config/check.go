@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/url"
 	"path/filepath"
@@ -29,6 +30,9 @@ const maxOutputs = 100
 // be read. Less serious problems are added to the warnings.
 func (c *Loaded) CheckHost() error {
 	var problems []error
+	warn := func(path, text string) {
+		c.Warnings = append(c.Warnings, problem{c.origins[path], path, text}.Error())
+	}
 	check := func(path string, rotate formats.RotateOptions, dir string) {
 		rotate.NoLinks = true
 		warning, err := rotate.CheckFolder(dir)
@@ -39,7 +43,7 @@ func (c *Loaded) CheckHost() error {
 			problems = append(problems, problem{c.origins[path], path, err.Error()})
 		}
 		if warning != "" {
-			c.Warnings = append(c.Warnings, problem{c.origins[path], path, warning}.Error())
+			warn(path, warning)
 		}
 	}
 	for i := range c.Outputs {
@@ -58,16 +62,16 @@ func (c *Loaded) CheckHost() error {
 	for i := range c.Rules {
 		for j := range c.Rules[i].Do {
 			a, path := &c.Rules[i].Do[j], item(item("rules", i)+".do", j)
-			if _, err := a.Exec.Account(); err != nil {
-				problems = append(problems, problem{c.origins[path], path, err.Error()})
-			}
-			if _, err := a.Webhook.Secret(); err != nil {
-				path := path + ".webhook.secret_file"
-				problems = append(problems, problem{c.origins[path], path, err.Error()})
+			if a.Exec.isSet() {
+				account, err := a.Exec.Account()
+				if err != nil {
+					problems = append(problems, problem{c.origins[path], path, err.Error()})
+				} else if text := asWhom(account); text != "" {
+					warn(path+".exec", text)
+				}
 			}
 			if text := a.Exec.missing(); text != "" {
-				path := path + ".exec.command"
-				c.Warnings = append(c.Warnings, problem{c.origins[path], path, text}.Error())
+				warn(path+".exec.command", text)
 			}
 		}
 	}
@@ -77,7 +81,7 @@ func (c *Loaded) CheckHost() error {
 	if c.Parquet.Path != "" {
 		check("parquet.path", formats.RotateOptions{}, output.KnownFolder(c.Parquet.Path))
 	}
-	return errors.Join(problems...)
+	return errors.Join(append(problems, c.checkSecrets()...)...)
 }
 
 // check finds problems between values that are each valid on their own.
@@ -108,6 +112,7 @@ func (c *Loaded) check(l *loader) {
 	c.checkRules(l)
 	c.checkServed()
 	c.checkExported()
+	c.checkQuotas()
 	if len(c.Outputs) == 0 {
 		l.wrong(l.origins["outputs"], "outputs", "the list is empty, so nothing would be written; if you leave the key out, there is one output, %s", defaults().Outputs[0].Path)
 	}
@@ -132,10 +137,46 @@ func (c *Loaded) checkServed() {
 	slices.Sort(c.Warnings)
 }
 
+// checkQuotas warns of a retention that one process, or one service, could fill alone: its own files and
+// those of others that have less are then deleted soon after their processes have exited.
+func (c *Loaded) checkQuotas() {
+	const path = "retention.total"
+	total := c.Retention.Total
+	switch total {
+	case 0:
+		return
+	case AutoTotal:
+		total = AutoTotalMost
+	}
+	size := func(n int64) string { return kinds["total"].print(n) }
+	warn := func(path, format string, args ...any) {
+		c.Warnings = append(c.Warnings, problem{c.origins[path], path, fmt.Sprintf(format, args...)}.Error())
+	}
+	var logs int64
+	for i := range c.Outputs {
+		o := &c.Outputs[i]
+		if o.FileCount == 0 {
+			warn(item("outputs", i)+".filecount", "without rotation the log of one process alone can fill %s", path)
+			return
+		}
+		logs += int64(o.FileCount+1) * o.FileSize
+	}
+	if logs >= total {
+		warn(path, "the logs of one process can have %s (filecount and filesize of the outputs), so that it alone can fill %s: raise it, or lower those", size(logs), size(total))
+	}
+	records := slices.ContainsFunc(c.Rules, func(r Rule) bool {
+		return slices.ContainsFunc(r.Do, func(a Action) bool { return a.Record.isSet() })
+	})
+	if recordings := int64(c.Recorder.Keep) * c.Recorder.Memory; records && recordings >= total {
+		warn("recorder.keep", "%d recordings of one service can have %s (recorder.memory each), so that it alone can fill %s, %s: lower it, or raise that",
+			c.Recorder.Keep, size(recordings), path, size(total))
+	}
+}
+
 // checkExported warns of the port that OpenTelemetry has for gRPC.
 func (c *Loaded) checkExported() {
 	const path = "otlp.endpoint"
-	if u, err := url.Parse(c.OTLP.Endpoint); err == nil && u.Port() == "4317" {
+	if u, err := url.Parse(string(c.OTLP.Endpoint)); err == nil && u.Port() == "4317" {
 		c.Warnings = append(c.Warnings, problem{c.origins[path], path, "port 4317 is usually for gRPC, which gclog does not send; that for HTTP is usually 4318"}.Error())
 	}
 }

@@ -28,7 +28,7 @@ type Config struct {
 	Rules     []Rule            `key:"rules" about:"what to do when something happens to a process: docs/rules.md"`
 	Recorder  Recorder          `key:"recorder" about:"the flight recorder: what rules with the action record write"`
 	Parquet   Parquet           `key:"parquet" about:"Parquet files with the records of all processes, for DuckDB, ClickHouse, Spark and the like (docs/fleet.md)"`
-	Retention Retention         `key:"retention" about:"when to delete the files of processes that have exited, and complete Parquet files; never, if neither is set"`
+	Retention Retention         `key:"retention" about:"when to delete the files of processes that have exited, and complete Parquet files"`
 	Summary   time.Duration     `key:"summary" is:"period" about:"interval between summary records of a process, at least 10s; 0: none"`
 	LongPause time.Duration     `key:"long_pause" is:"threshold" about:"pause from which a JSON record is a warning"`
 	Causes    string            `key:"causes" is:"causes" about:"GC causes in the JDK formats: java, which all readers know, or dotnet"`
@@ -105,7 +105,7 @@ type HeapAuto struct {
 	Growth      int           `key:"growth" is:"growth" about:"how much more they must leave than they did before, 1% to 1000%"`
 	Collections int           `key:"collections" is:"fullgcs" about:"number of full collections in a row that must leave that much, 2 to 100"`
 	Cooldown    time.Duration `key:"cooldown" is:"cooldown" about:"minimum time between two snapshots of a process, and after one that could not be taken; at least 1m"`
-	Keep        int           `key:"keep" is:"keep" about:"number of snapshots to keep of each process, and of the exited processes of each service, 1 to 100"`
+	Keep        int           `key:"keep" is:"keep" about:"number of snapshots to keep of each process, and of the exited processes of each user and service, 1 to 100"`
 	MaxHeap     int64         `key:"max_heap" is:"total" about:"no snapshot of a heap larger than this: the pause grows with the heap; 0: no limit"`
 	Only        []Match       `key:"only" about:"processes to take snapshots of; all, if the list is empty"`
 }
@@ -153,16 +153,16 @@ type ExecAction struct {
 
 // WebhookAction is a URL that receives records.
 type WebhookAction struct {
-	URL        string        `key:"url" is:"url" about:"http or https"`
-	SecretFile string        `key:"secret_file" is:"file" about:"file with the secret that signs what is sent: X-Gclog-Signature is the HMAC-SHA256 of the body"`
-	Timeout    time.Duration `key:"timeout" is:"timeout" about:"how long one attempt may take, 1s to 1h"`
+	URL     Secret        `key:"url" is:"url" about:"http or https; a secret"`
+	Secret  Secret        `key:"secret" is:"secret" about:"what signs what is sent: X-Gclog-Signature is the HMAC-SHA256 of the body; a secret"`
+	Timeout time.Duration `key:"timeout" is:"timeout" about:"how long one attempt may take, 1s to 1h"`
 }
 
 // Recorder is the flight recorder.
 type Recorder struct {
 	Memory    int64  `key:"memory" is:"memory" about:"memory for the streams of all processes together, at least 1M; if it is not enough, recordings begin later"`
 	Directory string `key:"directory" is:"directory" about:"where recordings are written; by default recordings in the directory of the first output, or recordings/%hn if that has %hn"`
-	Keep      int    `key:"keep" is:"keep" about:"number of recordings to keep of each process, and of the exited processes of each service, 1 to 100"`
+	Keep      int    `key:"keep" is:"keep" about:"number of recordings to keep of each process, and of the exited processes of each user and service, 1 to 100"`
 }
 
 // Parquet is what is written as a table.
@@ -174,9 +174,16 @@ type Parquet struct {
 	Only     []Match       `key:"only" about:"processes in the files; all, if the list is empty"`
 }
 
+// AutoTotal is the Total of a Retention that depends on the size of the file systems: a tenth, at most
+// AutoTotalMost bytes.
+const (
+	AutoTotal     = -1
+	AutoTotalMost = 10 << 30
+)
+
 // Retention is when the files of processes that have exited are deleted. Zero: never.
 type Retention struct {
-	Total int64         `key:"total" is:"total" about:"maximum total size of the files of exited processes; the oldest are deleted first"`
+	Total int64         `key:"total" is:"space" about:"maximum total size of the files of exited processes and of complete Parquet files; auto: a tenth of each file system, at most 10G; 0: no limit; the user with the most loses files first, of the service with the most, the oldest first"`
 	Age   time.Duration `key:"age" is:"age" about:"maximum time since the last record of an exited process"`
 }
 
@@ -205,8 +212,8 @@ type OTLP struct {
 	Metrics           bool              `key:"metrics" is:"flag" about:"send the metrics of docs/metrics.md"`
 	Logs              bool              `key:"logs" is:"flag" about:"send each record as a log record"`
 	Traces            bool              `key:"traces" is:"flag" about:"send each pause as a span"`
-	Endpoint          string            `key:"endpoint" is:"endpoint" about:"URL that /v1/metrics and the like are appended to; by default $OTEL_EXPORTER_OTLP_ENDPOINT, or http://localhost:4318"`
-	Headers           map[string]string `key:"headers" is:"header" about:"headers of each request, added to $OTEL_EXPORTER_OTLP_HEADERS, which is the better place for a secret"`
+	Endpoint          Secret            `key:"endpoint" is:"endpoint" about:"URL that /v1/metrics and the like are appended to, which may have a password; a secret; by default $OTEL_EXPORTER_OTLP_ENDPOINT, or http://localhost:4318"`
+	Headers           map[string]Secret `key:"headers" is:"header" about:"headers of each request, added to $OTEL_EXPORTER_OTLP_HEADERS; each is a secret"`
 	Timeout           time.Duration     `key:"timeout" is:"patience" about:"maximum time of a request; 0: $OTEL_EXPORTER_OTLP_TIMEOUT, or 10s"`
 	Compression       string            `key:"compression" is:"zip" about:"gzip or none; by default $OTEL_EXPORTER_OTLP_COMPRESSION, or gzip"`
 	Certificate       string            `key:"certificate" is:"pem" about:"PEM file with the certificates that the server's is checked against; by default $OTEL_EXPORTER_OTLP_CERTIFICATE, or those of the system"`
@@ -240,6 +247,7 @@ func defaults() *Config {
 		Heap:      Heap{Auto: HeapAuto{Growth: 20, Collections: 5, Cooldown: time.Hour, Keep: 3}},
 		Parquet:   Parquet{Interval: time.Hour, MaxRows: 1_000_000, Mode: 0o640},
 		Recorder:  Recorder{Memory: 64 << 20, Keep: 10},
+		Retention: Retention{Total: AutoTotal},
 		Summary:   5 * time.Minute,
 		LongPause: 200 * time.Millisecond,
 		Causes:    "java",

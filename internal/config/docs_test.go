@@ -128,7 +128,7 @@ func TestSample(t *testing.T) {
 		t.Fatal(err)
 	}
 	if l := mustLoad(t, string(text)); !reflect.DeepEqual(&l.Config, Default()) {
-		t.Errorf("it is not the default:\n%s", l.YAML(true))
+		t.Errorf("it is not the default:\n%s", l.YAML(true, true))
 	}
 	l := mustLoad(t, regexp.MustCompile(`(?m)^#(  |[^ \n])`).ReplaceAllString(string(text), "$1"))
 	var there []string

@@ -24,7 +24,7 @@ func FuzzLoad(f *testing.F) {
 			}
 			return
 		}
-		shown := l.YAML(true)
+		shown := l.YAML(true, true)
 		again, err := parse("shown.yaml", shown, nil)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, shown)

@@ -31,6 +31,8 @@ type kind struct {
 	parse func(text string) (any, error)
 	// print formats a value so that parse accepts it.
 	print func(value any) string
+	// secret is set if values are a Secret, which no message may have.
+	secret bool
 }
 
 // kinds maps the names in the tags of Config to kinds of values.
@@ -44,6 +46,7 @@ var kinds = map[string]kind{
 	"filetime":  duration("1h", time.Minute, false),
 	"size":      bytes("10M", output.ParseSize, output.MinFileSize),
 	"total":     bytes("5G", output.ParseBytes, 0),
+	"space":     space(),
 	"count":     number("5", 0, output.MaxFileCount),
 	"processes": number("500", 1, 5000),
 	"fullgcs":   number("5", 2, 100),
@@ -78,15 +81,15 @@ var kinds = map[string]kind{
 	"timeout":   between("30s", time.Second, time.Hour),
 	"severity":  words("info", "warn", "error"),
 	"argument":  {example: "/usr/local/bin/on-long-pause", types: scalar, parse: parseArgument, print: printAny},
-	"url":       {example: "https://hooks.example/gc", types: text, parse: parseURL, print: printAny},
-	"file":      {example: "/etc/gclog/webhook.secret", types: text, parse: parseLine, print: printAny},
+	"url":       secretKind(kind{example: "https://hooks.example/gc", types: text, parse: parseURL, print: printAny}),
+	"secret":    secretKind(kind{example: "file:/etc/gclog/webhook.secret", types: scalar, parse: parseSecret, print: printAny}),
 	"memory":    bytes("64M", parseMemory, minMemory),
 	"pem":       {example: "/etc/gclog/web.yml", types: text, parse: parseOptional, print: printAny},
 	"series":    number("200000", 1000, 10_000_000),
 	"metrics":   words(metrics.Names...),
 	"attrs":     words(metrics.AttributeNames...),
-	"endpoint":  {example: "https://collector:4318", types: text, parse: parseEndpoint, print: printAny},
-	"header":    {example: "orders", types: scalar, parse: parseLine, print: printAny},
+	"endpoint":  secretKind(kind{example: "https://collector:4318", types: text, parse: parseEndpoint, print: printAny}),
+	"header":    secretKind(kind{example: "file:/etc/gclog/otlp.token", types: scalar, parse: parseSecret, print: printAny}),
 	"patience":  duration("10s", time.Millisecond, true),
 	"every":     duration("1m", time.Second, true),
 	"zip":       optionalWords("gzip", "none"),
@@ -281,6 +284,26 @@ func bytes(example string, parse func(string) (int64, error), least int) kind {
 	}
 }
 
+// space returns the kind of sizes that may follow from that of the file system.
+func space() kind {
+	k := bytes("5G", output.ParseBytes, 0)
+	parse, print := k.parse, k.print
+	k.schema = object{"pattern": `^(auto|[0-9]+([KMGkmg][Ii]?)?[Bb]?)$`, "minimum": 0}
+	k.parse = func(s string) (any, error) {
+		if s == "auto" {
+			return int64(AutoTotal), nil
+		}
+		return parse(s)
+	}
+	k.print = func(v any) string {
+		if v == int64(AutoTotal) {
+			return "auto"
+		}
+		return print(v)
+	}
+	return k
+}
+
 // parseLine accepts text without control characters, so that no message, name or path can span
 // lines.
 func parseLine(s string) (any, error) {
@@ -422,9 +445,9 @@ func parseEndpoint(s string) (any, error) {
 	}
 	u, err := url.Parse(s)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
-		return "", fmt.Errorf("%s is not the URL of a collector: write it like http://localhost:4318", quote(s))
+		return "", errors.New("it is not the URL of a collector: write it like http://localhost:4318")
 	}
-	return parseLine(s)
+	return parseSecret(s)
 }
 
 // parseOptional parses a line, or "" for none.
@@ -500,7 +523,18 @@ func parseArgument(s string) (any, error) {
 func parseURL(s string) (any, error) {
 	u, err := url.Parse(s)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return "", fmt.Errorf("%s is not a URL: write https://HOST/PATH", quote(s))
+		return "", errors.New("it is not a URL: write https://HOST/PATH")
+	}
+	return parseSecret(s)
+}
+
+// parseSecret is parseLine without the value in its errors.
+func parseSecret(s string) (any, error) {
+	if s == "" {
+		return "", errors.New("it has no value")
+	}
+	if strings.ContainsFunc(s, unicode.IsControl) {
+		return "", errors.New("it contains a control character")
 	}
 	return s, nil
 }

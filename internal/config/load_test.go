@@ -64,7 +64,7 @@ rules:
       - record: {before: 1m}
       - level: {to: full}
       - exec: {command: [/bin/x, "", "-a"], su: {user: app}, timeout: 1m}
-      - webhook: {url: "https://hooks.example/a", secret_file: /etc/secret}
+      - webhook: {url: "https://hooks.example/a", secret: "file:/etc/secret"}
       - heap_snapshot: true
   - {name: end, event: exit, do: [{log: info}]}
 recorder: {memory: 128M, directory: /data/rec, keep: 3}
@@ -129,7 +129,7 @@ func TestLoad(t *testing.T) {
 					action(func(a *Action) {
 						a.Exec = ExecAction{Command: []string{"/bin/x", "", "-a"}, Su: Su{User: "app"}, Timeout: time.Minute}
 					}),
-					action(func(a *Action) { a.Webhook.URL, a.Webhook.SecretFile = "https://hooks.example/a", "/etc/secret" }),
+					action(func(a *Action) { a.Webhook.URL, a.Webhook.Secret = "https://hooks.example/a", "file:/etc/secret" }),
 					action(func(a *Action) { a.HeapSnapshot = true }),
 				},
 			},
@@ -140,7 +140,7 @@ func TestLoad(t *testing.T) {
 		Retention: Retention{Total: 5 << 30, Age: 336 * time.Hour},
 		Metrics:   Metrics{Enabled: true, Names: "both", Attributes: "semconv", MaxSeries: 5000},
 		OTLP: OTLP{
-			Metrics: true, Logs: true, Traces: true, Endpoint: "https://c:4318", Headers: map[string]string{"X-Scope-OrgID": "1"}, Timeout: 3 * time.Second,
+			Metrics: true, Logs: true, Traces: true, Endpoint: "https://c:4318", Headers: map[string]Secret{"X-Scope-OrgID": "1"}, Timeout: 3 * time.Second,
 			Compression: "none", Certificate: "/ca.pem", ClientCertificate: "/c.pem", ClientKey: "/k.pem", Interval: 15 * time.Second,
 			Temporality: "delta", Histograms: "exponential", Queue: 4 << 20,
 		},
@@ -247,7 +247,7 @@ func TestWrong(t *testing.T) {
 		"rules: [{name: a, event: exit, do: [{log: info}]}, {name: a, event: gap, do: [{log: info}]}]": `rules[1].name: another rule is called "a", too`,
 		"rules: [{name: a, event: exit, only: [{}], do: [{log: info}]}]":                               "rules[0].only[0]: it has no conditions",
 		"rules: [{name: a, event: exit, do: [{record: {before: 11m}}]}]":                               `record.before: "11m": it must be at most 10m`,
-		"rules: [{name: a, event: exit, do: [{webhook: {url: hooks.example}}]}]":                       `webhook.url: "hooks.example" is not a URL: write https://HOST/PATH`,
+		"rules: [{name: a, event: exit, do: [{webhook: {url: hooks.example}}]}]":                       `webhook.url: it is not a URL: write https://HOST/PATH`,
 		"rules: [{name: a, event: exit, do: [{exec: {command: sh}}]}]":                                 "exec.command: it must be a list: write [/usr/local/bin/on-long-pause]",
 		"recorder: {memory: 1K}":                                                                       `recorder.memory: "1K" is too small: the minimum is 1M`,
 		"parquet: {path: /data/%x.parquet}":                                                            `gclog.yaml:1:17: parquet.path: "/data/%x.parquet": unknown placeholder %x: %d is the date and %H the hour of the records (UTC), %p is`,

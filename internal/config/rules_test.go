@@ -269,3 +269,27 @@ func TestSnapshots(t *testing.T) {
 		}
 	}
 }
+
+// TestQuotas: a retention that one process or service can fill is reported.
+func TestQuotas(t *testing.T) {
+	const records = "rules: [{name: r, when: number > 0, do: [{record: {before: 1s}}]}]\n"
+	for text, want := range map[string]string{
+		"":                           "",
+		records:                      "",
+		"retention: {total: 0}\n":    "",
+		"retention: {total: 61M}\n":  "",
+		"retention: {total: auto}\n": "",
+		"retention: {age: 1d}\n":     "",
+		"retention: {total: 60M}\n":  "gclog.yaml:1:20: retention.total: the logs of one process can have 60M (filecount and filesize of the outputs), so that it alone can fill 60M",
+		"outputs: [{path: x-%p.json, filecount: 200, filesize: 100M}]\n": "retention.total: the logs of one process can have 20100M",
+		"outputs: [{path: x-%p.json, filecount: 0}]\n":                   "gclog.yaml:1:40: outputs[0].filecount: without rotation the log of one process alone can fill retention.total",
+		"retention: {total: 500M}\n" + records:                           "recorder.keep: 10 recordings of one service can have 640M (recorder.memory each), so that it alone can fill retention.total, 500M",
+		"retention: {total: 500M}\n":                                     "",
+		"recorder: {keep: 100, memory: 1G}\n" + records:                  "gclog.yaml:1:18: recorder.keep: 100 recordings of one service can have 100G",
+	} {
+		l := mustLoad(t, text)
+		if got := strings.Join(l.Warnings, "\n"); want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("%q: warnings %q, want %q", text, l.Warnings, want)
+		}
+	}
+}

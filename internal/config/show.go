@@ -9,12 +9,12 @@ import (
 	"github.com/gclog/gclog/formats"
 )
 
-// YAML returns the effective configuration, as a file that loads the same. With origins each value
-// has a comment that says where it came from.
-func (l *Loaded) YAML(origins bool) []byte {
+// YAML returns the effective configuration. With origins each value has a comment that says where it
+// came from. With secrets it is a file that loads the same; otherwise *** is in their place.
+func (l *Loaded) YAML(origins, secrets bool) []byte {
 	const column = 50 // of the comments
 	var b strings.Builder
-	for _, line := range l.lines() {
+	for _, line := range l.lines(secrets) {
 		b.WriteString(line.text)
 		if origins && line.path != "" {
 			b.WriteString(strings.Repeat(" ", max(1, column-len(line.text))) + "# " + l.origins[line.path].String())
@@ -27,14 +27,17 @@ func (l *Loaded) YAML(origins bool) []byte {
 // A line of YAML. Lines of values have a path.
 type line struct{ text, path string }
 
-func (l *Loaded) lines() []line {
-	var p printer
+func (l *Loaded) lines(secrets bool) []line {
+	p := printer{secrets: secrets}
 	p.section(reflect.ValueOf(&l.Config).Elem(), "", "", "")
 	return p.lines
 }
 
 // A printer writes YAML.
-type printer struct{ lines []line }
+type printer struct {
+	secrets bool // they are written, too
+	lines   []line
+}
 
 // section writes the keys of a section. first precedes the first line, if the section is an element
 // of a list.
@@ -86,6 +89,9 @@ func (p *printer) field(f field, v reflect.Value, path, text, indent string) {
 		}
 	default:
 		value := f.kind.print(v.Interface())
+		if s, ok := reflect.TypeAssert[Secret](v); ok && !p.secrets {
+			value = s.String()
+		}
 		isNumber := slices.Contains(f.kind.types, "integer") && plainNumber.MatchString(value)
 		if v.Kind() != reflect.Bool && !isNumber {
 			value = scalarText(value)

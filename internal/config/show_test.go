@@ -11,7 +11,7 @@ type Origin struct{ Path, From string }
 
 // Origins lists all values, in the order of the keys.
 func (l *Loaded) Origins() (list []Origin) {
-	for _, line := range l.lines() {
+	for _, line := range l.lines(false) {
 		if line.path != "" {
 			list = append(list, Origin{line.path, l.origins[line.path].String()})
 		}
@@ -149,11 +149,11 @@ log:
   level: debug                                    # environment GCLOG_LOG__LEVEL
   format: auto                                    # default
 `
-	if got := string(l.YAML(true)); got != want {
+	if got := string(l.YAML(true, true)); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if again := mustLoad(t, string(l.YAML(false))); string(again.YAML(false)) != string(l.YAML(false)) {
-		t.Errorf("it is read as\n%s", again.YAML(false))
+	if again := mustLoad(t, string(l.YAML(false, true))); string(again.YAML(false, true)) != string(l.YAML(false, true)) {
+		t.Errorf("it is read as\n%s", again.YAML(false, true))
 	}
 	origins := map[string]Origin{}
 	for _, o := range l.Origins() {

@@ -237,13 +237,17 @@ func (l *loader) labels(n ast.Node, v reflect.Value, f field, path string) {
 func (l *loader) leaf(n ast.Node, v reflect.Value, k *kind, path string) {
 	at := l.at(start(n))
 	typ, s := scalarOf(n)
+	shown := s
+	if k.secret {
+		shown = hidden
+	}
 	switch {
 	case typ == "null":
 		l.wrong(at, path, "it has no value")
 	case typ == "":
 		l.wrong(at, path, "it must be a single value, such as %s", k.example)
 	case !slices.Contains(k.types, typ) && slices.Contains(k.types, "string"):
-		l.wrong(at, path, "%s must be text, such as %q", s, k.example)
+		l.wrong(at, path, "%s must be text, such as %q", shown, k.example)
 	case !slices.Contains(k.types, typ) && slices.Contains(k.types, "boolean"):
 		l.wrong(at, path, "%s: it must be true or false, without quotes", quote(s))
 	case !slices.Contains(k.types, typ):

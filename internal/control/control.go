@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"os"
@@ -80,6 +81,8 @@ const (
 	answerTime = 10 * time.Second
 	// answerMost is how many bytes of an answer are read.
 	answerMost = 64 << 20
+	// headMost is how many bytes an answer may have in front of its body.
+	headMost = 64 << 10
 )
 
 // Ask sends a request to the daemon whose socket is at path, and returns its answer. The error is a
@@ -188,10 +191,12 @@ func roundTrip(ctx context.Context, path string, r *http.Request) (*http.Respons
 	if err := r.Write(conn); err != nil {
 		return nil, errors.Join(err, ctx.Err())
 	}
-	answer, err := http.ReadResponse(bufio.NewReader(conn), r)
+	limited := &io.LimitedReader{R: conn, N: headMost}
+	answer, err := http.ReadResponse(bufio.NewReader(limited), r)
 	if err != nil {
 		return nil, errors.Join(err, ctx.Err())
 	}
+	limited.N = math.MaxInt64 // callers limit the rest
 	return answer, nil
 }
 

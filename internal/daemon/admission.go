@@ -90,7 +90,7 @@ func (d *Daemon) places() (all int, users map[int]int) {
 	for _, p := range d.processes {
 		if !p.isOut() {
 			all++
-			users[p.target.UID]++
+			users[p.target.Principal()]++
 		}
 	}
 	return all, users

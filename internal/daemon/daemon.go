@@ -58,18 +58,19 @@ type Options struct {
 // Daemon is a running daemon. The loop owns its fields; other goroutines only use o, opener and the
 // fields that are channels, atomics or mutexes.
 type Daemon struct {
-	o       Options
-	config  *config.Loaded
-	log     zerolog.Logger
-	limiter limiter
-	opener  output.Opener
-	table   table
-	sweeper *sweeper
-	poller  *session.Poller // nil: sessions wait for their own data
-	ports   map[string]*port
-	http    *server // nil: there is none
-	public  atomic.Pointer[public]
-	control *server // nil: there is none
+	o         Options
+	config    *config.Loaded
+	log       zerolog.Logger
+	limiter   limiter
+	opener    output.Opener
+	table     table
+	sweeper   *sweeper
+	poller    *session.Poller // nil: sessions wait for their own data
+	ports     map[string]*port
+	http      *server // nil: there is none
+	public    atomic.Pointer[public]
+	passwords *passwords
+	control   *server // nil: there is none
 
 	events  chan func()
 	firings chan func()   // actions of rules; whoever puts them does not wait
@@ -89,32 +90,42 @@ type Daemon struct {
 	rules       *ruleSet
 	memory      *flight.Memory
 	recordings  atomic.Pointer[flight.Files]
-	saving      sync.WaitGroup     // recordings that are being written
-	interrupt   context.CancelFunc // ends the heap snapshot that is being taken; nil: there was none
-	swept       bool               // all processes have been looked for once
-	stopping    bool
-	hurry       []func(*attach.Session) // called for every session, including new ones, since time is running out
-	ready       atomic.Bool
-	reloading   sync.Mutex
-	offset      time.Duration // of the clock, when it was last checked
-	cleaning    bool          // files are being deleted
-	cleaned     time.Time
-	summaries   *time.Timer // until the next summaries are due
-	shutdown    shutdown
+	saving      sync.WaitGroup // recordings that are being written
+	// snapshotting is the context of all heap snapshots, which endSnapshots interrupts.
+	snapshotting context.Context
+	endSnapshots context.CancelFunc
+	unwritten    []*UnwrittenLog
+	lastWrites   chan struct{} // closed when these are given up
+	swept        bool          // all processes have been looked for once
+	stopping     bool
+	ends         time.Time               // when everything must have ended; zero: the daemon was not asked to end
+	hurry        []func(*attach.Session) // called for every session, including new ones, since time is running out
+	ready        atomic.Bool
+	reloading    sync.Mutex
+	offset       time.Duration // of the clock, when it was last checked
+	cleaning     bool          // files are being deleted
+	cleaned      time.Time
+	summaries    *time.Timer // until the next summaries are due
+	shutdown     shutdown
 }
 
-// A shutdown has the time limits of the steps after the daemon was asked to end.
-type shutdown struct{ ask, cut, skip, stop time.Duration }
+// A shutdown has the time limits of the steps after the daemon was asked to end. All of them count
+// from then.
+type shutdown struct{ ask, cut, skip, write, leave, stop time.Duration }
 
 const (
-	// stopTime is how long the shutdown may take; requests to a process that are pending then may
-	// take askTime of it. A session that has not ended after cutTime is cut off, so that what has
-	// arrived is still written; what is not written after skipTime is reported as a gap. On a busy
-	// host that is the work of most sessions, so it has half of the time.
-	stopTime = 4800 * time.Millisecond
-	askTime  = time.Second
-	cutTime  = 2 * time.Second
-	skipTime = 2500 * time.Millisecond
+	// stopTime is how long the shutdown may take: all that ends gets the same deadline. Requests to a
+	// process that are pending then may take askTime of it. A session that has not ended after cutTime
+	// is cut off, so that what has arrived is still written; what is not written after skipTime is
+	// reported as a gap. On a busy host that is the work of most sessions, so it has half of the time.
+	// After writeTime nobody waits for room on a full disk any more, after leaveTime nor for sessions
+	// and heap snapshots: actions of rules, recordings and what is exported get the rest.
+	stopTime  = 4800 * time.Millisecond
+	askTime   = time.Second
+	cutTime   = 2 * time.Second
+	skipTime  = 2500 * time.Millisecond
+	writeTime = 3700 * time.Millisecond
+	leaveTime = 4000 * time.Millisecond
 	// chanceEvery is how often a process that was given up gets another chance: a debugger may have
 	// stopped it for an hour.
 	chanceEvery = time.Hour
@@ -134,7 +145,7 @@ var errReplaced = errors.New("it now runs another program")
 func New(o Options) *Daemon {
 	d := &Daemon{
 		o: o, config: o.Config, log: o.Log, ports: map[string]*port{},
-		events: make(chan func()), firings: make(chan func(), maxFirings), stopped: make(chan struct{}), shutdown: shutdown{askTime, cutTime, skipTime, stopTime}, processes: map[key]*process{}, queue: newQueue(), command: command.Self, rules: &ruleSet{}, memory: flight.NewMemory(0),
+		events: make(chan func()), firings: make(chan func(), maxFirings), stopped: make(chan struct{}), shutdown: shutdown{askTime, cutTime, skipTime, writeTime, leaveTime, stopTime}, processes: map[key]*process{}, queue: newQueue(), passwords: newPasswords(), command: command.Self, rules: &ruleSet{}, memory: flight.NewMemory(0),
 	}
 	if d.o.Processes == nil {
 		d.o.Processes = &session.Host{}
@@ -178,11 +189,13 @@ func (d *Daemon) run(ctx context.Context, sweep func(context.Context)) error {
 		return err
 	}
 	d.useRules(set, &d.config.Config)
-	stopBy := time.Now().Add(d.shutdown.stop)
 	defer func() {
-		d.settle(stopBy)
+		d.settle(d.Ends())
 		close(d.stopped)
 	}()
+	d.lastWrites = make(chan struct{})
+	d.snapshotting, d.endSnapshots = context.WithCancel(context.Background())
+	defer d.endSnapshots()
 	sweeping, stopSweeping := context.WithCancel(context.Background())
 	defer stopSweeping()
 	d.sweeper = newSweeper(d.config.Discovery.Interval)
@@ -218,12 +231,14 @@ func (d *Daemon) run(ctx context.Context, sweep func(context.Context)) error {
 	}
 	d.sayStarted()
 	d.startTable()
-	defer func() { d.endTable(stopBy) }()
 	watchdog, ticker := newWatchdog(), time.NewTicker(tick)
 	d.awaitSummaries()
-	var deadline, giveUp, cut, skip <-chan time.Time
+	var leave, write, giveUp, cut, skip <-chan time.Time
 	done := ctx.Done()
-	for !d.stopping || len(d.processes) > 0 || d.turns.current != nil {
+	for !d.stopping || len(d.processes) > 0 || len(d.turns.running) > 0 || len(d.unwritten) > 0 {
+		if d.stopping && len(d.turns.running) == 0 {
+			d.endWrites() // there will be no more room
+		}
 		select {
 		case f := <-d.events:
 			d.handle(f)
@@ -245,10 +260,12 @@ func (d *Daemon) run(ctx context.Context, sweep func(context.Context)) error {
 		case <-d.o.Status:
 			d.logStatus(d.status())
 		case <-done:
-			done, giveUp, cut, skip, deadline = nil, time.After(d.shutdown.ask), time.After(d.shutdown.cut), time.After(d.shutdown.skip), time.After(d.shutdown.stop)
+			done = nil
+			from := d.Ends().Add(-d.shutdown.stop)
+			after := func(wait time.Duration) <-chan time.Time { return time.After(time.Until(from.Add(wait))) }
+			giveUp, cut, skip, write, leave = after(d.shutdown.ask), after(d.shutdown.cut), after(d.shutdown.skip), after(d.shutdown.write), after(d.shutdown.leave)
 			stopSweeping()
 			d.stop()
-			stopBy = time.Now().Add(d.shutdown.stop)
 		case <-giveUp:
 			for _, p := range d.processes {
 				p.cancel()
@@ -257,7 +274,9 @@ func (d *Daemon) run(ctx context.Context, sweep func(context.Context)) error {
 			d.hasten((*attach.Session).Cut)
 		case <-skip:
 			d.hasten((*attach.Session).Skip)
-		case <-deadline:
+		case <-write:
+			d.endWrites()
+		case <-leave:
 			d.sayLate()
 			return nil
 		}
@@ -266,25 +285,41 @@ func (d *Daemon) run(ctx context.Context, sweep func(context.Context)) error {
 	return nil
 }
 
+// Ends returns when everything must have ended, computed once: when the daemon is asked to end, or has
+// failed.
+func (d *Daemon) Ends() time.Time {
+	if d.ends.IsZero() {
+		d.ends = time.Now().Add(d.shutdown.stop)
+	}
+	return d.ends
+}
+
+// settleMore is how long what has ended at the deadline may take to say so.
+const settleMore = 50 * time.Millisecond
+
 // settle ends what is still to be done when there are no sessions any more: the actions of rules,
-// recordings and what is exported. It takes until a time at most.
+// recordings, Parquet files and what is exported. It takes until a time at most.
 func (d *Daemon) settle(by time.Time) {
 	ctx, cancel := context.WithDeadline(context.Background(), by)
 	defer cancel()
 	var all sync.WaitGroup
-	all.Go(func() { d.rules.close(actionsStop) })
+	all.Go(func() { d.endRules(ctx) })
 	all.Go(func() { d.awaitSaving(ctx) })
+	all.Go(func() { d.endTable(ctx) })
 	all.Go(func() { d.endExport(ctx) })
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		all.Wait()
 	}()
+	late := time.After(time.Until(by) + settleMore)
 	for {
 		select {
 		case f := <-d.events: // what is settled reports to the loop
 			d.handle(f)
 		case <-done:
+			return
+		case <-late:
 			return
 		}
 	}
@@ -299,8 +334,8 @@ func (d *Daemon) handle(f func()) {
 
 // sayLate logs what has not ended when there is no time left.
 func (d *Daemon) sayLate() {
-	if d.turns.current != nil {
-		d.log.Warn().Msg("a heap snapshot has not ended in time: its own process ends it")
+	if n := len(d.turns.running); n > 0 {
+		d.log.Warn().Int("snapshots", n).Msg("not all heap snapshots ended in time: the kernel ends them with gclog")
 	}
 	if n := len(d.processes); n > 0 {
 		d.log.Warn().Int("processes", n).Msg("not all sessions ended in time: closing their connections, which also ends them")
@@ -362,9 +397,8 @@ func (d *Daemon) stop() {
 	d.ready.Store(false)
 	notify(notifyStopping)
 	d.log.Info().Int("processes", len(d.processes)).Msg("ending")
-	if d.turns.current != nil {
-		d.interrupt()
-	}
+	d.turns.close("gclog is ending")
+	d.endSnapshots()
 	for _, p := range d.processes {
 		p.guard(func() { p.step(event{kind: eventStop}) })
 	}
@@ -399,7 +433,7 @@ func (d *Daemon) found(t *session.Target, peer *session.Peer) {
 		}
 		return
 	}
-	if d.refused(&t.Process) == "" && !d.admitted(k, t.UID, peer) {
+	if d.refused(&t.Process) == "" && !d.admitted(k, t.Principal(), peer) {
 		return
 	}
 	if peer != nil {
@@ -464,6 +498,7 @@ func (d *Daemon) forget(p *process) {
 	if d.processes[p.key] == p {
 		delete(d.processes, p.key)
 	}
+	d.turns.leave(&p.heap, "it has exited")
 	p.uncount()
 	p.keep(0)
 	p.raised.end()
@@ -479,7 +514,7 @@ func (d *Daemon) sweepDone(list []*unreachable) {
 	d.unreachable = nil
 	for _, u := range list {
 		if d.config.Refused(&u.seen) == "" {
-			d.limiter.warn(fmt.Sprintf("%d/%d", u.status.PID, u.start), "cannot reach a .NET process: "+u.status.Why, nil)
+			d.limiter.warnOf(u.uid, fmt.Sprintf("%d/%d", u.status.PID, u.start), "cannot reach a .NET process: "+u.status.Why)
 			d.unreachable = append(d.unreachable, u.status)
 		}
 	}
@@ -663,7 +698,7 @@ func (d *Daemon) apply(loaded *config.Loaded) error {
 	}
 	defer func() {
 		if set != nil {
-			set.close(0)
+			set.closeLater(0)
 		}
 	}()
 	before := slices.Collect(maps.Keys(d.ports))
@@ -724,6 +759,9 @@ type Processes struct {
 	StuckLooks  int          `json:"stuck_looks"`     // at processes, that did not end in time
 	Defects     int          `json:"internal_errors"` // panics of gclog so far
 	Rules       []RuleStatus `json:"rules,omitempty"`
+	// Unwritten are the logs of processes that have exited that lack the gap for what could not be
+	// written.
+	Unwritten []UnwrittenLog `json:"unwritten,omitempty"`
 }
 
 // A Status is what is known about one process.
@@ -750,7 +788,9 @@ type Status struct {
 	LastGC     time.Time       `json:"last_gc,omitzero"`
 	LastFull   *attach.FullGC  `json:"last_full_gc,omitempty"`
 	Outputs    []string        `json:"outputs,omitempty"`
-	Snapshots  *SnapshotStatus `json:"heap_snapshots,omitempty"` // that the daemon has taken; nil: none
+	Snapshots  *SnapshotStatus `json:"heap_snapshots,omitempty"` // that the daemon takes; nil: nothing has asked for one
+	// Unwritten is what the outputs lack so far because they cannot be written.
+	Unwritten []output.Unwritten `json:"unwritten,omitempty"`
 }
 
 func (p *process) status() Status {
@@ -768,9 +808,9 @@ func (p *process) status() Status {
 		s.LastGC = time.Unix(0, last)
 	}
 	s.LastFull = p.progress.Full.Load()
-	if p.snapshotStatus != nil {
-		snapshots := *p.snapshotStatus
-		s.Snapshots = &snapshots
+	s.Snapshots = p.snapshotState()
+	if lacks := p.progress.Unwritten.Load(); lacks != nil {
+		s.Unwritten = *lacks
 	}
 	if open := p.progress.Outputs.Load(); open != nil {
 		s.Outputs = *open

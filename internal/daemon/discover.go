@@ -65,6 +65,7 @@ type sighted struct {
 // for a long time.
 type unreachable struct {
 	start  uint64
+	uid    int
 	seen   config.Subject
 	status Status
 }
@@ -297,7 +298,7 @@ func (s *sweeper) inspected(k *sighted, l *session.Listed, now time.Time) {
 			s.failed(t)
 		}
 		if l.Dotnet() {
-			k.unreachable = &unreachable{l.StartKey, outside(&l.Process), unreachableStatus(l)}
+			k.unreachable = &unreachable{l.StartKey, l.Principal(), outside(&l.Process), unreachableStatus(l)}
 			wait = min(wait, unreachableEvery)
 		}
 	}

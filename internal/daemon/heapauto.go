@@ -1,14 +1,18 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"os"
+	"strconv"
 	"time"
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/session"
 	"github.com/rs/zerolog"
 )
 
@@ -66,7 +70,7 @@ func (p *process) collected(left, whole uint64) {
 	if !p.snapshots || !p.hasSession() || d.stopping || !d.turns.collected(time.Now(), &p.heap, left, &d.config.Heap.Auto) {
 		return
 	}
-	p.takeSnapshot(whole, fmt.Sprintf("full collections leave %s, and left %s before", formats.SizeText(int64(left)), formats.SizeText(int64(p.heap.trend.mark))), new(actionCounts))
+	p.askSnapshot(whole, fmt.Sprintf("full collections leave %s, and left %s before", formats.SizeText(int64(left)), formats.SizeText(int64(p.heap.trend.mark))), new(actionCounts))
 }
 
 // requestSnapshot takes a snapshot because an action of a rule asks for it, unless it must not be
@@ -82,8 +86,10 @@ func (p *process) requestSnapshot(a *activeAction, rule string) {
 		why = "NativeAOT programs cannot walk their heap"
 	case p.key.pid == 0:
 		why = "only a diagnostic port leads to the process"
-	case d.turns.current != nil:
-		why = "another heap snapshot is being taken"
+	case turnOf(d.turns.running, &p.heap) != nil:
+		why = "one of the process is being taken"
+	case turnOf(d.turns.waiting, &p.heap) != nil:
+		why = "one of the process is already waiting"
 	case time.Now().Before(p.heap.next):
 		why = "heap.auto.cooldown of the last one lasts until " + p.heap.next.Format(time.RFC3339)
 	}
@@ -96,28 +102,55 @@ func (p *process) requestSnapshot(a *activeAction, rule string) {
 	if full := p.progress.Full.Load(); full != nil {
 		whole = full.Heap
 	}
-	p.takeSnapshot(whole, "rule "+rule+" has fired", &a.actionCounts)
+	p.askSnapshot(whole, "rule "+rule+" has fired", &a.actionCounts)
 }
 
-// takeSnapshot takes a snapshot of a heap of a size, 0 if that is unknown, says why, and counts what
-// came of it.
-func (p *process) takeSnapshot(whole uint64, why string, counts *actionCounts) {
+// askSnapshot has a snapshot taken of a heap of a size, 0 if that is unknown, as soon as it is the
+// turn of the process. It says why, and counts what came of it.
+func (p *process) askSnapshot(whole uint64, why string, counts *actionCounts) {
+	d := p.d
+	t := &snapshotTurn{of: &p.heap, uid: p.target.Principal(), since: time.Now()}
+	t.begin = func(t *snapshotTurn) { p.takeSnapshot(t, whole, why, counts) }
+	t.drop = func(because string) {
+		counts.left.Add(1)
+		d.say(p, false, "no heap snapshot, although "+why+": "+because)
+	}
+	switch begun, waits := d.turns.ask(t); {
+	case begun:
+	case waits:
+		d.say(p, false, fmt.Sprintf("%s: a heap snapshot waits until those of other processes of %s are taken", why, p.user()))
+	default:
+		p.refuseSnapshot(snapshotResult{err: fmt.Errorf("%d other processes of %s wait for one", mostWaiting, p.user())}, "", counts)
+	}
+}
+
+// user returns whose process it is, for people.
+func (p *process) user() string { return cmp.Or(p.target.User, fmt.Sprintf("user %d", p.target.UID)) }
+
+// takeSnapshot takes a snapshot, whose turn it is.
+func (p *process) takeSnapshot(turn *snapshotTurn, whole uint64, why string, counts *actionCounts) {
 	d, o := p.d, &p.d.config.Heap.Auto
-	d.turns.begin(&p.heap)
+	if !p.hasSession() {
+		d.turns.end(&p.heap, false, p.heap.next)
+		turn.drop("it is no longer logged")
+		return
+	}
 	if most := o.MaxHeap; most > 0 && whole > uint64(most) {
 		p.snapshotEnded(snapshotResult{err: fmt.Errorf("the heap of %s is larger than heap.auto.max_heap = %s", formats.SizeText(int64(whole)), formats.SizeText(most))}, counts)
 		return
 	}
-	d.say(p, false, why+": taking a heap snapshot")
+	text := why + ": taking a heap snapshot"
+	if waited := time.Since(turn.since).Round(time.Second); waited > 0 {
+		text += fmt.Sprintf(", %v later because of others", waited)
+	}
+	d.say(p, false, text)
 	target, facts := *p.target, p.facts
 	t := &snapshotTask{
 		target: &target, facts: &facts, dir: d.snapshotFolder(), o: *o, running: d.running(), run: d.command,
-		environ: append([]string{"GCLOG_CONTROL__SOCKET=" + d.controlAddress()}, d.o.Environ...),
+		environ: append([]string{"GCLOG_CONTROL__SOCKET=" + d.controlAddress(), session.OwnerVariable + "=" + strconv.Itoa(os.Getpid())}, d.o.Environ...),
 		say:     func(text string) { p.post(func() { d.say(p, false, "heap snapshot: "+text) }) },
 	}
-	var ctx context.Context
-	ctx, d.interrupt = context.WithTimeout(context.Background(), snapshotMost)
-	cancel := d.interrupt
+	ctx, cancel := context.WithTimeout(d.snapshotting, snapshotMost)
 	go func() {
 		defer cancel()
 		var r snapshotResult
@@ -158,7 +191,7 @@ func (p *process) snapshotEnded(r snapshotResult, counts *actionCounts) {
 	cooldown := d.config.Heap.Auto.Cooldown
 	if !r.before.IsZero() {
 		counts.left.Add(1)
-		d.turns.end(false, r.before.Add(cooldown))
+		d.turns.end(&p.heap, false, r.before.Add(cooldown))
 		last := "the last one is from " + r.before.Format(time.RFC3339)
 		if r.begun {
 			last += ", and gclog was ended while it took that"
@@ -166,22 +199,16 @@ func (p *process) snapshotEnded(r snapshotResult, counts *actionCounts) {
 		d.say(p, false, fmt.Sprintf("no heap snapshot: %s, and heap.auto.cooldown is %v", last, cooldown))
 		return
 	}
-	d.turns.end(r.err == nil, now.Add(cooldown))
-	if p.snapshotStatus == nil {
-		p.snapshotStatus = &SnapshotStatus{}
-	}
-	s := p.snapshotStatus
-	s.Last, s.Took = now, r.took.Seconds()
+	defer d.turns.end(&p.heap, r.err == nil, now.Add(cooldown))
 	if r.err != nil {
-		s.Refused++
-		counts.failed.Add(1)
-		s.Why = r.err.Error()
-		d.say(p, !d.stopping && p.hasSession(), fmt.Sprintf("no heap snapshot, and none before %s (heap.auto.cooldown): %v", now.Add(cooldown).Format(time.RFC3339), r.err))
+		p.refuseSnapshot(r, fmt.Sprintf(", and none before %s (heap.auto.cooldown)", now.Add(cooldown).Format(time.RFC3339)), counts)
 		return
 	}
+	s := p.snapshotsUntil(now, r.took)
 	s.Taken++
 	counts.done.Add(1)
 	s.File, s.Why = r.file, ""
+	d.measured.snapshots.taken++
 	if r.failed != nil {
 		d.say(p, !d.stopping, fmt.Sprintf("%s cannot be compared with the heap snapshots before it: %v", r.file, r.failed))
 	}
@@ -196,11 +223,50 @@ func (p *process) snapshotEnded(r snapshotResult, counts *actionCounts) {
 	}
 }
 
+// refuseSnapshot handles that a snapshot could not be taken. until says when the next one can be.
+func (p *process) refuseSnapshot(r snapshotResult, until string, counts *actionCounts) {
+	d := p.d
+	s := p.snapshotsUntil(time.Now(), r.took)
+	s.Refused++
+	s.Why = r.err.Error()
+	d.measured.snapshots.refused++
+	counts.fail(r.err)
+	d.say(p, !d.stopping && p.hasSession(), "no heap snapshot"+until+": "+s.Why)
+}
+
+// snapshotsUntil returns the status of the snapshots of the process, of which the last ended at a time.
+func (p *process) snapshotsUntil(at time.Time, took time.Duration) *SnapshotStatus {
+	if p.snapshotStatus == nil {
+		p.snapshotStatus = &SnapshotStatus{}
+	}
+	p.snapshotStatus.Last, p.snapshotStatus.Took = at, took.Seconds()
+	return p.snapshotStatus
+}
+
+// snapshotState returns what is known about the snapshots of the process; nil: nothing has asked for
+// one.
+func (p *process) snapshotState() *SnapshotStatus {
+	s := SnapshotStatus{}
+	if p.snapshotStatus != nil {
+		s = *p.snapshotStatus
+	}
+	switch {
+	case turnOf(p.d.turns.running, &p.heap) != nil:
+		s.State = "running"
+	case turnOf(p.d.turns.waiting, &p.heap) != nil:
+		s.State = "waiting"
+	case p.snapshotStatus == nil:
+		return nil
+	}
+	return &s
+}
+
 // SnapshotStatus is what is known about the heap snapshots that the daemon has taken of a process.
 type SnapshotStatus struct {
+	State   string    `json:"state,omitempty"` // running, or waiting until those of other processes are taken
 	Taken   int       `json:"taken"`
-	Refused int       `json:"refused"` // those that could not be taken
-	Last    time.Time `json:"last"`    // when the last one ended, or could not be taken
+	Refused int       `json:"refused"`       // those that could not be taken
+	Last    time.Time `json:"last,omitzero"` // when the last one ended, or could not be taken
 	Took    float64   `json:"took_seconds"`
 	File    string    `json:"file,omitempty"` // of the last one that was taken
 	Why     string    `json:"why,omitempty"`  // why the last one could not be taken; "": it was

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -188,8 +189,11 @@ func TestHeapAutoFiles(t *testing.T) {
 		earlier := name(a.target.PID, time.Minute)
 		kept := []string{name(b.target.PID, 2*time.Minute), name(1<<22+2, 4*time.Minute)} // larger than any pid
 		for _, file := range append(kept, earlier, name(1<<22+1, 3*time.Minute)) {
-			makeSnapshot(t, dir, file)
+			ownFile(t, makeSnapshot(t, dir, file), strconv.Itoa(os.Getuid()))
 		}
+		others := name(1<<22+3, 0)
+		ownFile(t, makeSnapshot(t, dir, others), strconv.Itoa(os.Getuid()+1))
+		kept = append(kept, others)
 		time.Sleep(5 * time.Minute)
 		s.collect(a, 100, 100, 150, 150)
 		if f.words() != "" || s.shows(a).Snapshots != nil {
@@ -310,27 +314,45 @@ func TestHeapAutoRefused(t *testing.T) {
 	}
 }
 
-// TestHeapAutoTurns: snapshots of several processes are taken one after the other. One whose process
-// exits meanwhile is no problem.
+// TestHeapAutoTurns: snapshots of a user's processes are taken one after the other, and nobody waits for
+// those of another user. One whose process exits meanwhile is no problem.
 func TestHeapAutoTurns(t *testing.T) {
 	playHeap(t, heapAuto, func(s *stage) {
 		f := s.watchHeap()
 		f.during = func(context.Context) { time.Sleep(10 * time.Second) }
-		a, b := s.enterFresh(), s.enterFresh()
-		s.collect(a, 100, 100, 150, 150)
-		s.collect(b, 100, 100, 150, 150)
+		enter := func(uid int) *actor {
+			a := s.enterFresh()
+			s.do(func() { s.of(a).target.UID = uid })
+			return a
+		}
+		a, b, c, other := enter(1000), enter(1000), enter(1000), enter(1001)
+		for _, x := range []*actor{a, b, c} {
+			s.collect(x, 100, 100, 150, 150)
+		}
 		if f.words() != "snapshot" {
 			t.Error(f.words())
 		}
+		if got := s.shows(b).Snapshots; got == nil || got.State != "waiting" {
+			t.Errorf("%+v", got)
+		}
+		s.says("a heap snapshot waits until those of other processes of ")
+		s.collect(other, 100, 100, 150, 150)
+		if got := s.shows(other).Snapshots; f.words() != "snapshot snapshot" || got == nil || got.State != "running" {
+			t.Errorf("%s, %+v", f.words(), got)
+		}
+		s.collect(b, 150) // it waits already
 		a.exit(t, 0)
-		time.Sleep(20 * time.Second)
+		c.exit(t, 0)
+		time.Sleep(5 * time.Second)
 		s.expect(a, "")
-		s.collect(b, 150)
-		if f.words() != "snapshot snapshot" {
+		s.says("left 100.0 MB before: it has exited")
+		time.Sleep(10 * time.Second)
+		if f.words() != "snapshot snapshot snapshot" {
 			t.Error(f.words())
 		}
-		time.Sleep(20 * time.Second)
-		if got := s.shows(b).Snapshots; got == nil || got.Taken != 1 || got.Took != 10 {
+		s.says("taking a heap snapshot, 10s later because of others")
+		time.Sleep(10 * time.Second)
+		if got := s.shows(b).Snapshots; got == nil || got.Taken != 1 || got.Took != 10 || got.State != "" {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -344,7 +366,7 @@ func TestHeapAutoStop(t *testing.T) {
 		takes time.Duration
 	}{
 		"in time":     {3 * time.Second, 3 * time.Second},
-		"not in time": {time.Minute, stopTime},
+		"not in time": {time.Minute, leaveTime},
 	} {
 		t.Run(name, func(t *testing.T) {
 			playHeap(t, heapAuto, func(s *stage) {
@@ -364,7 +386,7 @@ func TestHeapAutoStop(t *testing.T) {
 				}
 				want := "gclog daemon stopped: no sessions left"
 				if c.ends > stopTime {
-					want = "a heap snapshot has not ended in time: its own process ends it"
+					want = "not all heap snapshots ended in time: the kernel ends them with gclog"
 				}
 				s.says(want)
 			})

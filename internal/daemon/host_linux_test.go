@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gclog/gclog/internal/command"
 	"github.com/gclog/gclog/internal/config"
 	"github.com/gclog/gclog/internal/fakeruntime"
 	"github.com/gclog/gclog/internal/testing/child"
@@ -26,6 +27,9 @@ import (
 const peerVariable = "GCLOG_DAEMON_TEST_PEER"
 
 func TestMain(m *testing.M) {
+	if code, isSupervisor := command.Supervise(os.Args); isSupervisor {
+		os.Exit(code)
+	}
 	fakenode.Main()
 	if ports := os.Getenv(peerVariable); ports != "" {
 		peer(ports)
@@ -150,7 +154,7 @@ func runDaemon(t *testing.T, c *config.Loaded) *watched {
 
 // unhurried leaves the end of a daemon more time than the work takes on a busy machine. TestStop has
 // the times themselves.
-var unhurried = shutdown{time.Minute, time.Minute, time.Minute, 2 * time.Minute}
+var unhurried = shutdown{time.Minute, time.Minute, time.Minute, time.Minute, 2 * time.Minute, 3 * time.Minute}
 
 // await waits until a condition holds in the loop, with a long timeout: a loaded machine must not
 // fail the test.

@@ -28,8 +28,8 @@ const (
 	aliveTime = 5 * time.Second
 	// httpIdle is how long a connection may stay open without a request.
 	httpIdle = 10 * time.Second
-	// httpMost is how many connections a server has at a time. When there are more, the one that
-	// has been idle longest is closed.
+	// httpMost is how many connections a server has at a time. When there are more, one of the
+	// source that has the most is closed: the one that has been idle longest.
 	httpMost = 64
 	// httpPatience is how long a connection has, at least, to send a request before it is closed in
 	// favor of another one, which waits in the kernel meanwhile.
@@ -50,7 +50,7 @@ func (d *Daemon) newServer(l net.Listener, h http.Handler) *server {
 	crowd := &crowd{most: d.limits.requests}
 	s := &server{listener: l, address: l.Addr().String(), http: &http.Server{
 		Handler: h, ReadHeaderTimeout: httpTime, ReadTimeout: httpTime, WriteTimeout: 2 * httpTime, IdleTimeout: httpIdle,
-		MaxHeaderBytes: httpHead, ConnState: crowd.note, ErrorLog: log.New(&serverLog{d}, "", 0),
+		MaxHeaderBytes: httpHead, ConnState: crowd.note, ConnContext: withSource, ErrorLog: log.New(&serverLog{d}, "", 0),
 	}}
 	s.serve(l)
 	return s
@@ -87,7 +87,8 @@ type crowd struct {
 
 type crowdConn struct {
 	net.Conn
-	since time.Time
+	source source
+	since  time.Time
 }
 
 // note records the state of a connection, and closes one when there are too many. The server calls
@@ -99,18 +100,35 @@ func (c *crowd) note(conn net.Conn, state http.ConnState) {
 	if state == http.StateClosed || state == http.StateHijacked {
 		return
 	}
-	c.conns = append(c.conns, crowdConn{conn, time.Now()})
+	c.conns = append(c.conns, crowdConn{conn, sourceOfConn(conn), time.Now()})
 	if state != http.StateNew || len(c.conns) <= c.most {
 		return
 	}
-	wait := httpPatience - time.Since(c.conns[0].since)
+	wait := httpPatience - time.Since(c.conns[c.surplus()].since)
 	c.mu.Unlock()
 	time.Sleep(wait)
 	c.mu.Lock()
 	if len(c.conns) > c.most {
-		_ = c.conns[0].Close()
-		c.conns = c.conns[1:]
+		i := c.surplus()
+		_ = c.conns[i].Close()
+		c.conns = slices.Delete(c.conns, i, i+1)
 	}
+}
+
+// surplus returns the connection to close: of those of the source that has the most, the one that
+// has been idle longest.
+func (c *crowd) surplus() int {
+	count := map[source]int{}
+	for _, x := range c.conns {
+		count[x.source]++
+	}
+	first := 0
+	for i, x := range c.conns {
+		if count[x.source] > count[c.conns[first].source] {
+			first = i
+		}
+	}
+	return first
 }
 
 // A serverLog writes a server's messages to the daemon's own log.
@@ -213,15 +231,17 @@ func (d *Daemon) controlHandler() http.Handler {
 
 // public is what is served over TCP, and how it is protected.
 type public struct {
-	web     *web
-	metrics *metrics.Handler // nil: none
+	web       *web
+	passwords *passwords
+	metrics   *metrics.Handler // nil: none
 }
 
 // publish serves and sends what a configuration asks for.
 func (d *Daemon) publish(w *web, export *otlp.Settings, c *config.Loaded) {
 	d.measure(c, export.Metrics())
 	d.export(export, c)
-	d.public.Store(&public{w, d.measured.handler})
+	d.passwords.use(w.users)
+	d.public.Store(&public{w, d.passwords, d.measured.handler})
 }
 
 // publicHandler serves what everybody may know.
@@ -290,6 +310,9 @@ func (d *Daemon) status() Processes {
 	all.StuckLooks, _ = d.o.Processes.Stuck()
 	for _, p := range d.processes {
 		all.Processes = append(all.Processes, p.status())
+	}
+	for _, u := range d.unwritten {
+		all.Unwritten = append(all.Unwritten, *u)
 	}
 	all.Unreachable = append(all.Unreachable, d.unreachable...)
 	byPID := func(a, b Status) int { return a.PID - b.PID }

@@ -124,3 +124,47 @@ func TestLimiterMany(t *testing.T) {
 		t.Errorf("%d lines, %d things", n, len(l.things))
 	}
 }
+
+// TestLimiterUsers: processes of a user that come and go, each with other warnings, hide no warning
+// about processes of others, or about the daemon, however many of these users there are.
+func TestLimiterUsers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, logged := newLimiter()
+		flood := func(user int) {
+			for pid := range 10_000 {
+				l.warnOf(user, fmt.Sprintf("%d/%d", user, pid), fmt.Sprint("it is broken ", pid))
+			}
+		}
+		flood(1001)
+		if n := len(logged()); n != limitUser+limitCount {
+			t.Errorf("%d lines about one user", n)
+		}
+		heard := func(user int) {
+			t.Helper()
+			for i := range limitCount / 2 {
+				l.warnOf(user, fmt.Sprint("another ", user), fmt.Sprint(user, i))
+			}
+			if n := len(logged()); n != limitCount/2 {
+				t.Errorf("%d warnings about a process of user %d are heard", n, user)
+			}
+		}
+		heard(1002)
+		heard(0)
+		for user := 2000; user < 2100; user++ {
+			flood(user)
+		}
+		logged()
+		heard(1002) // about what was known before
+		heard(noUserID)
+		if len(l.things) > limitThings+limitUsers {
+			t.Errorf("%d things", len(l.things))
+		}
+		for range 2 {
+			time.Sleep(limitPeriod)
+			l.tick(time.Now())
+		}
+		if len(l.things) != 0 || len(l.count) != 0 || l.users != 0 {
+			t.Errorf("left: %d things, %v, %d", len(l.things), l.count, l.users)
+		}
+	})
+}

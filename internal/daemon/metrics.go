@@ -28,6 +28,8 @@ type measurements struct {
 	left     atomic.Int64      // processes that the last scrape left out
 	failures map[string]uint64 // to attach, by reason
 	endings  map[string]uint64 // of sessions, by reason
+	// Heap snapshots that were taken, and that could not be.
+	snapshots struct{ taken, refused uint64 }
 }
 
 // measure starts or stops to count and to serve metrics, as the configuration says. sent: they are
@@ -92,7 +94,7 @@ func (p *public) serveMetrics(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "metrics are off: set metrics.enabled: true", http.StatusNotFound)
 		return
 	}
-	p.web.protect(p.metrics, w, r)
+	p.web.protect(p.metrics, p.passwords, w, r)
 }
 
 // failed counts a failure to attach.
@@ -169,6 +171,9 @@ var selfTable = [...]selfMetric{
 	selfUnsent:    {"gclog_otlp_dropped_records_total", "Records that were not sent, because too many were waiting or the server has rejected them.", true, []string{"signal"}},
 	selfWaiting:   {"gclog_otlp_queue_records", "Records that wait to be sent.", false, []string{"signal"}},
 	selfQueue:     {"gclog_otlp_queue_bytes", "Memory of records that wait or are being sent.", false, []string{"signal"}},
+	selfSnapshots: {"gclog_heap_snapshots_total", "Heap snapshots that the daemon has taken, and that it could not take: refused.", true, []string{"result"}},
+	selfTurns:     {"gclog_heap_snapshots", "Heap snapshots that are running, and those that are waiting until others are taken.", false, []string{"state"}},
+	selfUnwritten: {"gclog_unwritten_logs", "Logs of processes that have exited that lack the gap for what could not be written.", false, nil},
 	selfForgotten: {"gclog_metrics_processes_forgotten_total", "Processes that exited and whose last values were not read within 5 minutes.", true, nil},
 }
 
@@ -186,6 +191,9 @@ const (
 	selfStuck
 	selfLeft
 	selfForgotten
+	selfSnapshots
+	selfTurns
+	selfUnwritten
 	selfSent
 	selfRejected
 	selfRetries
@@ -226,6 +234,11 @@ func (c selfCollector) Collect(to chan<- prometheus.Metric) {
 	}
 	send(selfSessions, float64(x.sessions))
 	send(selfDefects, float64(x.defects))
+	send(selfUnwritten, float64(x.unwritten))
+	send(selfSnapshots, float64(x.snapshots.taken), "taken")
+	send(selfSnapshots, float64(x.snapshots.refused), "refused")
+	send(selfTurns, float64(x.running), "running")
+	send(selfTurns, float64(x.waiting), "waiting")
 	for state, n := range x.states {
 		send(selfProcesses, float64(n), state)
 	}
@@ -253,6 +266,9 @@ type loopNumbers struct {
 	states            map[string]int
 	failures, endings map[string]uint64
 	sent              otlp.Numbers // zero: nothing is sent
+	snapshots         struct{ taken, refused uint64 }
+	running, waiting  int // heap snapshots
+	unwritten         int // logs
 }
 
 // numbers returns it.
@@ -260,7 +276,7 @@ func (d *Daemon) numbers() loopNumbers {
 	x := loopNumbers{
 		sessions: d.on(), defects: d.defects, states: map[string]int{"unreachable": len(d.unreachable), "queued": len(d.queue.waiters)},
 		failures: maps.Clone(d.measured.failures), endings: maps.Clone(d.measured.endings),
-		sent: d.exportNumbers(),
+		sent: d.exportNumbers(), snapshots: d.measured.snapshots, running: len(d.turns.running), waiting: len(d.turns.waiting), unwritten: len(d.unwritten),
 	}
 	for _, p := range d.processes {
 		x.states[p.sup.state.String()]++

@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -16,7 +15,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -173,40 +171,6 @@ func TestMetricsServed(t *testing.T) {
 	expect(secure, "https", "/metrics", "prom", "secret", 200, there)
 	use(listens(t, address, ""))
 	expect(plain, "http", "/metrics", "", "", 404, "metrics.enabled")
-}
-
-// TestPasswordGuesses: while others try passwords, whoever has the right one is let in at once; those
-// who have gone wait for nothing.
-func TestPasswordGuesses(t *testing.T) {
-	hash, err := bcrypt.GenerateFromPassword([]byte("secret"), bcrypt.MinCost)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := loadWeb(writeFile(t, filepath.Join(t.TempDir(), "web.yml"), fmt.Sprintf("basic_auth_users: {prom: '%s'}\n", hash)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !w.allows(t.Context(), "prom", "secret") {
-		t.Fatal("the right password is wrong")
-	}
-	w.next = time.Now().Add(time.Hour)
-	ctx, cancel := context.WithCancel(t.Context())
-	var guesses sync.WaitGroup
-	for i := range 100 {
-		guesses.Go(func() {
-			if w.allows(ctx, "prom", fmt.Sprint(i)) {
-				t.Error("a wrong password is right")
-			}
-		})
-	}
-	for len(w.turn) == 0 {
-		time.Sleep(time.Millisecond)
-	}
-	if !w.allows(t.Context(), "prom", "secret") {
-		t.Error("the right password is wrong")
-	}
-	cancel()
-	guesses.Wait()
 }
 
 // TestRateLimit: the file's rate limit holds for metrics.

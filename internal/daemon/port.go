@@ -62,7 +62,7 @@ func (d *Daemon) welcome(ctx context.Context, peer *session.Peer) {
 	t := peer.Target()
 	d.post(func() {
 		if err != nil {
-			d.limiter.warn(peer.Cookie, "cannot resume a process that connected to a diagnostic port: "+err.Error(), nil)
+			d.limiter.warnOf(t.UID, peer.Cookie, "cannot resume a process that connected to a diagnostic port: "+err.Error())
 		}
 		d.found(t, peer)
 	})

@@ -368,18 +368,21 @@ func (p *process) write(s *attach.Session) {
 
 // serve writes the log of the process until it is finished.
 func (p *process) serve(l *attach.Log, sessions <-chan *attach.Session, facts *gclog.Process) {
+	var lacks []output.Unwritten
 	defect := attach.Contain(func() {
 		l.Serve(sessions, facts, func(s *attach.Session, end formats.End, err error) {
 			p.post(func() { p.ended(s, end, err) })
 		})
+		lacks = l.Flush()
 	})
-	var err error
-	if another := attach.Contain(func() { err = l.Close() }); defect == nil {
-		defect = another
+	if len(lacks) == 0 {
+		if another := p.d.closeLog(p, l); defect == nil {
+			defect = another
+		}
 	}
 	p.post(func() {
-		if err != nil {
-			p.d.say(p, true, err.Error())
+		if len(lacks) > 0 {
+			p.d.keepUnwritten(p, l, lacks)
 		}
 		if defect == nil || p.sup.state == stateOver {
 			p.d.forget(p)
@@ -467,7 +470,7 @@ func (p *process) replan() {
 	case p.sessions == nil: // it has no log yet, so it can be treated as new
 		p.again()
 		return
-	case !p.d.hasPlace(p.target.UID):
+	case !p.d.hasPlace(p.target.Principal()):
 		return // until the next chance
 	}
 	if !p.sup.known || !p.asked {
@@ -527,6 +530,9 @@ func (p *process) goOn() {
 func (p *process) tick() {
 	p.pay()
 	p.goOn()
+	if p.progress.Unwritten.Load() != nil && len(p.owed) == 0 { // the next record may come late
+		p.request(func(l *attach.Log) { l.Flush() })
+	}
 	if p.sup.state == stateGivenUp && time.Since(p.gaveUp) >= chanceEvery {
 		p.replan()
 	}

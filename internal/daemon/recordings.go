@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/gclog/gclog/formats"
@@ -62,7 +63,7 @@ func (p *process) keep(window time.Duration) {
 		p.recorder, p.engine = nil, nil // the engine has this recorder
 	case window == 0:
 	case p.recorder == nil:
-		p.recorder = p.d.memory.NewRecorder(window)
+		p.recorder = p.d.memory.NewRecorder(strconv.Itoa(p.target.UID), window)
 	default:
 		p.recorder.Keep(window)
 	}
@@ -85,7 +86,7 @@ func (p *process) record(recorder *flight.Recorder, r *activeRule, a *activeActi
 		level := zerolog.InfoLevel
 		if err != nil {
 			level = zerolog.WarnLevel
-			a.failed.Add(1)
+			a.fail(err)
 		} else {
 			a.done.Add(1)
 		}
@@ -136,8 +137,8 @@ func leftRecordings(dir string, running []runningProcess) (list []leftFile) {
 		if !ok || slices.ContainsFunc(running, func(p runningProcess) bool { return p.has(&snapshotFile{pid: int(pid), time: at}) }) {
 			continue
 		}
-		if info, begin, ok := inspect(path); ok && nettrace.MayBeHead(begin) {
-			list = append(list, leftFile{path: path, size: info.Size(), written: info.ModTime(), info: info})
+		if info, begin, owner, ok := inspect(path); ok && nettrace.MayBeHead(begin) {
+			list = append(list, leftFile{path: path, size: info.Size(), written: info.ModTime(), info: info, owner: owner})
 		}
 	}
 	return list

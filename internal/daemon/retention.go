@@ -39,7 +39,7 @@ func (d *Daemon) clean() {
 		d.post(func() {
 			d.cleaning = false
 			for _, f := range deleted {
-				d.log.Info().Str("file", f.path).Int64("bytes", f.size).Time("written", f.written).Msg("deleted a file of a process that has exited")
+				d.log.Info().Str("file", f.path).Int64("bytes", f.size).Time("written", f.written).Str("user", f.owner.UserID).Msg("deleted a file of a process that has exited")
 			}
 		})
 	}()
@@ -51,7 +51,8 @@ type leftFile struct {
 	size    int64
 	written time.Time
 	info    fs.FileInfo // to recognize the file
-	within  string      // folders below this one are deleted with their last file; "": none are
+	owner   formats.Owner
+	within  string // folders below this one are deleted with their last file; "": none are
 }
 
 // remove deletes the file that was inspected. Nobody can redirect it to another file in the
@@ -110,8 +111,8 @@ func leftFiles(paths, open []string) (list []leftFile) {
 				continue
 			}
 			seen[name] = true
-			if info, ok := isOurs(name, output.PerProcess(path)); ok {
-				list = append(list, leftFile{path: name, size: info.Size(), written: info.ModTime(), info: info})
+			if info, owner, ok := isOurs(name, output.PerProcess(path)); ok {
+				list = append(list, leftFile{path: name, size: info.Size(), written: info.ModTime(), info: info, owner: owner})
 			}
 		}
 	}
@@ -120,22 +121,22 @@ func leftFiles(paths, open []string) (list []leftFile) {
 
 // isOurs reports whether the content of a file is gclog's: other programs may choose such names
 // too, such as package.json. An empty file shows nothing, and counts if the pid is in its name.
-func isOurs(name string, hasPID bool) (info fs.FileInfo, ok bool) {
-	info, begin, ok := inspect(name)
+func isOurs(name string, hasPID bool) (info fs.FileInfo, owner formats.Owner, ok bool) {
+	info, begin, owner, ok := inspect(name)
 	if len(begin) == 0 {
-		return info, ok && hasPID
+		return info, owner, ok && hasPID
 	}
-	return info, logs.IsOurs(begin)
+	return info, owner, logs.IsOurs(begin)
 }
 
-// inspect returns the start of a regular file that is not a link.
-func inspect(name string) (info fs.FileInfo, begin []byte, ok bool) {
+// inspect returns the start of a regular file that is not a link, and whose it is.
+func inspect(name string) (info fs.FileInfo, begin []byte, owner formats.Owner, ok bool) {
 	err := look(name, func(f *os.File, i fs.FileInfo) (err error) {
-		info = i
+		info, owner = i, formats.FileOwner(f, i)
 		begin, err = io.ReadAll(io.LimitReader(f, logs.BeginSize))
 		return err
 	})
-	return info, begin, err == nil
+	return info, begin, owner, err == nil
 }
 
 // look calls f with a regular file that is not a link.
@@ -152,6 +153,9 @@ func look(name string, do func(*os.File, fs.FileInfo) error) error {
 	return do(f, info)
 }
 
+// tablesOwner is the owner of Parquet files, which are about processes of all users: it has a share like one.
+var tablesOwner = formats.Owner{UserID: "all"}
+
 // leftTables returns the complete Parquet files of a path.
 func leftTables(path string) (list []leftFile) {
 	if path == "" {
@@ -163,7 +167,7 @@ func leftTables(path string) (list []leftFile) {
 		}
 		_ = look(name, func(f *os.File, info fs.FileInfo) error {
 			if parquet.IsOurs(f, info.Size()) {
-				list = append(list, leftFile{path: name, size: info.Size(), written: info.ModTime(), info: info, within: output.KnownFolder(path)})
+				list = append(list, leftFile{path: name, size: info.Size(), written: info.ModTime(), info: info, owner: tablesOwner, within: output.KnownFolder(path)})
 			}
 			return nil
 		})
@@ -171,23 +175,25 @@ func leftTables(path string) (list []leftFile) {
 	return list
 }
 
-// clean deletes files that are too old, then the oldest until the rest is within the total size.
+// clean deletes files that are too old, then files until the rest is within the total size: see quota.
 func clean(list []leftFile, r config.Retention, now time.Time) (deleted []leftFile) {
-	slices.SortFunc(list, func(a, b leftFile) int { return a.written.Compare(b.written) })
-	var total int64
-	for _, f := range list {
-		total += f.size
-	}
-	for _, f := range list {
-		old := r.Age > 0 && now.Sub(f.written) > r.Age
-		much := r.Total > 0 && total > r.Total
-		if !old && !much {
-			continue
-		}
+	remove := func(f *leftFile) {
 		if f.remove() == nil {
-			deleted = append(deleted, f)
+			deleted = append(deleted, *f)
 		}
-		total -= f.size
+	}
+	slices.SortFunc(list, func(a, b leftFile) int { return a.written.Compare(b.written) })
+	rest := slices.DeleteFunc(slices.Clone(list), func(f leftFile) bool {
+		old := r.Age > 0 && now.Sub(f.written) > r.Age
+		if old {
+			remove(&f)
+		}
+		return old
+	})
+	for _, disk := range byQuota(rest, r.Total) {
+		for _, f := range surplusFiles(disk.files, disk.most) {
+			remove(f)
+		}
 	}
 	return deleted
 }

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/internal/actions"
+	"github.com/gclog/gclog/internal/command"
 	"github.com/gclog/gclog/internal/config"
 	"github.com/gclog/gclog/internal/flight"
 	"github.com/gclog/gclog/internal/rules"
@@ -22,7 +24,7 @@ import (
 // A ruleSet contains the rules of a configuration, in its order.
 type ruleSet struct {
 	config  []config.Rule
-	secrets []string // of the webhooks
+	secrets []webhookSecrets // one of each action
 	list    []*activeRule
 }
 
@@ -43,7 +45,17 @@ type activeAction struct {
 }
 
 // actionCounts are how often an action without a worker was done, has failed, and was left out.
-type actionCounts struct{ done, failed, left atomic.Int64 }
+type actionCounts struct {
+	done, failed, left atomic.Int64
+	why                atomic.Pointer[string] // why it has failed the last time; nil: it never has
+}
+
+// fail counts a failure.
+func (c *actionCounts) fail(err error) {
+	c.failed.Add(1)
+	why := err.Error()
+	c.why.Store(&why)
+}
 
 const (
 	// maxFirings is how many actions wait for the loop.
@@ -52,18 +64,28 @@ const (
 	// long all have when the daemon ends, except for recordings that are being written.
 	actionsEnd  = time.Minute
 	actionsStop = 500 * time.Millisecond
+	// actionsKill is how long an action of a rule that was removed may take to end after that. A command
+	// that waits for a disk cannot even be killed.
+	actionsKill = 3 * time.Second
 )
+
+// webhookSecrets are the values of the secrets of a webhook; "": there is none.
+type webhookSecrets struct{ url, key string }
 
 // newRuleSet returns the rules of a configuration. Their workers are running.
 func (d *Daemon) newRuleSet(c *config.Config) (*ruleSet, error) {
 	s := &ruleSet{config: c.Rules}
 	for i := range c.Rules {
 		for j := range c.Rules[i].Do {
-			secret, err := c.Rules[i].Do[j].Webhook.Secret()
-			if err != nil {
-				return nil, err
+			hook := &c.Rules[i].Do[j].Webhook
+			var x webhookSecrets
+			var errs [2]error
+			x.url, errs[0] = hook.URL.Value()
+			x.key, errs[1] = hook.Secret.Value()
+			if err := errors.Join(errs[:]...); err != nil {
+				return nil, fmt.Errorf("the webhook of rule %s: %w", c.Rules[i].Name, err)
 			}
-			s.secrets = append(s.secrets, secret)
+			s.secrets = append(s.secrets, x)
 		}
 	}
 	secrets := s.secrets
@@ -84,12 +106,12 @@ func (d *Daemon) newRuleSet(c *config.Config) (*ruleSet, error) {
 }
 
 // worker returns the worker of an action, nil if the loop does it.
-func (d *Daemon) worker(r *rules.Rule, a *config.Action, secret string) *actions.Worker {
+func (d *Daemon) worker(r *rules.Rule, a *config.Action, secrets webhookSecrets) *actions.Worker {
 	var action actions.Action
 	what := ""
 	switch {
-	case a.Webhook.URL != "":
-		what, action = "webhook", actions.NewWebhook(a.Webhook.URL, secret, a.Webhook.Timeout, "gclog/"+d.o.Version)
+	case secrets.url != "":
+		what, action = "webhook", actions.NewWebhook(secrets.url, secrets.key, a.Webhook.Timeout, "gclog/"+d.o.Version)
 	case len(a.Exec.Command) > 0:
 		account, err := a.Exec.Account()
 		if err != nil { // the account has been removed since the configuration was checked
@@ -103,7 +125,11 @@ func (d *Daemon) worker(r *rules.Rule, a *config.Action, secret string) *actions
 		return nil
 	}
 	return actions.Start(action, func(c *actions.Call, err error) {
-		d.report(zerolog.WarnLevel, r.Name, what, c.PID, what+": "+err.Error())
+		level := zerolog.WarnLevel
+		if _, running := errors.AsType[*command.UnendedError](err); running {
+			level = zerolog.ErrorLevel
+		}
+		d.report(level, r.Name, what, c.PID, what+": "+err.Error())
 	})
 }
 
@@ -119,19 +145,46 @@ func (d *Daemon) report(level zerolog.Level, rule, what string, pid int64, text 
 	}
 }
 
-// close ends the workers, each within a time.
-func (s *ruleSet) close(within time.Duration) {
-	ctx, cancel := context.WithTimeout(context.Background(), within)
-	defer cancel()
+// endRules ends the actions of the rules until ctx is done, and logs those that have not ended.
+func (d *Daemon) endRules(ctx context.Context) {
+	within := actionsStop
+	if end, limited := ctx.Deadline(); limited { // stopping them takes time, too
+		within = min(within, time.Until(end)/2)
+	}
+	for _, name := range d.rules.close(ctx, within) {
+		d.post(func() {
+			d.log.Warn().Str("rule", name).Msg("an action of the rule does not end: gclog ends without it")
+		})
+	}
+}
+
+// close ends the workers: see actions.Worker.Close. It returns the rules whose actions do not end.
+func (s *ruleSet) close(ctx context.Context, within time.Duration) (left []string) {
 	var all sync.WaitGroup
+	var mu sync.Mutex
 	for _, r := range s.list {
-		for i := range r.actions {
-			if w := r.actions[i].worker; w != nil {
-				all.Go(func() { w.Close(ctx) })
+		for _, a := range r.actions {
+			if a.worker == nil {
+				continue
 			}
+			all.Go(func() {
+				if !a.worker.Close(ctx, within) {
+					mu.Lock()
+					defer mu.Unlock()
+					left = append(left, r.Name)
+				}
+			})
 		}
 	}
 	all.Wait()
+	return left
+}
+
+// closeLater is close without a need to hurry.
+func (s *ruleSet) closeLater(within time.Duration) {
+	ctx, cancel := context.WithTimeout(context.Background(), within+actionsKill)
+	defer cancel()
+	s.close(ctx, within)
 }
 
 // useRules replaces the rules by others. If they are the same, nothing changes: their cooldowns
@@ -143,7 +196,7 @@ func (d *Daemon) useRules(next *ruleSet, c *config.Config) {
 	}
 	d.rules = next
 	d.useRecordings(c)
-	go old.close(actionsEnd)
+	go old.closeLater(actionsEnd)
 }
 
 // numbered returns the rules with these numbers.
@@ -310,6 +363,8 @@ type ActionStatus struct {
 	Done    int64  `json:"done,omitempty"`
 	Failed  int64  `json:"failed,omitempty"`
 	LeftOut int64  `json:"left_out,omitempty"`
+	// LastError is why the action has failed, the last time that it has.
+	LastError string `json:"last_error,omitempty"`
 }
 
 // status returns what is known about the rules.
@@ -319,9 +374,13 @@ func (s *ruleSet) status() (list []RuleStatus) {
 		for j := range r.actions {
 			a := r.actions[j]
 			status := ActionStatus{Action: a.Names()[0], Done: a.done.Load(), Failed: a.failed.Load(), LeftOut: a.left.Load()}
+			if why := a.why.Load(); why != nil {
+				status.LastError = *why
+			}
 			if a.worker != nil {
 				counts := a.worker.Counts()
 				status.Done, status.Failed, status.LeftOut = counts.Done, counts.Failed, counts.Dropped
+				status.LastError = a.worker.LastError()
 			}
 			x.Actions = append(x.Actions, status)
 		}

@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,6 +19,7 @@ import (
 	"github.com/gclog/gclog/internal/config"
 	"github.com/gclog/gclog/internal/fakeruntime"
 	"github.com/gclog/gclog/internal/rules"
+	"github.com/gclog/gclog/session"
 )
 
 // rule returns the status of a rule.
@@ -211,14 +211,6 @@ func TestRuleSnapshot(t *testing.T) {
 	})
 }
 
-// stuck is an action that does not end before the daemon does.
-type stuck struct{}
-
-func (stuck) Do(ctx context.Context, _ *actions.Call) error {
-	<-ctx.Done()
-	return ctx.Err()
-}
-
 // TestRulesNeverWait: when the loop has no time, and a command does not end, the log is complete; what
 // was left out is counted.
 func TestRulesNeverWait(t *testing.T) {
@@ -229,7 +221,7 @@ func TestRulesNeverWait(t *testing.T) {
 	list = append(list, `{name: stuck, event: pause, when: pause > 0, do: [{exec: {command: [never]}}]}`)
 	play(t, "rules: ["+strings.Join(list, ", ")+"]\n", func(s *stage) {
 		s.do(func() { // a real command would stop the test's time
-			s.rules.close(0)
+			s.rules.closeLater(0)
 			s.rules.list[20].actions[0].worker = actions.Start(stuck{}, func(*actions.Call, error) {})
 		})
 		a := s.enter(fakeruntime.Config{Speed: 1})
@@ -350,7 +342,7 @@ func TestRuleRecord(t *testing.T) {
 
 // TestRuleRecordExcluded: after a process was excluded for a time, its rules have the new recorder.
 func TestRuleRecordExcluded(t *testing.T) {
-	p := &process{d: newDaemon(t, Options{})}
+	p := &process{d: newDaemon(t, Options{}), target: &session.Target{}}
 	p.rules = []*activeRule{{Rule: &rules.Rule{}}}
 	p.keep(time.Second)
 	before := p.ruleEngine()

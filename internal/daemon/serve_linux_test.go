@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -371,6 +372,34 @@ func TestCrowd(t *testing.T) {
 		}
 		for _, x := range append(conns, ends...) {
 			_ = x.Close()
+		}
+	})
+}
+
+// TestCrowdSources: it is the source with the most connections that loses one.
+func TestCrowdSources(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &crowd{most: 4}
+		var conns []net.Conn
+		come := func(user int64) {
+			ours, theirs := net.Pipe()
+			t.Cleanup(func() { _, _ = ours.Close(), theirs.Close() })
+			conns = append(conns, ours)
+			c.note(&client{ours, source{user: user}}, http.StateNew)
+			time.Sleep(httpPatience)
+		}
+		for _, user := range []int64{1, 2, 3, 2} {
+			come(user)
+		}
+		for range 3 {
+			come(2)
+		}
+		var left []int
+		for _, x := range c.conns {
+			left = append(left, slices.IndexFunc(conns, func(o net.Conn) bool { return x.Conn.(*client).Conn == o }))
+		}
+		if !slices.Equal(left, []int{0, 2, 5, 6}) {
+			t.Errorf("left are %v", left)
 		}
 	})
 }

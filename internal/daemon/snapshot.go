@@ -103,6 +103,7 @@ func (t *snapshotTask) do(ctx context.Context) (r snapshotResult) {
 		removeParts(dir, name)
 		return r
 	}
+	formats.OwnerOf(t.facts).SetOwnerIn(dir, name)
 	r.file = path
 	if len(before) > 0 {
 		r.growth, r.failed = t.compare(ctx, append(before, snapshotFile{path: path, time: at}))
@@ -114,11 +115,18 @@ func (t *snapshotTask) do(ctx context.Context) (r snapshotResult) {
 // removeSurplus deletes the snapshots that are too many with the one that was taken.
 func (t *snapshotTask) removeSurplus(own runningProcess, path string) {
 	taken, _ := asSnapshot(path)
-	for _, f := range surplus(snapshotsIn(t.dir), own, taken.service, t.running, t.o.Keep) {
+	files := map[string]leftFile{}
+	list := slices.DeleteFunc(snapshotsIn(t.dir), func(f snapshotFile) bool {
 		left, ok := inspectSnapshot(f.path)
-		if !ok {
-			continue
-		}
+		files[f.path] = left
+		return !ok
+	})
+	for i := range list {
+		list[i].user = files[list[i].path].owner.UserID
+	}
+	owner := formats.Owner{UserID: files[path].owner.UserID, Service: taken.service} // as the files have it
+	for _, f := range surplus(list, own, owner, t.running, t.o.Keep) {
+		left := files[f.path]
 		if err := left.remove(); err != nil {
 			t.say(fmt.Sprintf("%s, one more than heap.auto.keep, cannot be deleted: %v", f.path, err))
 			continue

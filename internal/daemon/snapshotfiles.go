@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog/heap"
 	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/session"
@@ -29,6 +30,7 @@ type snapshotFile struct {
 	service string // or the name of the process: what %s stands for
 	pid     int
 	time    time.Time
+	user    string // of the process; "": unknown. Only surplus needs it
 }
 
 var snapshotFileName = regexp.MustCompile(`^(.+)-([0-9]+)-([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}-[0-9]{2}-[0-9]{2}\.[0-9]{3})\.gcdump$`)
@@ -41,7 +43,7 @@ func asSnapshot(path string) (f snapshotFile, ok bool) {
 	}
 	pid, err := strconv.Atoi(parts[2])
 	at, wrong := time.Parse(snapshotTime, parts[3])
-	return snapshotFile{path, parts[1], pid, at}, err == nil && wrong == nil
+	return snapshotFile{path: path, service: parts[1], pid: pid, time: at}, err == nil && wrong == nil
 }
 
 // begunName returns the name of the empty file that marks a snapshot as begun, until it is taken or
@@ -94,13 +96,13 @@ func ownerOf(f *snapshotFile, running []runningProcess) int {
 }
 
 // surplus returns the snapshots that are too many: all but the latest keep of a running process, and
-// all but the latest keep of those processes of its service that have exited.
-func surplus(list []snapshotFile, of runningProcess, service string, running []runningProcess, keep int) (delete []snapshotFile) {
+// all but the latest keep of those processes of its user and service that have exited.
+func surplus(list []snapshotFile, of runningProcess, owner formats.Owner, running []runningProcess, keep int) (delete []snapshotFile) {
 	own, exited := 0, 0
 	for _, f := range slices.Backward(list) {
 		count := &own
 		if !of.has(&f) {
-			if f.service != service || ownerOf(&f, running) >= 0 {
+			if f.service != owner.Service || f.user != owner.UserID || ownerOf(&f, running) >= 0 {
 				continue
 			}
 			count = &exited
@@ -127,11 +129,11 @@ func leftSnapshots(dir string, running []runningProcess) (list []leftFile) {
 
 // inspectSnapshot reports whether a file is a heap snapshot.
 func inspectSnapshot(path string) (f leftFile, ok bool) {
-	info, begin, ok := inspect(path)
+	info, begin, owner, ok := inspect(path)
 	if !ok || !heap.IsDump(head(begin)) {
 		return f, false
 	}
-	return leftFile{path: path, size: info.Size(), written: info.ModTime(), info: info}, true
+	return leftFile{path: path, size: info.Size(), written: info.ModTime(), info: info, owner: owner}, true
 }
 
 // head is the start of a file.

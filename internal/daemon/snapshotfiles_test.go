@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/internal/config"
 )
 
@@ -62,8 +63,8 @@ func TestSnapshotsIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []snapshotFile{
-		{filepath.Join(dir, stamp("my-service-1", 12, 1)), "my-service-1", 12, second(1)},
-		{filepath.Join(dir, stamp("a", 7, 2)), "a", 7, second(2)},
+		{path: filepath.Join(dir, stamp("my-service-1", 12, 1)), service: "my-service-1", pid: 12, time: second(1)},
+		{path: filepath.Join(dir, stamp("a", 7, 2)), service: "a", pid: 7, time: second(2)},
 	}
 	if got := snapshotsIn(dir); !slices.Equal(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
@@ -90,6 +91,15 @@ func TestSurplus(t *testing.T) {
 	add("a", 8, 5, 6, 7)
 	add("a", 7, 10, 11, 12)
 	add("before", 7, 13) // the service had another name
+	for i := range 9 {   // another user's processes imitate them
+		list = append(list, snapshotFile{service: "a", pid: 20 + i, time: second(20 + i), path: stamp("a", 20+i, 20+i), user: "65534"})
+	}
+	list = append(list, snapshotFile{service: "a", pid: 3, time: second(0), path: stamp("a", 3, 0)}) // of an earlier gclog
+	for i := range list {
+		if list[i].user == "" && list[i].pid != 3 {
+			list[i].user = "1001"
+		}
+	}
 	slices.SortFunc(list, func(a, b snapshotFile) int { return a.time.Compare(b.time) })
 	for keep, want := range map[int][]string{
 		1: {stamp("a", 7, 12), stamp("a", 7, 11), stamp("a", 7, 10), stamp("a", 9, 3), stamp("a", 7, 2), stamp("a", 7, 1)},
@@ -98,7 +108,7 @@ func TestSurplus(t *testing.T) {
 		4: nil,
 	} {
 		var got []string
-		for _, f := range surplus(list, own, "a", running, keep) {
+		for _, f := range surplus(list, own, formats.Owner{UserID: "1001", Service: "a"}, running, keep) {
 			got = append(got, f.path)
 		}
 		if !slices.Equal(got, want) {

@@ -51,7 +51,7 @@ func TestStop(t *testing.T) {
 		{"busy until it is cut", func(s *stage) *actor { return busy(s, 2499*ms) }, 2499 * ms, collections, 0, "no sessions left"},
 		{"busy until it is hurried", func(s *stage) *actor { return busy(s, 2501*ms) }, 2501 * ms, 0, 1, "no sessions left"},
 		{
-			"busy for long", func(s *stage) *actor { return busy(s, 6*time.Second) }, 4800 * ms, -1, 0,
+			"busy for long", func(s *stage) *actor { return busy(s, 6*time.Second) }, leaveTime, -1, 0,
 			`"processes":1,"message":"not all sessions ended in time: closing their connections, which also ends them"`,
 		},
 	} {

@@ -24,8 +24,6 @@ type table struct {
 const (
 	// tableRetry is how often to try again to write Parquet files.
 	tableRetry = time.Minute
-	// tableTime is the least time that the shutdown has for completing files.
-	tableTime = 200 * time.Millisecond
 )
 
 // startTable starts to write Parquet files, if the configuration asks for them. That it cannot, for
@@ -93,23 +91,11 @@ func (d *Daemon) retryTable() {
 	}()
 }
 
-// endTable completes the Parquet files, in half of what is left until a time. What is not complete by
-// then is completed when the daemon is started again.
-func (d *Daemon) endTable(until time.Time) {
-	ctx, cancel := context.WithTimeout(context.Background(), max(tableTime, time.Until(until)/2))
-	defer cancel()
-	closed := make(chan struct{})
-	go func() {
+// endTable completes the Parquet files until ctx is done. What is not complete by then is completed
+// when the daemon is started again. The loop must not call it.
+func (d *Daemon) endTable(ctx context.Context) {
+	if d.table.output != nil {
 		d.table.output.Close(ctx)
-		close(closed)
-	}()
-	for {
-		select {
-		case f := <-d.events: // the loop, which calls them, has ended
-			_ = attach.Contain(f)
-		case <-closed:
-			return
-		}
 	}
 }
 

@@ -308,7 +308,7 @@ func TestRetention(t *testing.T) {
 			})
 		})
 	}
-	play(t, "", func(s *stage) {
+	play(t, "retention: {total: 0}\n", func(s *stage) {
 		name := filepath.Join(s.dir, "1.json")
 		makeFile(t, name, 40, 10000*time.Hour)
 		time.Sleep(time.Hour)

@@ -1,8 +1,6 @@
 package daemon
 
 import (
-	"context"
-	"crypto/sha256"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -13,8 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/goccy/go-yaml"
 	toolkit "github.com/prometheus/exporter-toolkit/web"
@@ -32,12 +28,6 @@ type web struct {
 	users   map[string]string
 	headers map[string]string
 	limit   *rate.Limiter // nil: none
-
-	turn chan struct{} // has a value while a password is checked
-	next time.Time     // when the next password is checked
-
-	mu      sync.Mutex
-	allowed map[[sha256.Size]byte]bool // passwords that were right
 }
 
 // maxWebConfig is the maximum length of the file, in bytes.
@@ -45,7 +35,7 @@ const maxWebConfig = 1 << 20
 
 // loadWeb reads a file; "" is none.
 func loadWeb(path string) (*web, error) {
-	w := &web{turn: make(chan struct{}, 1), allowed: map[[sha256.Size]byte]bool{}}
+	w := &web{}
 	if path == "" {
 		return w, nil
 	}
@@ -91,8 +81,8 @@ func loadWeb(path string) (*web, error) {
 	return w, nil
 }
 
-// protect answers what is not allowed, and passes the rest to h.
-func (w *web) protect(h http.Handler, to http.ResponseWriter, r *http.Request) {
+// protect answers what is not allowed, and passes the rest to h. The passwords are those of the users.
+func (w *web) protect(h http.Handler, p *passwords, to http.ResponseWriter, r *http.Request) {
 	for name, value := range w.headers {
 		to.Header().Set(name, value)
 	}
@@ -100,64 +90,23 @@ func (w *web) protect(h http.Handler, to http.ResponseWriter, r *http.Request) {
 		http.Error(to, "too many requests: see rate_limit in http.web_config", http.StatusTooManyRequests)
 		return
 	}
-	if user, password, _ := r.BasicAuth(); len(w.users) > 0 && !w.allows(r.Context(), user, password) {
-		to.Header().Set("WWW-Authenticate", `Basic realm="gclog"`)
-		http.Error(to, "a user of http.web_config and the password are required", http.StatusUnauthorized)
-		return
+	if len(w.users) > 0 {
+		v := wrong // at once, if none was sent
+		if user, password, sent := r.BasicAuth(); sent {
+			v = p.judge(r.Context(), sourceIn(r.Context()), user, password)
+		}
+		switch v {
+		case wrong:
+			to.Header().Set("WWW-Authenticate", `Basic realm="gclog"`)
+			http.Error(to, "a user of http.web_config and the password are required", http.StatusUnauthorized)
+			return
+		case unchecked:
+			to.Header().Set("Retry-After", "1")
+			http.Error(to, "too many passwords from this address wait to be checked: try again", http.StatusTooManyRequests)
+			return
+		}
 	}
 	h.ServeHTTP(to, r)
-}
-
-const (
-	// noUser is the hash of a password that nobody has. Checking it for an unknown user takes as long as
-	// checking that of a known one.
-	noUser = "$2a$10$HfunJNok4WE4dwy2O0CLiu8JPiDszu83w0B5PkB.ZhFpBz8WlqXm."
-	// passwordShare is the share of time that checking wrong passwords may take, as a divisor.
-	passwordShare = 4
-)
-
-// allows reports whether the password is that of the user. One that was right is not checked again:
-// a check takes as long as 50 scrapes, and others may be trying passwords all the time. ctx is that of
-// the request: who has gone does not wait for a check.
-func (w *web) allows(ctx context.Context, user, password string) bool {
-	hash, known := w.users[user]
-	if !known {
-		hash = noUser
-	}
-	key := sha256.Sum256([]byte(hash + "\x00" + user + "\x00" + password))
-	if w.isAllowed(key) {
-		return true
-	}
-	select {
-	case w.turn <- struct{}{}:
-		defer func() { <-w.turn }()
-	case <-ctx.Done():
-		return false
-	}
-	select {
-	case <-time.After(time.Until(w.next)):
-	case <-ctx.Done():
-		return false
-	}
-	if w.isAllowed(key) {
-		return true
-	}
-	began := time.Now()
-	if bcrypt.CompareHashAndPassword([]byte(hash), []byte(password)) == nil && known {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.allowed[key] = true // as many as there are users
-		return true
-	}
-	ended := time.Now()
-	w.next = ended.Add((passwordShare - 1) * ended.Sub(began))
-	return false
-}
-
-func (w *web) isAllowed(key [sha256.Size]byte) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.allowed[key]
 }
 
 // A webListener accepts connections as the configuration requires when they arrive.
@@ -169,10 +118,12 @@ type webListener struct {
 // Accept implements net.Listener.
 func (l *webListener) Accept() (net.Conn, error) {
 	conn, err := l.Listener.Accept()
-	if err == nil {
-		if c := l.web().tls; c != nil {
-			conn = tls.Server(conn, c)
-		}
+	if err != nil {
+		return nil, err
 	}
-	return conn, err
+	conn = &client{conn, sourceOf(conn.RemoteAddr(), conn.LocalAddr())}
+	if c := l.web().tls; c != nil {
+		conn = tls.Server(conn, c)
+	}
+	return conn, nil
 }

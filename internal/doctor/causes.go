@@ -284,6 +284,10 @@ var fileCauses = []Cause{
 		"Copy it again from its source. gclog reads what it could decompress.",
 	},
 	{
+		"unpack-limit", "The file is compressed with gzip or zstd and contains more than gclog reads of such a file.",
+		"If it may be as large as that, read all of it with --max-unpacked SIZE, or decompress it first.",
+	},
+	{
 		"java-log", "It is a GC log of a JVM, not of gclog.",
 		"Open it with GCViewer, GCToolKit or garbagecat. gclog reads only logs that it wrote.",
 	},

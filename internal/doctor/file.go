@@ -14,11 +14,11 @@ import (
 	"github.com/gclog/gclog/parse"
 )
 
-// File finds out whether a file can be read, and what is missing in it. If the file is the current
+// File finds out whether a file can be read, and what is missing in it. A packed one may unpack to a number of bytes. If the file is the current
 // one of a rotated log, it reads all files of the log.
-func File(name string) *Report {
+func File(name string, unpacked int64) *Report {
 	r := &Report{Subject: name}
-	r.file(name)
+	r.file(name, unpacked)
 	r.order()
 	switch {
 	case r.Verdict != "":
@@ -30,14 +30,14 @@ func File(name string) *Report {
 	return r
 }
 
-func (r *Report) file(name string) {
+func (r *Report) file(name string, unpacked int64) {
 	info, err := os.Stat(name)
 	if err == nil && info.IsDir() {
 		r.fail("directory", "it is a directory")
 		return
 	}
 	var events inventory
-	in, err := history.Open([]string{name}, history.Options{Want: parse.All, Inspect: events.take})
+	in, err := history.Open([]string{name}, history.Options{Want: parse.All, Inspect: events.take, Unpacked: unpacked})
 	if call, ok := errors.AsType[*history.CallError](err); ok {
 		if errors.Is(call, fs.ErrNotExist) {
 			r.fail("missing", "there is no such file")
@@ -54,7 +54,7 @@ func (r *Report) file(name string) {
 		r.unknown(err)
 	case in.IsLog():
 		in.Close()
-		r.log(name, in.Files[0].Log)
+		r.log(name, in.Files[0].Log, unpacked)
 	default:
 		defer in.Close()
 		r.recording(in, &events)
@@ -66,6 +66,10 @@ func (r *Report) file(name string) {
 func (r *Report) unread(where string, err error) {
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		r.add(Failure, "unreadable", "%scannot be read: %v", where, path.Err)
+		return
+	}
+	if limit, ok := errors.AsType[*unpack.LimitError](err); ok {
+		r.add(Failure, "unpack-limit", "%sis not read completely: %v", where, limit)
 		return
 	}
 	r.add(Failure, "bad-packing", "%scannot be decompressed: %v", where, err)

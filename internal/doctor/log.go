@@ -13,7 +13,7 @@ import (
 )
 
 // log reads a log of gclog. If name is the current file of a rotated log, it reads all files.
-func (r *Report) log(name string, h logs.Head) {
+func (r *Report) log(name string, h logs.Head, unpacked int64) {
 	r.fact("format", "%s", h.Format)
 	names := []string{name}
 	archived := formats.Archived(name)
@@ -23,7 +23,7 @@ func (r *Report) log(name string, h logs.Head) {
 		r.add(Note, "rotated", "also read older files in the same directory: %d, such as %s", len(archived), filepath.Base(archived[0]))
 		names = append(names, slices.DeleteFunc(archived, func(name string) bool { return !r.continues(name, h.Format) })...)
 	}
-	in, err := history.Open(names, history.Options{})
+	in, err := history.Open(names, history.Options{Unpacked: unpacked})
 	if err != nil {
 		r.fail("unreadable", "%v", err)
 		return

@@ -189,7 +189,9 @@ func (r *Report) recording(in *history.Source, events *inventory) {
 	r.fact("events", "%s", events.text())
 	r.fact("collections", "%d, %d of them background, %d incomplete", sum.gcs, sum.background, sum.incomplete)
 	before := fmt.Sprintf("; the %d collections before that are complete", sum.gcs-sum.incomplete)
-	if packed, ok := errors.AsType[*unpack.Error](f.Err); ok {
+	if limit, ok := errors.AsType[*unpack.LimitError](f.Err); ok {
+		r.add(Failure, "unpack-limit", "%v%s", limit, before)
+	} else if packed, ok := errors.AsType[*unpack.Error](f.Err); ok {
 		r.add(Failure, "bad-packing", "it cannot be decompressed beyond byte %d of its contents: %v%s", f.Stats().Bytes, packed, before)
 	} else if f.Err != nil {
 		r.broken(f.Err, before)

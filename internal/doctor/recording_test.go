@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gclog/gclog/internal/testing/nettracetest"
+	"github.com/gclog/gclog/internal/unpack"
 	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/parse/clr"
 )
@@ -83,7 +84,7 @@ func examine(t *testing.T, b []byte) *Report {
 	if err := os.WriteFile(name, b, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	r := File(name)
+	r := File(name, unpack.LimitPassed)
 	if !r.OK() {
 		t.Errorf("it cannot be read: %+v", r.Findings)
 	}

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
-	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/gclog/gclog/formats"
@@ -20,6 +20,7 @@ import (
 	"github.com/gclog/gclog/internal/cause"
 	"github.com/gclog/gclog/internal/nettrace"
 	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/internal/shares"
 )
 
 // Files is a directory of recordings: SERVICE-PID-TIME.nettrace, with the time at which the trigger
@@ -27,8 +28,8 @@ import (
 // SERVICE-PID-TIME.2.nettrace, and so on. Several goroutines may use it at a time.
 type Files struct {
 	Dir string
-	// Keep is how many recordings of a process are kept, and how many of those processes of a service
-	// that have exited.
+	// Keep is how many recordings of a process are kept, and how many of those processes of a user and
+	// a service that have exited.
 	Keep int
 	Size int64 // how many bytes all files may have, apart from the latest recording; 0: no limit
 	// Running reports whether the process with a pid, of which there is a recording of a time, is
@@ -36,8 +37,9 @@ type Files struct {
 	Running func(pid int64, at time.Time) bool
 	Folder  formats.RotateOptions // has the options of the directory
 
-	waiting atomic.Int32 // recordings that are being written, or wait for that
-	mu      sync.Mutex
+	mu      sync.Mutex   // held while a recording is written
+	asking  sync.Mutex   // of waiting
+	waiting *shares.Room // of recordings that are being written, or wait for that; nil: none has
 }
 
 const (
@@ -46,7 +48,8 @@ const (
 	// fileTime is the format of the time in the name, as in the names of heap snapshots.
 	fileTime = "2006-01-02T15-04-05.000"
 	fileMode = 0o640
-	// maxWaiting is how many recordings may wait for the disk, with what they hold in memory.
+	// maxWaiting is how many recordings may wait for the disk, with what they hold in memory. No user
+	// has all of these places.
 	maxWaiting = 32
 )
 
@@ -79,10 +82,11 @@ func (f *Files) Save(r *Recording, of *gclog.Process) (s Saved, err error) {
 	if err != nil {
 		return s, err
 	}
-	defer f.waiting.Add(-1)
-	if f.waiting.Add(1) > maxWaiting {
-		return s, &output.PathError{Path: f.Dir, Err: fmt.Errorf("%d recordings are waiting for it: it is too slow", maxWaiting)}
+	leave, err := f.enter(of.UserID)
+	if err != nil {
+		return s, err
 	}
+	defer leave()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	err = f.Folder.As.Do(func() error {
@@ -105,12 +109,31 @@ func (f *Files) Save(r *Recording, of *gclog.Process) (s Saved, err error) {
 			if err != nil {
 				return &output.PathError{Path: written.Path, Err: err}
 			}
+			formats.OwnerOf(of).SetOwnerIn(dir, name)
 			s.Files = append(s.Files, written)
 		}
 		s.Deleted, err = f.tidy(dir, asName(begin+".nettrace"), of)
 		return err
 	})
 	return s, err
+}
+
+// enter takes one of the places for recordings that wait.
+func (f *Files) enter(user string) (leave func(), err error) {
+	f.asking.Lock()
+	defer f.asking.Unlock()
+	if f.waiting == nil {
+		f.waiting = shares.NewRoom(maxWaiting)
+	}
+	place := f.waiting.Of(user)
+	if !place.Take(1) {
+		return nil, &output.PathError{Path: f.Dir, Err: fmt.Errorf("%d recordings are waiting for it: it is too slow", f.waiting.Used())}
+	}
+	return func() {
+		f.asking.Lock()
+		defer f.asking.Unlock()
+		place.Give(1)
+	}, nil
 }
 
 // tidy deletes the recordings that are too many with the latest one of a process, and what an earlier
@@ -120,6 +143,7 @@ func (f *Files) tidy(dir *os.Root, latest name, of *gclog.Process) (deleted []st
 	if err != nil {
 		return nil, err
 	}
+	user, _ := recordingUser(dir, latest.file()) // unknown where files have no owners
 	slices.SortStableFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(asName(b.Name()).time, asName(a.Name()).time) })
 	kept := map[bool][]name{} // of the process, and of those that have exited
 	var size int64
@@ -129,10 +153,15 @@ func (f *Files) tidy(dir *os.Root, latest name, of *gclog.Process) (deleted []st
 			continue
 		}
 		remove := isAbandoned(info)
-		if x := asName(e.Name()); x.time != "" && isRecording(dir, e.Name()) {
+		x := asName(e.Name())
+		owner, ok := "", false
+		if x.time != "" {
+			owner, ok = recordingUser(dir, e.Name())
+		}
+		if ok {
 			own := x.pid == latest.pid && !x.at().Before(of.Started.Truncate(time.Millisecond)) &&
 				(of.StartKey != 0 || x.service == latest.service) // in another pid namespace others have the pid
-			counts := own || x.service == latest.service && f.Running != nil && !f.Running(x.pid, x.at())
+			counts := own || x.service == latest.service && owner == user && f.Running != nil && !f.Running(x.pid, x.at())
 			known := slices.Contains(kept[own], x) // another part of it
 			remove = x != latest && (counts && !known && len(kept[own]) >= f.Keep || f.Size > 0 && size+info.Size() > f.Size)
 			if !remove {
@@ -169,6 +198,9 @@ func asName(file string) name {
 	return name{m[1], pid, m[3]}
 }
 
+// file returns the name of the file of its first part.
+func (n *name) file() string { return fmt.Sprintf("%s-%d-%s.nettrace", n.service, n.pid, n.time) }
+
 // at returns the time; the zero time if there is no such time.
 func (n *name) at() time.Time {
 	t, _ := time.Parse(fileTime, n.time)
@@ -181,16 +213,20 @@ func ParseName(path string) (pid int64, at time.Time, ok bool) {
 	return n.pid, n.at(), n.time != ""
 }
 
-// isRecording reports whether a file begins like a recording.
-func isRecording(dir *os.Root, name string) bool {
-	f, err := dir.Open(name)
+// recordingUser returns the user of the process that a recording is of, "" if that is unknown. ok is
+// false if a file does not begin like a recording.
+func recordingUser(dir *os.Root, name string) (user string, ok bool) {
+	f, err := dir.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return false
+		return "", false
 	}
 	defer f.Close()
+	info, err := f.Stat()
 	head := make([]byte, nettrace.HeadSize)
-	_, err = io.ReadFull(f, head)
-	return err == nil && nettrace.MayBeHead(head)
+	if _, wrong := io.ReadFull(f, head); err != nil || wrong != nil || !nettrace.MayBeHead(head) {
+		return "", false
+	}
+	return formats.FileOwner(f, info).UserID, true
 }
 
 // isAbandoned reports whether a file was not completed by a gclog that has ended.

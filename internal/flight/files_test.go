@@ -21,7 +21,7 @@ import (
 
 // recorded returns a complete recording of a trigger at a time in seconds, with an event of a size.
 func recorded(seconds float64, size int) *Recording {
-	o := NewMemory(1 << 20).NewRecorder(10 * time.Second)
+	o := NewMemory(1<<20).NewRecorder("", 10*time.Second)
 	s := session(o, 0)
 	s.event(seconds, size)
 	r, _ := o.Record(at(seconds))
@@ -71,7 +71,7 @@ func TestSave(t *testing.T) {
 
 // TestSaveParts: the parts of a recording are in files of their own.
 func TestSaveParts(t *testing.T) {
-	o := NewMemory(1 << 20).NewRecorder(10 * time.Second)
+	o := NewMemory(1<<20).NewRecorder("", 10*time.Second)
 	first := session(o, 0)
 	first.event(19, 10)
 	second := session(o, 19.5)
@@ -107,7 +107,7 @@ func TestSaveFails(t *testing.T) {
 			t.Errorf("%s: %d bytes are held", name, r.o.held)
 		}
 	}
-	o := NewMemory(1 << 20).NewRecorder(time.Second)
+	o := NewMemory(1<<20).NewRecorder("", time.Second)
 	r, _ := o.Record(at(1))
 	if s, err := (&Files{Dir: dir, Keep: 1}).Save(r, &gclog.Process{ID: 1}); !errors.Is(err, errNothing) || len(s.Files) > 0 {
 		t.Errorf("%+v, %v", s, err)
@@ -117,28 +117,35 @@ func TestSaveFails(t *testing.T) {
 	}
 }
 
-// TestSaveHangs: when the disk hangs, not everything that is recorded waits for it.
+// TestSaveHangs: when the disk hangs, not everything that is recorded waits for it, and processes of
+// one user take no other user all places.
 func TestSaveHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &Files{Dir: t.TempDir(), Keep: 100}
 		f.mu.Lock()
+		const most = maxWaiting * 3 / 4
 		failed := make(chan error, maxWaiting+1)
-		for i := range maxWaiting + 1 {
+		for i := range most + 1 {
 			go func() {
-				_, err := f.Save(recorded(float64(i), 10), &gclog.Process{ID: 1, Name: "app"})
+				_, err := f.Save(recorded(float64(i), 10), &gclog.Process{ID: 1, Name: "app", UserID: "65534"})
 				failed <- err
 			}()
 		}
-		if err := <-failed; err == nil || err.Error() != "cannot write to "+f.Dir+": 32 recordings are waiting for it: it is too slow" {
+		if err := <-failed; err == nil || err.Error() != "cannot write to "+f.Dir+": 24 recordings are waiting for it: it is too slow" {
 			t.Error(err)
 		}
+		leave, err := f.enter("1000")
+		if err != nil {
+			t.Fatal(err)
+		}
+		leave()
 		f.mu.Unlock()
-		for range maxWaiting {
+		for range most {
 			if err := <-failed; err != nil {
 				t.Error(err)
 			}
 		}
-		if got := list(t, f.Dir); len(got) != maxWaiting {
+		if got := list(t, f.Dir); len(got) != most {
 			t.Errorf("%d files", len(got))
 		}
 	})
@@ -279,4 +286,45 @@ func TestForeignFolder(t *testing.T) {
 	if got := list(t, dir); len(got) > 0 {
 		t.Errorf("%q", got)
 	}
+}
+
+// TestTidyUsers: a process of another user that has the name of a service does not push its recordings
+// out, and those of an earlier gclog are of nobody known.
+func TestTidyUsers(t *testing.T) {
+	f := &Files{Dir: t.TempDir(), Keep: 2, Running: func(int64, time.Time) bool { return false }}
+	save := func(user string, pid int64, seconds float64) {
+		t.Helper()
+		at := began.Add(time.Duration(seconds) * time.Second)
+		if _, err := f.Save(recorded(seconds, 10), &gclog.Process{ID: pid, StartKey: 1, Service: "orders", UserID: user, Started: at.Add(-time.Second)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	save("", 5, 20)
+	if path := filepath.Join(f.Dir, nameOf("orders-5", 20)); !keepsOwners(t, path) {
+		t.Skip("the file system of temporary files has no extended attributes")
+	}
+	save("1001", 6, 21)
+	for i := range 5 {
+		save("65534", int64(10+i), float64(22+i))
+	}
+	if got, want := list(t, f.Dir), []string{nameOf("orders-12", 24), nameOf("orders-13", 25), nameOf("orders-14", 26), nameOf("orders-5", 20), nameOf("orders-6", 21)}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// keepsOwners reports whether the file system of a file that has no owner keeps one.
+func keepsOwners(t *testing.T, path string) bool {
+	t.Helper()
+	f, err := os.CreateTemp(filepath.Dir(path), "owner")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	formats.Owner{UserID: "1"}.SetOwner(f)
+	return formats.FileOwner(f, info).UserID == "1"
 }

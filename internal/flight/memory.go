@@ -6,20 +6,27 @@ import (
 	"time"
 )
 
-// A Memory is the memory that all flight recorders share. If it is exhausted, the process that holds
-// the most of it loses its oldest blocks: one that floods gclog with events cannot push out what
-// others have sent.
+// A Memory is the memory that all flight recorders share. If it is exhausted, of the processes of the
+// user who holds the most of it the one with the most loses its oldest blocks: neither one that floods
+// gclog with events nor many of one user can push out what others have sent.
 type Memory struct {
 	mu        sync.Mutex // of everything below, and of all recorders, rings and recordings
 	limit     int64      // bytes
 	used      int64      // bytes of all chunks, free ones too, and of metadata
 	free      *chunk
 	recorders []*Recorder
+	users     map[string]*holder
 	swept     time.Time // when blocks of idle processes were last removed
 }
 
 // NewMemory returns a memory of a size in bytes.
-func NewMemory(size int64) *Memory { return &Memory{limit: size} }
+func NewMemory(size int64) *Memory { return &Memory{limit: size, users: map[string]*holder{}} }
+
+// A holder is a user with recorders.
+type holder struct {
+	held      int64 // bytes
+	recorders int   // that are open
+}
 
 // Resize changes the size. Less memory is not given back before it is needed.
 func (m *Memory) Resize(size int64) {
@@ -53,7 +60,7 @@ func (m *Memory) take(o *Recorder) *chunk {
 		m.used += chunkSize
 	}
 	c.next, c.refs = nil, 1
-	o.held += chunkSize
+	o.hold(chunkSize)
 	return c
 }
 
@@ -61,7 +68,7 @@ func (m *Memory) take(o *Recorder) *chunk {
 func (m *Memory) give(o *Recorder, c *chunk) {
 	if c.refs--; c.refs == 0 {
 		c.next, m.free = m.free, c
-		o.held -= chunkSize
+		o.hold(-chunkSize)
 	}
 }
 
@@ -82,8 +89,9 @@ func (m *Memory) reserve(o *Recorder, size int64) bool {
 	return true
 }
 
-// evict frees at least one chunk: one of the recorder that holds the most, which may be o itself. It
-// reports whether it could. A recorder that holds less than o loses nothing.
+// evict frees at least one chunk: one of the recorder that holds too much, which may be o itself. It
+// reports whether it could. A recorder that holds less than o loses nothing, unless its user holds more
+// than that of o.
 func (m *Memory) evict(o *Recorder) bool {
 	if m.sweep() {
 		return true
@@ -91,7 +99,7 @@ func (m *Memory) evict(o *Recorder) bool {
 	for {
 		most := o
 		for _, x := range m.recorders {
-			if x.held > most.held && x.canLose() {
+			if x.holdsMore(most) && x.canLose() {
 				most = x
 			}
 		}
@@ -120,16 +128,23 @@ func (m *Memory) sweep() bool {
 	return m.free != nil
 }
 
-// add adds a recorder.
-func (m *Memory) add(o *Recorder) {
+// add adds a recorder of a user.
+func (m *Memory) add(o *Recorder, user string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.recorders = append(m.recorders, o)
+	if m.users[user] == nil {
+		m.users[user] = &holder{}
+	}
+	o.userID, o.user = user, m.users[user]
+	o.user.recorders++
 }
 
-// remove removes a recorder.
+// remove removes a recorder. What its recordings hold until they are written still counts for its user.
 func (m *Memory) remove(o *Recorder) {
 	m.recorders = slices.DeleteFunc(m.recorders, func(x *Recorder) bool { return x == o })
+	o.user.recorders--
+	o.hold(0)
 }
 
 // A place is a position in a list of chunks.

@@ -8,9 +8,11 @@ import (
 
 // A Recorder keeps the latest events of a process.
 type Recorder struct {
-	m    *Memory
-	keep time.Duration
-	held int64 // bytes of its chunks and metadata
+	m      *Memory
+	keep   time.Duration
+	held   int64 // bytes of its chunks and metadata
+	userID string
+	user   *holder
 
 	rings  []*Ring // of its sessions, oldest first: another one may have started before the last one has ended
 	now    *Recording
@@ -28,11 +30,12 @@ const (
 	protected = time.Second
 )
 
-// NewRecorder returns a recorder for a process. It keeps the latest events of a time, and those since
-// so long before the oldest collection in progress. It must be closed.
-func (m *Memory) NewRecorder(keep time.Duration) *Recorder {
+// NewRecorder returns a recorder for a process of a user; "": it is unknown whose it is. It keeps the
+// latest events of a time, and those since so long before the oldest collection in progress. It must be
+// closed.
+func (m *Memory) NewRecorder(user string, keep time.Duration) *Recorder {
 	o := &Recorder{m: m, keep: keep}
-	m.add(o)
+	m.add(o, user)
 	return o
 }
 
@@ -72,7 +75,24 @@ func (o *Recorder) Close() {
 // account counts memory that is not in chunks.
 func (o *Recorder) account(size int) {
 	o.m.used += int64(size)
-	o.held += int64(size)
+	o.hold(int64(size))
+}
+
+// hold counts memory that it holds now, or no longer.
+func (o *Recorder) hold(size int64) {
+	o.held += size
+	o.user.held += size
+	if o.user.held == 0 && o.user.recorders == 0 {
+		delete(o.m.users, o.userID)
+	}
+}
+
+// holdsMore reports whether its blocks go before those of another recorder.
+func (o *Recorder) holdsMore(other *Recorder) bool {
+	if o.user != other.user {
+		return o.user.held > other.user.held
+	}
+	return o.held > other.held
 }
 
 // forget forgets the blocks that are too old.

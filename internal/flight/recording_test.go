@@ -30,7 +30,7 @@ func TestCompletes(t *testing.T) {
 		"the end of the process":                                              {func(s *source) { s.ring.o.Close() }, true},
 		"the end of the session while another is open":                        {func(s *source) { session(s.ring.o, 21); s.ring.Close() }, false},
 	} {
-		o := NewMemory(1 << 20).NewRecorder(10 * time.Second)
+		o := NewMemory(1<<20).NewRecorder("", 10*time.Second)
 		s := session(o, 0)
 		for i := range 20 {
 			s.event(float64(i), 10)
@@ -49,7 +49,7 @@ func TestCompletes(t *testing.T) {
 // TestWindow: a recording has the events from some time before its trigger to some time after it, and
 // those of a block that has some of them.
 func TestWindow(t *testing.T) {
-	o := NewMemory(1 << 20).NewRecorder(30 * time.Second)
+	o := NewMemory(1<<20).NewRecorder("", 30*time.Second)
 	s := session(o, 0)
 	for i := range 30 {
 		s.event(float64(i), 10)
@@ -81,7 +81,7 @@ func TestMissing(t *testing.T) {
 		"the session began":     {1 << 20, 10, 2 * time.Second, false, 12},
 		"the memory is limited": {80 << 10, 20_000, 7 * time.Second, true, 18},
 	} {
-		o := NewMemory(c.memory).NewRecorder(10 * time.Second)
+		o := NewMemory(c.memory).NewRecorder("", 10*time.Second)
 		s := session(o, 12)
 		for i := range 9 {
 			s.event(float64(12+i), c.size)
@@ -114,7 +114,7 @@ func TestSilence(t *testing.T) {
 		},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			o := NewMemory(1 << 20).NewRecorder(10 * time.Second)
+			o := NewMemory(1<<20).NewRecorder("", 10*time.Second)
 			s := session(o, 0)
 			s.event(20, 10)
 			start := time.Now()
@@ -136,7 +136,7 @@ func TestLate(t *testing.T) {
 			step float64 // the time of the stream that passes each 0.4 s
 			most time.Duration
 		}{{0.1, 21500 * time.Millisecond}, {0.0001, longest + time.Second}} {
-			o := NewMemory(1 << 20).NewRecorder(10 * time.Second)
+			o := NewMemory(1<<20).NewRecorder("", 10*time.Second)
 			s := session(o, 0)
 			s.event(20, 10)
 			start := time.Now()
@@ -155,7 +155,7 @@ func TestLate(t *testing.T) {
 // TestProlonged: further triggers prolong a recording, up to 10 minutes.
 func TestProlonged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := NewMemory(1 << 20).NewRecorder(10 * time.Second)
+		o := NewMemory(1<<20).NewRecorder("", 10*time.Second)
 		s := session(o, 0)
 		s.event(20, 10)
 		r, _ := o.Record(at(20))
@@ -193,7 +193,7 @@ func TestProlonged(t *testing.T) {
 // TestExhausted: if the memory does not suffice, first what was long before the trigger is given up,
 // and then what would come after it, but not what the recording is made for.
 func TestExhausted(t *testing.T) {
-	o := NewMemory(200 << 10).NewRecorder(10 * time.Second)
+	o := NewMemory(200<<10).NewRecorder("", 10*time.Second)
 	s := session(o, 0)
 	now := 10.0
 	for ; now < 20; now += 0.25 {
@@ -229,7 +229,7 @@ func TestExhausted(t *testing.T) {
 
 // TestPinned: a recording stays as it was, and can be written, while its session continues.
 func TestPinned(t *testing.T) {
-	o := NewMemory(1 << 20).NewRecorder(time.Second)
+	o := NewMemory(1<<20).NewRecorder("", time.Second)
 	s := session(o, 0)
 	for i := range 10 {
 		s.event(float64(i), 3000)
@@ -273,7 +273,7 @@ func TestSessions(t *testing.T) {
 		"the first ended before":         {12, 9, [][]float64{{12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25}}},
 		"the second begins after it all": {26, 24, [][]float64{{10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23}}},
 	} {
-		o := NewMemory(1 << 20).NewRecorder(20 * time.Second)
+		o := NewMemory(1<<20).NewRecorder("", 20*time.Second)
 		first := session(o, 0)
 		var second *source
 		var r *Recording
@@ -304,7 +304,7 @@ func TestSessions(t *testing.T) {
 // TestForgetsSessions: the events of a session that has ended are forgotten when they are too old, and
 // with the last one its memory.
 func TestForgetsSessions(t *testing.T) {
-	o := NewMemory(1 << 20).NewRecorder(10 * time.Second)
+	o := NewMemory(1<<20).NewRecorder("", 10*time.Second)
 	first := session(o, 0)
 	first.event(1, 10)
 	first.ring.Close()
@@ -324,7 +324,7 @@ func TestForgetsSessions(t *testing.T) {
 // TestNoSession: a process without a session has no recording; what its last session has seen can be
 // recorded.
 func TestNoSession(t *testing.T) {
-	o := NewMemory(1 << 20).NewRecorder(10 * time.Second)
+	o := NewMemory(1<<20).NewRecorder("", 10*time.Second)
 	r, _ := o.Record(at(1))
 	if _, err := r.Parts(); !isDone(r) || !errors.Is(err, errNothing) {
 		t.Errorf("%v", err)

@@ -128,7 +128,7 @@ func checkWindow(t *testing.T, s *stream, r *rand.Rand) {
 	}
 	from, to := at-int64(trigger.Before), at+lasted+int64(trigger.After)
 	m := NewMemory(64 << 20)
-	o := m.NewRecorder(trigger.Before)
+	o := m.NewRecorder("", trigger.Before)
 	defer o.Close()
 	ring := o.NewRing()
 	recording := feed(t, s, ring, r, trigger)
@@ -241,7 +241,7 @@ func TestSameRecord(t *testing.T) {
 			}
 			var file bytes.Buffer
 			synctest.Test(t, func(t *testing.T) {
-				o := NewMemory(64 << 20).NewRecorder(trigger.Before)
+				o := NewMemory(64<<20).NewRecorder("", trigger.Before)
 				defer o.Close()
 				writeOnly(t, feed(t, s, o.NewRing(), r, trigger), &file)
 			})

@@ -33,7 +33,7 @@ func TestKeeps(t *testing.T) {
 		"a collection began just now":   {30, 30, 18},
 		"the clock is ahead of a block": {100, 0, 88},
 	} {
-		o := NewMemory(1 << 20).NewRecorder(10 * time.Second)
+		o := NewMemory(1<<20).NewRecorder("", 10*time.Second)
 		s := session(o, 0)
 		for i := range 1001 {
 			s.event(float64(i), 10)
@@ -49,7 +49,7 @@ func TestKeeps(t *testing.T) {
 // TestKeepsReported: what has just ended is kept until it has been reported, and a collection that began
 // meanwhile changes nothing about that.
 func TestKeepsReported(t *testing.T) {
-	o := NewMemory(1 << 20).NewRecorder(10 * time.Second)
+	o := NewMemory(1<<20).NewRecorder("", 10*time.Second)
 	s := session(o, 0)
 	for i := range 200 {
 		s.event(float64(i), 10)
@@ -66,7 +66,7 @@ func TestKeepsReported(t *testing.T) {
 
 // TestUntimed: a block without a time is as old as the events before it.
 func TestUntimed(t *testing.T) {
-	o := NewMemory(1 << 20).NewRecorder(10 * time.Second)
+	o := NewMemory(1<<20).NewRecorder("", 10*time.Second)
 	s := session(o, 0)
 	s.event(1, 10)
 	s.block(parse.BlockStack, make([]byte, 8))
@@ -87,7 +87,7 @@ func TestUntimed(t *testing.T) {
 
 // TestSilentSession: a session that has sent nothing yet does not keep the events of another one.
 func TestSilentSession(t *testing.T) {
-	o := NewMemory(1 << 20).NewRecorder(10 * time.Second)
+	o := NewMemory(1<<20).NewRecorder("", 10*time.Second)
 	s := session(o, 0)
 	o.NewRing()
 	for i := range 100 {
@@ -101,7 +101,7 @@ func TestSilentSession(t *testing.T) {
 
 // TestManyLosses: the latest losses are remembered, whatever their number.
 func TestManyLosses(t *testing.T) {
-	r := NewMemory(1 << 20).NewRecorder(time.Second).NewRing()
+	r := NewMemory(1<<20).NewRecorder("", time.Second).NewRing()
 	for i := range 1000 {
 		r.Lost(&parse.Loss{Ticks: int64(i)})
 	}
@@ -129,7 +129,7 @@ func TestRefuses(t *testing.T) {
 		}, errMetadata},
 		"nothing": {func(*source) {}, errNothing},
 	} {
-		o := NewMemory(64 << 20).NewRecorder(10 * time.Second)
+		o := NewMemory(64<<20).NewRecorder("", 10*time.Second)
 		s := session(o, 0)
 		c.feed(s)
 		r, _ := o.Record(at(1))
@@ -148,7 +148,7 @@ func TestRefuses(t *testing.T) {
 // them: a stream with a hole would look as if events were lost.
 func TestHuge(t *testing.T) {
 	for _, c := range []struct{ memory, size int }{{64 << 20, maxBlock + 1}, {100 << 10, 200 << 10}} {
-		o := NewMemory(int64(c.memory)).NewRecorder(10 * time.Second)
+		o := NewMemory(int64(c.memory)).NewRecorder("", 10*time.Second)
 		s := session(o, 0)
 		s.event(1, 10)
 		s.event(2, c.size)
@@ -171,10 +171,10 @@ func TestFair(t *testing.T) {
 	m := NewMemory(memory)
 	var small []*source
 	for range 10 {
-		small = append(small, session(m.NewRecorder(10*time.Second), 0))
+		small = append(small, session(m.NewRecorder("", 10*time.Second), 0))
 	}
-	flood := session(m.NewRecorder(10*time.Second), 0)
-	other := session(m.NewRecorder(10*time.Second), 0)
+	flood := session(m.NewRecorder("", 10*time.Second), 0)
+	other := session(m.NewRecorder("", 10*time.Second), 0)
 	for i := range 2000 {
 		now := 1 + float64(i)/1000
 		flood.event(now, 10_000)
@@ -198,7 +198,7 @@ func TestFair(t *testing.T) {
 		t.Errorf("they hold %d and %d bytes", a, b)
 	}
 	// A new process gets its share.
-	late := session(m.NewRecorder(10*time.Second), 0)
+	late := session(m.NewRecorder("", 10*time.Second), 0)
 	for i := range 30 {
 		late.event(3+float64(i)/1000, 10_000)
 	}
@@ -207,11 +207,49 @@ func TestFair(t *testing.T) {
 	}
 }
 
+// TestFairToUsers: many processes of one user, each with little, take nothing from another user's that has
+// more than each of them.
+func TestFairToUsers(t *testing.T) {
+	const memory = 1 << 20
+	m := NewMemory(memory)
+	victim := session(m.NewRecorder("1000", 10*time.Second), 0)
+	for i := range 20 {
+		victim.event(1+float64(i)/1000, 10_000)
+	}
+	var flood []*source
+	for range 100 {
+		flood = append(flood, session(m.NewRecorder("65534", 10*time.Second), 0))
+	}
+	for i := range 50 {
+		for _, s := range flood {
+			s.event(2+float64(i)/1000, 5000)
+		}
+		checkMemory(t, m)
+	}
+	if victim.ring.blocks != 20 {
+		t.Errorf("%d blocks of 20 are left", victim.ring.blocks)
+	}
+	// It may have half of everything, and memory of processes that have ended counts no more.
+	for i := range 40 {
+		victim.event(3+float64(i)/1000, 10_000)
+	}
+	if half := int64(memory / 2); victim.ring.o.held < half-6*chunkSize || victim.ring.o.held > half+6*chunkSize {
+		t.Errorf("it holds %d bytes", victim.ring.o.held)
+	}
+	for _, s := range flood {
+		s.ring.o.Close()
+	}
+	victim.ring.o.Close()
+	if len(m.users) > 0 {
+		t.Errorf("%d users are left", len(m.users))
+	}
+}
+
 // TestPinnedMemory: what cannot be taken from the process that holds the most, because it is still to be
 // written, is taken from others, and what follows it stays.
 func TestPinnedMemory(t *testing.T) {
 	m := NewMemory(400 << 10)
-	most, other := session(m.NewRecorder(10*time.Second), 0), session(m.NewRecorder(10*time.Second), 0)
+	most, other := session(m.NewRecorder("", 10*time.Second), 0), session(m.NewRecorder("", 10*time.Second), 0)
 	for i := range 10 {
 		most.event(float64(1+i), 20_000)
 	}
@@ -233,7 +271,7 @@ func TestPinnedMemory(t *testing.T) {
 func TestIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemory(200 << 10)
-		idle, busy := session(m.NewRecorder(10*time.Second), 0), session(m.NewRecorder(10*time.Second), 0)
+		idle, busy := session(m.NewRecorder("", 10*time.Second), 0), session(m.NewRecorder("", 10*time.Second), 0)
 		idle.event(1, 50_000)
 		idle.ring.Reduced(ticks(1), 0)
 		busy.event(1, 50_000)
@@ -266,7 +304,7 @@ func TestRandom(t *testing.T) {
 		for range 20_000 {
 			now += r.Float64() / 100
 			if len(processes) < 3 || r.IntN(500) == 0 {
-				processes = append(processes, &process{o: m.NewRecorder(time.Second)})
+				processes = append(processes, &process{o: m.NewRecorder("", time.Second)})
 			}
 			i := r.IntN(len(processes))
 			p := processes[i]
@@ -318,7 +356,7 @@ func TestRandom(t *testing.T) {
 // TestAllocations: once there is as much as a ring keeps, or a memory is exhausted, nothing is allocated.
 func TestAllocations(t *testing.T) {
 	for _, exhausted := range []bool{false, true} {
-		s := session(NewMemory(1<<20).NewRecorder(10*time.Second), 0)
+		s := session(NewMemory(1<<20).NewRecorder("", 10*time.Second), 0)
 		var blocks []parse.Block
 		for range 100 {
 			blocks = append(blocks, parse.Block{Major: 4, Kind: parse.BlockEvent, Content: s.w.Rows(eventAt(0, rand.IntN(50_000)))})
@@ -346,7 +384,7 @@ func TestAllocations(t *testing.T) {
 func BenchmarkBlock(b *testing.B) {
 	for _, size := range []int{2000, 20_000, 100_000} {
 		b.Run(fmt.Sprintf("%dKB", size/1000), func(b *testing.B) {
-			s := session(NewMemory(64<<20).NewRecorder(30*time.Second), 0)
+			s := session(NewMemory(64<<20).NewRecorder("", 30*time.Second), 0)
 			block := parse.Block{Major: 4, Kind: parse.BlockEvent, Content: s.w.Rows(eventAt(1, size))}
 			for range (64 << 20) / size {
 				s.ring.Block(block)
@@ -370,7 +408,7 @@ func BenchmarkReduce(b *testing.B) {
 	}
 	for _, records := range []bool{false, true} {
 		b.Run(fmt.Sprintf("records=%v", records), func(b *testing.B) {
-			o := NewMemory(1 << 20).NewRecorder(30 * time.Second)
+			o := NewMemory(1<<20).NewRecorder("", 30*time.Second)
 			p := parse.NewReader(nil, nil)
 			b.SetBytes(int64(len(data)))
 			b.ReportAllocs()
@@ -394,7 +432,7 @@ func BenchmarkReduce(b *testing.B) {
 
 // BenchmarkWrite writes a recording of 16 MB.
 func BenchmarkWrite(b *testing.B) {
-	o := NewMemory(64 << 20).NewRecorder(30 * time.Second)
+	o := NewMemory(64<<20).NewRecorder("", 30*time.Second)
 	s := session(o, 0)
 	var rows []nettracetest.Row
 	for range 1000 {

@@ -116,7 +116,7 @@ func TestLosses(t *testing.T) {
 
 	s := read(t, w.Bytes)
 	trigger := Trigger{Time: clock.Time.Add(22 * time.Second), Ticks: second(22), Before: 2 * time.Second, After: 5 * time.Second}
-	o := NewMemory(1 << 20).NewRecorder(trigger.Before)
+	o := NewMemory(1<<20).NewRecorder("", trigger.Before)
 	var file bytes.Buffer
 	writeOnly(t, feed(t, s, o.NewRing(), rand.New(rand.NewPCG(1, 2)), trigger), &file)
 	got := read(t, file.Bytes())
@@ -141,7 +141,7 @@ func TestLosses(t *testing.T) {
 
 // TestCut: of a block in which the stream ended, the file has the complete rows.
 func TestCut(t *testing.T) {
-	o := NewMemory(1 << 20).NewRecorder(10 * time.Second)
+	o := NewMemory(1<<20).NewRecorder("", 10*time.Second)
 	s := session(o, 0)
 	rows := s.w.Rows(eventAt(20, 10), eventAt(21, 10), eventAt(22, 10))
 	s.ring.Block(parse.Block{Major: 4, Kind: parse.BlockEvent, Content: rows[:len(rows)-1], Cut: true})
@@ -161,7 +161,7 @@ func TestCut(t *testing.T) {
 // TestProcess: a file says of its process what gclog knew, and its events have the times of the log,
 // even if the clock was set since the session began.
 func TestProcess(t *testing.T) {
-	o := NewMemory(1 << 20).NewRecorder(10 * time.Second)
+	o := NewMemory(1<<20).NewRecorder("", 10*time.Second)
 	s := session(o, 0)
 	s.event(20, 10)
 	end := eventAt(21.0004, 10)
@@ -197,7 +197,7 @@ func TestProcess(t *testing.T) {
 
 // TestWriteFails: what cannot be written is an error.
 func TestWriteFails(t *testing.T) {
-	o := NewMemory(1 << 20).NewRecorder(10 * time.Second)
+	o := NewMemory(1<<20).NewRecorder("", 10*time.Second)
 	s := session(o, 0)
 	s.event(20, 100_000)
 	r, _ := o.Record(at(20))
@@ -225,7 +225,7 @@ func (f *full) Write(b []byte) (int, error) {
 // FuzzRing: whatever a process sends, the memory's limit holds, and what is written can be read up to
 // where the stream itself is damaged.
 func FuzzRing(f *testing.F) {
-	o := NewMemory(1 << 20).NewRecorder(time.Second)
+	o := NewMemory(1<<20).NewRecorder("", time.Second)
 	var w nettracetest.V4
 	w.Begin(nettracetest.DefaultClock())
 	w.Metadata(nettracetest.Kind{ID: 1, Provider: "P", EventID: 10, Version: 1, Level: 4})
@@ -242,7 +242,7 @@ func FuzzRing(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte, at int64) {
 		m := NewMemory(64 << 10)
 		m.swept = began.AddDate(1000, 0, 0) // what is covered depends on the input alone
-		o := m.NewRecorder(time.Second)
+		o := m.NewRecorder("", time.Second)
 		ring := o.NewRing()
 		p := parse.NewReader(bytes.NewReader(data), parse.All)
 		p.OnBlock(ring.Block)

@@ -75,7 +75,7 @@ func (s *Source) readLog(l *log, f *File) {
 	if f.text == nil {
 		src, err := f.again()
 		if err == nil {
-			f.text, err = unpack.Reader(src, &s.bytes)
+			f.text, err = unpack.Reader(src, &s.bytes, s.unpacked())
 		}
 		if err != nil {
 			f.Err = err

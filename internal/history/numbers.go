@@ -149,9 +149,13 @@ func (n *Numbers) anew(at int64) {
 
 // settle emits what is missing of the first jump.
 func (n *Numbers) settle() {
-	rest := []jump{n.jumps[0]}
+	all := n.jumps[0]
+	rest := []jump{all}
 	n.jumps = slices.Delete(n.jumps, 0, 1)
 	for _, k := range n.known {
+		if k.to < all.from || k.from > all.to {
+			continue // as most: there may be a jump at each collection
+		}
 		var left []jump
 		for _, j := range rest {
 			left = append(left, j.without(k)...)

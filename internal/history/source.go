@@ -9,6 +9,7 @@
 package history
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -34,6 +35,8 @@ type Options struct {
 	// Single makes Open return a *ProcessError unless there is exactly one process to read. That
 	// requires reading files that may contain several processes to their end.
 	Single bool
+	// Unpacked is how many bytes a packed file may unpack to; 0: unpack.LimitPassed.
+	Unpacked int64
 
 	Want    func(*parse.Metadata) parse.Want // the events to read from recordings; nil: gclog.Wanted
 	Inspect func(*parse.Reader) bool         // sees each event and loss of a recording, and reports whether it is used; nil: all are
@@ -159,7 +162,7 @@ func OpenFile(name string) (f *os.File, regular bool, err error) {
 
 // readHead determines what a file is, and reads its head.
 func (s *Source) readHead(f *File, src io.Reader) error {
-	content, err := unpack.Reader(src, &s.bytes)
+	content, err := unpack.Reader(src, &s.bytes, s.unpacked())
 	if err == nil {
 		err = f.recognize(content, s.o.Want)
 	}
@@ -168,6 +171,9 @@ func (s *Source) readHead(f *File, src io.Reader) error {
 	}
 	return nil
 }
+
+// unpacked returns how many bytes a packed file may unpack to.
+func (s *Source) unpacked() int64 { return cmp.Or(s.o.Unpacked, unpack.LimitPassed) }
 
 // Close closes the files.
 func (s *Source) Close() {

@@ -4,42 +4,28 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/internal/post"
 )
 
-const (
-	// answerMost is how much of an answer is read, in bytes.
-	answerMost = 64 << 10
-	// afterMost is how long a server may ask to wait.
-	afterMost = 10 * time.Minute
-)
+// afterMost is how long a server may ask to wait.
+const afterMost = 10 * time.Minute
 
 // A client sends requests of one signal.
 type client struct {
 	target
-	http *http.Client
+	http *post.Client
 }
 
-func newClient(t target) *client {
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.TLSClientConfig, transport.MaxIdleConnsPerHost, transport.ForceAttemptHTTP2 = t.tls, 1, true
-	return &client{t, &http.Client{
-		Transport: transport, Timeout: t.timeout,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // headers may be secrets
-	}}
-}
+func newClient(t target) *client { return &client{t, post.New(t.tls, t.timeout)} }
 
 // A failure is why a request was not accepted.
 type failure struct {
@@ -61,8 +47,8 @@ func (c *client) body(m proto.Message) ([]byte, error) {
 	return packed.Bytes(), nil
 }
 
-// post sends a body. rejected is how many of its items the server has accepted the request without,
-// with the reason.
+// post sends a body. rejected is how many of its items the server says that it has accepted the request
+// without, with the reason: it may be any number.
 func (c *client) post(ctx context.Context, body []byte) (rejected int64, why string, _ *failure) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, bytes.NewReader(body))
 	if err != nil {
@@ -76,25 +62,21 @@ func (c *client) post(ctx context.Context, body []byte) (rejected int64, why str
 	if c.gzip {
 		r.Header.Set("Content-Encoding", "gzip")
 	}
-	answer, err := c.http.Do(r)
-	if e, ok := errors.AsType[*url.Error](err); ok { // whose text has the URL
-		err = fmt.Errorf("%s: %w", public(c.url), e.Err)
-	}
+	answer, err := c.http.Send(r)
 	if err != nil {
-		return 0, "", &failure{err: err, retry: true}
+		return 0, "", &failure{err: fmt.Errorf("%s: %w", public(c.url), err), retry: true}
 	}
-	defer answer.Body.Close()
-	b, err := io.ReadAll(io.LimitReader(answer.Body, answerMost))
-	if answer.StatusCode/100 == 2 {
-		if err == nil && strings.HasPrefix(answer.Header.Get("Content-Type"), "application/x-protobuf") {
-			rejected, why = partial(b)
+	if answer.Accepted() {
+		if strings.HasPrefix(answer.Header.Get("Content-Type"), "application/x-protobuf") {
+			rejected, why = partial(answer.Body)
 		}
 		return rejected, why, nil
 	}
-	f := &failure{err: fmt.Errorf("%s answers %d %s%s", public(c.url), answer.StatusCode, http.StatusText(answer.StatusCode), message(answer, b))}
-	switch answer.StatusCode {
+	f := &failure{err: fmt.Errorf("%s answers %s%s", public(c.url), answer.Status(), message(answer))}
+	switch answer.Code {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		f.retry, f.after = true, retryAfter(answer.Header.Get("Retry-After"))
+		f.retry = true
+		f.after, _ = answer.RetryAfter(afterMost)
 	}
 	return 0, "", f
 }
@@ -111,17 +93,6 @@ func public(address string) string {
 
 // close closes idle connections.
 func (c *client) close() { c.http.CloseIdleConnections() }
-
-// retryAfter parses a number of seconds or a time.
-func retryAfter(text string) time.Duration {
-	var d time.Duration
-	if n, err := strconv.ParseUint(text, 10, 31); err == nil {
-		d = time.Duration(n) * time.Second
-	} else if at, err := http.ParseTime(text); err == nil {
-		d = time.Until(at)
-	}
-	return max(0, min(d, afterMost))
-}
 
 // partial reads the partial_success of an answer, which has the same fields for all signals.
 func partial(b []byte) (rejected int64, why string) {
@@ -147,7 +118,7 @@ func partial(b []byte) (rejected int64, why string) {
 			if n < 0 {
 				return rejected, why
 			}
-			why, inner = plain(v), inner[n:]
+			why, inner = post.Line(v), inner[n:]
 		default:
 			if n = protowire.ConsumeFieldValue(number, kind, inner); n < 0 {
 				return rejected, why
@@ -179,28 +150,21 @@ func field(b []byte, wanted protowire.Number) ([]byte, bool) {
 }
 
 // message returns what an answer says about an error, as the end of a sentence.
-func message(answer *http.Response, b []byte) string {
+func message(answer *post.Answer) string {
 	text := ""
 	switch kind := answer.Header.Get("Content-Type"); {
 	case strings.HasPrefix(kind, "application/x-protobuf"):
-		if v, ok := field(b, 2); ok { // of google.rpc.Status
-			text = plain(v)
+		if v, ok := field(answer.Body, 2); ok { // of google.rpc.Status
+			text = post.Line(v)
 		}
 	case strings.HasPrefix(kind, "text/plain"), strings.HasPrefix(kind, "application/json"):
-		text = plain(b)
+		text = post.Line(answer.Body)
 	}
-	if to := answer.Header.Get("Location"); to != "" && answer.StatusCode/100 == 3 {
-		text = "gclog follows no redirect, here to " + plain([]byte(public(to)))
+	if to := answer.Redirect(); to != nil && answer.Code/100 == 3 {
+		text = "gclog follows no redirect, here to " + post.Line([]byte(public(to.String())))
 	}
 	if text == "" {
 		return ""
 	}
 	return ": " + text
-}
-
-// plain makes what a server says a short line.
-func plain(b []byte) string {
-	const most = 200
-	line, _, _ := bytes.Cut(bytes.TrimSpace(b), []byte("\n"))
-	return formats.OneLine(string(line), most)
 }

@@ -4,6 +4,7 @@
 package otlp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -23,6 +24,7 @@ import (
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/metrics"
+	"github.com/gclog/gclog/internal/shares"
 )
 
 const (
@@ -101,19 +103,26 @@ func (e *Exporter) Observe(known *gclog.Process) formats.Observer {
 	o := e.o.Format
 	o.Process = *known
 	format, _ := formats.Find("json") // there is such a format
-	return formats.NewWriter(format, &sink{e, &source{resourceOf(known, o.Host, e.o.Settings.resource)}}, o)
+	to := &sink{e: e, of: &source{resourceOf(known, o.Host, e.o.Settings.resource)}}
+	for i, q := range e.queues {
+		if q != nil {
+			to.shares[i] = q.share(known.UserID)
+		}
+	}
+	return formats.NewWriter(format, to, o)
 }
 
 // A sink puts the records of a process into the queues.
 type sink struct {
-	e  *Exporter
-	of *source
+	e      *Exporter
+	of     *source
+	shares [signals]*shares.Share // of the queues
 }
 
 // Write implements formats.Output. The header of files is not a record.
 func (s *sink) Write(_ formats.Head, group []byte, _ bool) error {
 	for i, q := range s.e.queues {
-		if q != nil && q.put(s.of, group) > 0 {
+		if q != nil && q.put(s.of, s.shares[i], group) > 0 {
 			s.e.warnDropped(signal(i))
 		}
 	}
@@ -130,7 +139,7 @@ func (e *Exporter) warnDropped(s signal) {
 		return
 	}
 	_, _, dropped := e.queues[s].waiting()
-	e.o.Warn("queue of "+s.String(), fmt.Sprintf("otlp: %d records were dropped so far from %s: more than otlp.queue wait to be sent", dropped, s))
+	e.o.Warn("queue of "+s.String(), fmt.Sprintf("otlp: %d records were dropped so far from %s: those that wait to be sent use up otlp.queue, or the share of a process or a user in it", dropped, s))
 }
 
 // Close sends what is left until ctx is done, and returns how many records were not sent, as logs or
@@ -270,10 +279,11 @@ func (e *Exporter) send(ctx context.Context, s signal, body []byte, n int) bool 
 			if failed {
 				e.o.Warn(s.String(), fmt.Sprintf("otlp: %s are accepted again", s))
 			}
-			e.sent[s].Add(uint64(max(0, int64(n)-rejected)))
+			rejected = max(0, min(rejected, int64(n)))
+			e.sent[s].Add(uint64(int64(n) - rejected))
 			if rejected > 0 {
 				e.rejected[s].Add(uint64(rejected))
-				e.o.Warn(s.String(), fmt.Sprintf("otlp: the server has rejected %d of %d %s: %s", rejected, n, s, why))
+				e.o.Warn(s.String(), fmt.Sprintf("otlp: the server has rejected %d of %d %s: %s", rejected, n, s, cmp.Or(why, "it does not say why")))
 			}
 			return true
 		}

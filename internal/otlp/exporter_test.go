@@ -195,7 +195,7 @@ func (e *exporting) closeOnce(t *testing.T, is func() bool) (lost uint64) {
 func TestRetries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t, false, status(503, "Retry-After", "1"), status(429), hangUp, status(502), status(504))
-		e := newExporting(t, config.OTLP{Endpoint: s.URL})
+		e := newExporting(t, config.OTLP{Endpoint: config.Secret(s.URL)})
 		e.gc(1, 2)
 		await(t, "a request", func() bool { return e.failures[ofLogs].Load() > 0 })
 		e.gc(3)
@@ -214,12 +214,30 @@ func TestRetries(t *testing.T) {
 	})
 }
 
+// TestQueueFair: processes of a user that fill the queue while the server is down leave room for others.
+func TestQueueFair(t *testing.T) {
+	q := newQueue(1 << 20)
+	of, line := &source{}, bytes.Repeat([]byte("x"), 1000)
+	for range 50 {
+		flood := q.share("65534")
+		for q.put(of, flood, line) == 0 {
+		}
+	}
+	other := q.share("1000")
+	for i := range 100 {
+		if q.put(of, other, line) != 0 {
+			t.Fatalf("%d records of another user's process have room", i)
+		}
+	}
+}
+
 // TestQueueBuffers: of long records nothing is kept when they were sent.
 func TestQueueBuffers(t *testing.T) {
 	q := newQueue(64 << 20)
+	share := q.share("")
 	for range freeMost {
-		q.put(nil, bytes.Repeat([]byte("x"), 100<<10))
-		q.put(nil, []byte("short"))
+		q.put(nil, share, bytes.Repeat([]byte("x"), 100<<10))
+		q.put(nil, share, []byte("short"))
 	}
 	q.done(q.take(2*freeMost, 64<<20))
 	kept := 0
@@ -275,6 +293,9 @@ func TestRejected(t *testing.T) {
 	}
 	part := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), 1)
 	part = append(part, text(2, "too old\nreally")...)
+	counts := func(n uint64) []byte {
+		return text(1, string(protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), n)))
+	}
 	for _, x := range []struct {
 		name     string
 		answer   func(http.ResponseWriter)
@@ -287,6 +308,9 @@ func TestRejected(t *testing.T) {
 			http.Error(w, strings.Repeat("x", 5000), http.StatusRequestEntityTooLarge)
 		}, "answers 413 Request Entity Too Large: " + strings.Repeat("x", 200), 2, 2},
 		{"partial", protobuf(200, text(1, string(part))), "the server has rejected 1 of 2 logs: too old", 1, 0},
+		{"more than were sent", protobuf(200, counts(1<<62)), "the server has rejected 2 of 2 logs: it does not say why", 2, 0},
+		{"a negative number", protobuf(200, counts(1<<63)), "", 0, 0},
+		{"another protocol", status(101), "answers 101 Switching Protocols", 2, 2},
 		{"garbage", protobuf(200, []byte("\x0a\xff\xff")), "", 0, 0},
 		{"redirect", status(307, "Location", "http://elsewhere.example/"), "answers 307 Temporary Redirect: gclog follows no redirect, here to http://elsewhere.example/", 2, 2},
 		{"unauthorized", status(401), "answers 401 Unauthorized", 2, 2},
@@ -297,7 +321,7 @@ func TestRejected(t *testing.T) {
 		t.Run(x.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newServer(t, false, x.answer)
-				e := newExporting(t, config.OTLP{Endpoint: s.URL})
+				e := newExporting(t, config.OTLP{Endpoint: config.Secret(s.URL)})
 				e.gc(1, 2)
 				await(t, "a request", func() bool { return e.sent[ofLogs].Load()+e.rejected[ofLogs].Load() >= 2 })
 				e.gc(3)
@@ -357,7 +381,7 @@ func TestCloseInTime(t *testing.T) {
 		t.Cleanup(slow.Close)
 		t.Cleanup(func() { close(blocked) })
 		for _, url := range []string{"http://127.0.0.1:1", slow.URL} {
-			e := newExporting(t, config.OTLP{Endpoint: url})
+			e := newExporting(t, config.OTLP{Endpoint: config.Secret(url)})
 			e.gc(1, 2, 3)
 			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 			began := time.Now()
@@ -374,7 +398,7 @@ func TestCloseInTime(t *testing.T) {
 func TestTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t, false, func(http.ResponseWriter) { time.Sleep(3 * time.Second) })
-		e := newExporting(t, config.OTLP{Endpoint: s.URL, Timeout: 2 * time.Second})
+		e := newExporting(t, config.OTLP{Endpoint: config.Secret(s.URL), Timeout: 2 * time.Second})
 		e.gc(1)
 		await(t, "the record", func() bool { return s.numbers() != "" })
 		if lost := e.finish(t); lost != 0 || s.numbers() != "1" || !strings.Contains(e.says(), "context deadline exceeded") {
@@ -401,13 +425,13 @@ func TestTLS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wrong := newExporting(t, config.OTLP{Endpoint: s.URL})
+	wrong := newExporting(t, config.OTLP{Endpoint: config.Secret(s.URL)})
 	wrong.gc(1)
 	const why = "certificate signed by unknown authority"
 	if lost := wrong.closeOnce(t, func() bool { return strings.Contains(wrong.says(), why) }); lost != 1 || !strings.Contains(wrong.says(), why) {
 		t.Errorf("%d lost\n%s", lost, wrong.says())
 	}
-	e := newExporting(t, config.OTLP{Endpoint: s.URL, ClientCertificate: file("own.pem", "CERTIFICATE", own.Certificate[0]), ClientKey: file("key.pem", "PRIVATE KEY", key)}, "OTEL_EXPORTER_OTLP_CERTIFICATE="+ca)
+	e := newExporting(t, config.OTLP{Endpoint: config.Secret(s.URL), ClientCertificate: file("own.pem", "CERTIFICATE", own.Certificate[0]), ClientKey: file("key.pem", "PRIVATE KEY", key)}, "OTEL_EXPORTER_OTLP_CERTIFICATE="+ca)
 	e.gc(2)
 	if lost := e.finish(t); lost != 0 || s.numbers() != "2" || len(s.last.TLS.PeerCertificates) != 1 {
 		t.Errorf("%d lost, arrived: %s\n%s", lost, s.numbers(), e.says())
@@ -417,14 +441,14 @@ func TestTLS(t *testing.T) {
 // TestQueue: the queue keeps its limit, drops what does not fit, and allocates nothing once it has
 // buffers.
 func TestQueue(t *testing.T) {
-	q := newQueue(3 * (itemBytes + 10))
+	q := newQueue(4 * (itemBytes + 10))
 	line := []byte("0123456789\n")
-	of := &source{}
-	if n := q.put(of, slices.Repeat(line, 5)); n != 2 {
+	of, share := &source{}, q.share("")
+	if n := q.put(of, share, slices.Repeat(line, 5)); n != 2 {
 		t.Errorf("%d dropped", n)
 	}
 	list := q.take(2, 1000)
-	if n := q.put(of, line); len(list) != 2 || n != 1 {
+	if n := q.put(of, share, line); len(list) != 2 || n != 1 {
 		t.Errorf("%d taken; they still take memory, but %d was dropped", len(list), n)
 	}
 	q.done(list)
@@ -439,7 +463,7 @@ func TestQueue(t *testing.T) {
 		t.Errorf("%d items, %d bytes, %d dropped", items, size, dropped)
 	}
 	if n := testing.AllocsPerRun(100, func() {
-		q.put(of, line)
+		q.put(of, share, line)
 		q.mu.Lock()
 		it := q.list[0]
 		q.list = q.list[:0]

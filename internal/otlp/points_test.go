@@ -106,7 +106,7 @@ func TestTemporality(t *testing.T) {
 			got := &sums{refuse: 2, numbers: map[string]float64{}, counts: map[string]uint64{}, buckets: map[string]uint64{}, starts: map[string]uint64{}}
 			server := httptest.NewServer(got)
 			defer server.Close()
-			c.Metrics, c.Endpoint, c.Compression, c.Interval = true, server.URL, "none", time.Hour
+			c.Metrics, c.Endpoint, c.Compression, c.Interval = true, config.Secret(server.URL), "none", time.Hour
 			s, err := Resolve(&c, nil)
 			if err != nil {
 				t.Fatal(err)

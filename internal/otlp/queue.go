@@ -3,16 +3,17 @@ package otlp
 import (
 	"bytes"
 	"sync"
+
+	"github.com/gclog/gclog/internal/shares"
 )
 
 // A queue holds records that wait to be sent, as lines of a JSON log. The goroutines that put them
-// never wait: what does not fit is dropped and counted.
+// never wait: what does not fit, or is more than the share of a process, is dropped and counted.
 type queue struct {
 	more chan struct{} // receives a value when there is something to take
 
 	mu      sync.Mutex
-	most    int // bytes
-	used    int // bytes that wait or are being sent
+	room    *shares.Room // bytes that wait or are being sent
 	list    []item
 	free    [][]byte
 	dropped uint64
@@ -20,8 +21,9 @@ type queue struct {
 
 // An item is a record.
 type item struct {
-	of   *source
-	line []byte
+	of    *source
+	share *shares.Share
+	line  []byte
 }
 
 const (
@@ -33,10 +35,19 @@ const (
 	freeBytes = 16 << 10
 )
 
-func newQueue(most int) *queue { return &queue{more: make(chan struct{}, 1), most: most} }
+func newQueue(most int) *queue {
+	return &queue{more: make(chan struct{}, 1), room: shares.NewRoom(most)}
+}
+
+// share returns the share of one more process of a user.
+func (q *queue) share(user string) *shares.Share {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.room.Of(user)
+}
 
 // put adds the lines of a record, or several, and returns how many were dropped.
-func (q *queue) put(of *source, lines []byte) (dropped uint64) {
+func (q *queue) put(of *source, share *shares.Share, lines []byte) (dropped uint64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for len(lines) > 0 {
@@ -46,7 +57,7 @@ func (q *queue) put(of *source, lines []byte) (dropped uint64) {
 		} else {
 			lines = nil
 		}
-		if q.used+len(line)+itemBytes > q.most {
+		if !share.Take(len(line) + itemBytes) {
 			dropped++
 			continue
 		}
@@ -54,8 +65,7 @@ func (q *queue) put(of *source, lines []byte) (dropped uint64) {
 		if n := len(q.free); n > 0 {
 			b, q.free = q.free[n-1][:0], q.free[:n-1]
 		}
-		q.used += len(line) + itemBytes
-		q.list = append(q.list, item{of, append(b, line...)})
+		q.list = append(q.list, item{of, share, append(b, line...)})
 	}
 	q.dropped += dropped
 	select {
@@ -89,7 +99,7 @@ func (q *queue) done(list []item) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, it := range list {
-		q.used -= len(it.line) + itemBytes
+		it.share.Give(len(it.line) + itemBytes)
 		if len(q.free) < freeMost && cap(it.line) <= freeBytes {
 			q.free = append(q.free, it.line)
 		}
@@ -108,5 +118,5 @@ func (q *queue) drop(list []item) {
 func (q *queue) waiting() (items, size int, dropped uint64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return len(q.list), q.used, q.dropped
+	return len(q.list), q.room.Used(), q.dropped
 }

@@ -145,7 +145,11 @@ func (e env) target(c *config.OTLP, s signal) (t target, err error) {
 	if t.headers, err = list(name, text); err != nil {
 		return t, err
 	}
-	for key, value := range c.Headers {
+	for key, secret := range c.Headers {
+		value, err := secret.Value()
+		if err != nil {
+			return t, fmt.Errorf("otlp.headers.%s: %w", key, err)
+		}
 		t.headers = append(slices.DeleteFunc(t.headers, func(h attribute) bool { return strings.EqualFold(h.name, key) }), attribute{key, value})
 	}
 	slices.SortFunc(t.headers, func(a, b attribute) int { return cmp.Compare(a.name, b.name) })
@@ -166,8 +170,12 @@ func (e env) target(c *config.OTLP, s signal) (t target, err error) {
 // url returns where a signal is sent to.
 func (e env) url(c *config.OTLP, s signal) (string, error) {
 	path := "/v1/" + s.String()
-	if c.Endpoint != "" {
-		return strings.TrimSuffix(c.Endpoint, "/") + path, nil
+	endpoint, err := c.Endpoint.Value()
+	if err != nil {
+		return "", fmt.Errorf("otlp.endpoint: %w", err)
+	}
+	if endpoint != "" {
+		return strings.TrimSuffix(endpoint, "/") + path, nil
 	}
 	if name, protocol := e.of(s, "PROTOCOL"); protocol != "" && protocol != "http/protobuf" {
 		return "", fmt.Errorf("%s=%s: gclog sends only http/protobuf: set otlp.endpoint to the collector's port for that, usually 4318", name, protocol)
@@ -178,7 +186,7 @@ func (e env) url(c *config.OTLP, s signal) (string, error) {
 	}
 	u, err := url.Parse(value)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return "", fmt.Errorf("%s: %q is not the URL of a collector, such as %s", name, value, defaultEndpoint)
+		return "", fmt.Errorf("%s: it is not the URL of a collector, such as %s", name, defaultEndpoint)
 	}
 	if name == prefix+"ENDPOINT" { // that of a signal is complete
 		value = strings.TrimSuffix(value, "/") + path

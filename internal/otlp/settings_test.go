@@ -36,7 +36,7 @@ func TestResolve(t *testing.T) {
 		{"of a signal", config.OTLP{}, "OTEL_EXPORTER_OTLP_ENDPOINT=http://c:1 OTEL_EXPORTER_OTLP_LOGS_ENDPOINT=http://l:2/logs OTEL_EXPORTER_OTLP_LOGS_TIMEOUT=7 OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=:", target{url: "http://l:2/logs", timeout: 7 * time.Millisecond, gzip: true}, nil},
 		{
 			"keys",
-			config.OTLP{Metrics: true, Endpoint: "http://k:3/", Headers: map[string]string{"A": "1"}, Timeout: time.Second, Compression: "none", Interval: 3 * time.Second, Temporality: "lowmemory", Histograms: "exponential"},
+			config.OTLP{Metrics: true, Endpoint: "http://k:3/", Headers: map[string]config.Secret{"A": "1"}, Timeout: time.Second, Compression: "none", Interval: 3 * time.Second, Temporality: "lowmemory", Histograms: "exponential"},
 			"OTEL_EXPORTER_OTLP_ENDPOINT=: OTEL_EXPORTER_OTLP_HEADERS=a=b,d=e OTEL_EXPORTER_OTLP_LOGS_TIMEOUT=x OTEL_EXPORTER_OTLP_PROTOCOL=grpc OTEL_METRIC_EXPORT_INTERVAL=x",
 			target{url: "http://k:3/v1/logs", headers: []attribute{{"A", "1"}, {"d", "e"}}, timeout: time.Second},
 			func(s *Settings) bool {
@@ -72,7 +72,7 @@ func TestResolveWrong(t *testing.T) {
 	}{
 		{"OTEL_EXPORTER_OTLP_PROTOCOL=grpc", config.OTLP{}, "OTEL_EXPORTER_OTLP_PROTOCOL=grpc: gclog sends only http/protobuf: set otlp.endpoint to the collector's port for that, usually 4318"},
 		{"OTEL_EXPORTER_OTLP_LOGS_PROTOCOL=http/json", config.OTLP{}, "OTEL_EXPORTER_OTLP_LOGS_PROTOCOL=http/json: gclog sends only"},
-		{"OTEL_EXPORTER_OTLP_ENDPOINT=collector:4318", config.OTLP{}, `OTEL_EXPORTER_OTLP_ENDPOINT: "collector:4318" is not the URL of a collector, such as http://localhost:4318`},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT=collector:4318", config.OTLP{}, "OTEL_EXPORTER_OTLP_ENDPOINT: it is not the URL of a collector, such as http://localhost:4318"},
 		{"OTEL_EXPORTER_OTLP_TIMEOUT=10s", config.OTLP{}, `OTEL_EXPORTER_OTLP_TIMEOUT: "10s" is not a number of milliseconds`},
 		{"OTEL_EXPORTER_OTLP_COMPRESSION=zstd", config.OTLP{}, `OTEL_EXPORTER_OTLP_COMPRESSION: "zstd": it must be gzip, none`},
 		{"OTEL_EXPORTER_OTLP_HEADERS=secret", config.OTLP{}, "OTEL_EXPORTER_OTLP_HEADERS must be a list of NAME=VALUE"},
@@ -80,6 +80,10 @@ func TestResolveWrong(t *testing.T) {
 		{"OTEL_METRIC_EXPORT_INTERVAL=0", config.OTLP{}, `OTEL_METRIC_EXPORT_INTERVAL: "0" is not`},
 		{"OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE=x", config.OTLP{}, `OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE: "x": it must be cumulative, delta, lowmemory`},
 		{"OTEL_EXPORTER_OTLP_CERTIFICATE=/none", config.OTLP{}, "OTEL_EXPORTER_OTLP_CERTIFICATE: /none: no such file or directory"},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT=ftp://u:secret@h", config.OTLP{}, "OTEL_EXPORTER_OTLP_ENDPOINT: it is not"},
+		{"", config.OTLP{Headers: map[string]config.Secret{"a": "file:/none"}}, "otlp.headers.a: cannot read /none: no such file or directory"},
+		{"", config.OTLP{Headers: map[string]config.Secret{"a": "env:GCLOG_NONE"}}, "otlp.headers.a: the environment variable GCLOG_NONE is not set"},
+		{"", config.OTLP{Endpoint: "file:/none"}, "otlp.endpoint: cannot read /none"},
 		{"", config.OTLP{Certificate: empty}, "otlp.certificate: " + empty + " contains no certificate in PEM"},
 		{"", config.OTLP{ClientKey: empty}, "OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE and otlp.client_key belong together: set both"},
 		{"", config.OTLP{ClientKey: empty, ClientCertificate: empty}, "otlp.client_certificate and otlp.client_key: "},

@@ -140,6 +140,31 @@ func (s *Set) Each(f func(*formats.Writer)) {
 	}
 }
 
+// Flush tries again to write the gaps for what could not be written.
+func (s *Set) Flush() {
+	for _, o := range s.outputs {
+		o.Flush()
+		if o.failing && o.Unwritten().Records == 0 {
+			o.sayWritable(s.warn)
+		}
+	}
+}
+
+// Failing reports whether the last record could not be written to one of the outputs.
+func (s *Set) Failing() bool {
+	return slices.ContainsFunc(s.outputs, func(o *opened) bool { return o.failing })
+}
+
+// Unwritten returns what each output lacks that has no gap for it so far.
+func (s *Set) Unwritten() (list []Unwritten) {
+	for _, o := range s.outputs {
+		if u := o.unwritten(); u.Records > 0 {
+			list = append(list, u)
+		}
+	}
+	return list
+}
+
 // check reports that an output fails, once, and that it works again.
 func (o *opened) check(warn func(string)) {
 	switch dropped := o.Dropped(); {
@@ -151,9 +176,13 @@ func (o *opened) check(warn func(string)) {
 			warn(fmt.Sprintf("records are being dropped: %v", o.Err()))
 		}
 	case o.failing && o.Written() > o.written:
-		o.failing = false
-		warn(fmt.Sprintf("%s is writable again; %d records are missing from it", o.name, dropped))
+		o.sayWritable(warn)
 	}
+}
+
+func (o *opened) sayWritable(warn func(string)) {
+	o.failing = false
+	warn(fmt.Sprintf("%s is writable again; %d records are missing from it", o.name, o.former+o.Dropped()))
 }
 
 // left reports whether the reader of standard output has closed it, which is not an error.
@@ -171,19 +200,17 @@ func (o *opened) is(spec *Spec, opts *formats.Options) bool {
 
 // Change replaces the outputs with those of specs, for what is now known of the process. An output
 // that stays gets a new Writer; begin is called for new outputs, end for removed ones. Outputs that
-// cannot be opened are missing afterwards, and the error says why.
-func (s *Set) Change(opener *Opener, specs []Spec, opts formats.Options, begin, end func(*formats.Writer)) error {
+// cannot be opened are missing afterwards, and the error says why, and what removed ones lack.
+func (s *Set) Change(opener *Opener, specs []Spec, opts formats.Options, begin, end func(*formats.Writer)) (all error) {
 	s.outputs = slices.DeleteFunc(s.outputs, func(o *opened) bool {
 		if slices.ContainsFunc(specs, func(spec Spec) bool { return o.is(&spec, &opts) }) {
 			return false
 		}
 		end(o.Writer)
-		o.Flush()
-		_ = o.close() // write errors were already reported
+		all = errors.Join(all, o.finish())
 		return true
 	})
 	s.Renew(opts)
-	var all error
 	for _, spec := range specs {
 		if slices.ContainsFunc(s.outputs, func(o *opened) bool { return o.is(&spec, &opts) }) {
 			continue
@@ -259,14 +286,23 @@ func (s *Set) Broken() bool {
 	return len(s.outputs) > 0
 }
 
-// Close closes all outputs.
+// Close closes all outputs. Its error includes what they lack that has no gap there, as *LackError.
 func (s *Set) Close() error {
 	var all error
 	for _, o := range s.outputs {
-		o.Flush()
-		if err := o.close(); err != nil && !(o.key == Stdout && errors.Is(err, syscall.EPIPE)) {
-			all = errors.Join(all, &PathError{o.name, err})
-		}
+		all = errors.Join(all, o.finish())
 	}
 	return all
+}
+
+// finish writes the gap for what could not be written, if there is room now, and closes the output.
+func (o *opened) finish() (err error) {
+	o.Flush()
+	if u := o.unwritten(); u.Records > 0 {
+		err = &LackError{u}
+	}
+	if failed := o.close(); failed != nil && !(o.key == Stdout && errors.Is(failed, syscall.EPIPE)) {
+		err = errors.Join(err, &PathError{o.name, failed})
+	}
+	return err
 }

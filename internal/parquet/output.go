@@ -13,6 +13,7 @@ import (
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/cause"
 	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/internal/shares"
 )
 
 // OutputOptions are what an Output does.
@@ -44,7 +45,7 @@ type Output struct {
 	number     int                  // of the last observer
 	open       map[string]*observed // processes with a session
 	owed       []*observed          // those with records that could not be taken
-	most       int                  // maxPending, except in tests
+	room       *shares.Room         // of pending, in bytes
 
 	wake     chan struct{}
 	rotate   chan struct{}
@@ -63,7 +64,8 @@ type Output struct {
 }
 
 const (
-	// maxPending is how many bytes of entries are kept while the disk is slow or full.
+	// maxPending is how many bytes of rows are kept while the disk is slow or full; no process or user
+	// has all of them.
 	maxPending = 4 << 20
 	// gather is how long to wait for more rows before they are written.
 	gather = 250 * time.Millisecond
@@ -82,7 +84,7 @@ func NewOutput(host Host) *Output {
 		host.Guard = func(f func()) { f() }
 	}
 	o := &Output{
-		host: host, name: output.Expand("%hn", &gclog.Process{}, host.Name), open: map[string]*observed{}, most: maxPending,
+		host: host, name: output.Expand("%hn", &gclog.Process{}, host.Name), open: map[string]*observed{}, room: shares.NewRoom(maxPending),
 		wake: make(chan struct{}, 1), rotate: make(chan struct{}, 1), requests: make(chan func()), ended: make(chan struct{}),
 	}
 	go o.run()
@@ -233,6 +235,7 @@ func (o *Output) configure(options OutputOptions) error {
 	}
 	o.o, o.folder, o.dir, o.file, o.size, o.writing = options, folder, dir, file, 0, nil
 	o.mu.Lock()
+	o.room.Empty()
 	if o.on, o.pending = dir != nil, nil; !o.on {
 		clear(o.open)
 		o.owed = nil
@@ -307,6 +310,7 @@ func (o *Output) flush() bool {
 	if err == nil {
 		o.mu.Lock()
 		o.writing, o.pending = o.pending, o.writing[:0]
+		o.room.Empty()
 		o.mu.Unlock()
 		err = o.write(o.writing)
 	}
@@ -351,6 +355,7 @@ func (o *Output) seal() {
 	// What arrives from now on may belong to the next journal, which needs the processes.
 	o.mu.Lock()
 	o.writing, o.pending = o.pending, nil
+	o.room.Empty()
 	rows := o.rows
 	o.renew()
 	o.mu.Unlock()
@@ -453,6 +458,7 @@ type observed struct {
 	*Recorder
 	o          *Output
 	key        string
+	share      *shares.Share
 	number     int
 	generation int    // of the journal that contains known
 	known      []byte // entry with what is known of the process
@@ -468,7 +474,7 @@ func (o *Output) Observe(p *gclog.Process, host string) formats.Observer {
 	x := &observed{o: o, key: process.key()}
 	o.mu.Lock()
 	o.number++
-	x.number = o.number
+	x.number, x.share = o.number, o.room.Of(p.UserID)
 	x.known = appendProcess(nil, x.number, process)
 	if _, known := o.open[x.key]; known {
 		o.open[x.key] = x
@@ -496,7 +502,11 @@ func (x *observed) put(r row, f *fact) {
 	} else {
 		o.open[x.key] = x
 	}
-	if len(o.pending)+len(r)+len(x.known)+2*entryHead+16 > o.most {
+	size := len(r) + entryHead + 16
+	if x.generation != o.generation {
+		size += len(x.known)
+	}
+	if !x.share.Take(size) {
 		x.miss(f)
 		return
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/shares"
 	"github.com/gclog/gclog/internal/testing/extent"
 )
 
@@ -312,7 +313,7 @@ func TestFull(t *testing.T) {
 	o, l := started(t, dir)
 	ctx := context.Background()
 	o.mu.Lock()
-	o.most = 200_000
+	o.room = shares.NewRoom(200_000)
 	o.mu.Unlock()
 	x := o.Observe(testProcess("a", 1), "")
 	x.GC(collection(1, 1))
@@ -326,16 +327,25 @@ func TestFull(t *testing.T) {
 	}
 	await(t, "the failure is reported", func() bool { return strings.Contains(l.text(), "true: cannot write to "+path) })
 	o.mu.Lock()
-	if len(o.pending) > o.most {
+	if len(o.pending) > 200_000 {
 		t.Errorf("%d bytes are waiting", len(o.pending))
 	}
 	o.mu.Unlock()
+	b := testProcess("b", 2)
+	b.UserID = "1000"
+	other := o.Observe(b, "") // another user has a share of what can wait
+	for i := range uint32(20) {
+		other.GC(collection(i+1, float64(i+1)))
+	}
 	o.do(ctx, func() { _ = o.file.Close(); o.file = journal })
 	x.GC(collection(n+2, n+2))
 	await(t, "it is writable again", func() bool { return strings.Contains(l.text(), "is writable again") })
 	x.End(&formats.End{At: (n + 3) * 1e9, Reason: formats.EndExited})
 	closeOutput(t, o)
 	rows := readAll(t, filepath.Join(dir, "*", "*.parquet"))
+	if got := len(numbers(rows, 2)); got != 20 {
+		t.Errorf("of the other process %d collections are there", got)
+	}
 	missing := int64(0)
 	for _, r := range rows {
 		if r["gc_gap_reason"] == "unwritten" {

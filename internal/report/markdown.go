@@ -130,8 +130,11 @@ func markdownTable(w io.Writer, head []string, rows [][]string) {
 // escaped returns text without what Markdown and HTML act upon, in one line.
 func escaped(s string) string {
 	var b strings.Builder
-	for _, r := range s {
+	for i, r := range s {
 		switch {
+		case r == ':' && strings.HasPrefix(s[i:], "://"), r == '.' && i >= 3 && strings.EqualFold(s[i-3:i], "www"): // it would be a link
+			b.WriteByte('\\')
+			b.WriteRune(r)
 		case strings.ContainsRune("\\`*_[]|~#!", r):
 			b.WriteByte('\\')
 			b.WriteRune(r)

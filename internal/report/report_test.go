@@ -324,7 +324,7 @@ func TestExplained(t *testing.T) {
 }
 
 // hostile is what a process may be called.
-const hostile = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u202egnp.exe\x1b[31m\u0000\"'`${x}{{.}}|*_#1 @someone"
+const hostile = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u202egnp.exe\x1b[31m\u0000\"'`${x}{{.}}|*_#1 @someone https://evil.example www.evil.example"
 
 // TestHostile: names of a process are text.
 func TestHostile(t *testing.T) {
@@ -359,7 +359,7 @@ func TestHostile(t *testing.T) {
 	if err := d.WriteMarkdown(&md); err != nil {
 		t.Fatal(err)
 	}
-	for _, bad := range []string{"<img", "<script", "\u202e", "\x1b", " #1", "@someone"} {
+	for _, bad := range []string{"<img", "<script", "\u202e", "\x1b", " #1", "@someone", "https://", "www."} {
 		if strings.Contains(md.String(), bad) {
 			t.Errorf("Markdown contains %q", bad)
 		}

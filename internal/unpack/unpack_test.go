@@ -3,6 +3,7 @@ package unpack_test
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/gclog/gclog/internal/unpack"
+	"github.com/klauspost/compress/zstd"
 )
 
 // TestSize: the size of the content is known if it is that of the rest of a file.
@@ -55,7 +57,7 @@ func TestSize(t *testing.T) {
 		{"a pipe", pipe, text, -1},
 	} {
 		var read atomic.Int64
-		content, err := unpack.Reader(c.r, &read)
+		content, err := unpack.Reader(c.r, &read, unpack.LimitPassed)
 		if err != nil {
 			t.Fatal(c.name, err)
 		}
@@ -71,6 +73,45 @@ func TestSize(t *testing.T) {
 		got, err := io.ReadAll(content)
 		if n := left(); !bytes.Equal(got, c.want) || err != nil || n != min(c.size, 0) {
 			t.Errorf("%s: %d bytes, %v; then %d are left", c.name, len(got), err, n)
+		}
+	}
+}
+
+// TestLimit: a packed file is read up to the limit, in all its members and frames; other files are read
+// to their end.
+func TestLimit(t *testing.T) {
+	const size = 100_000
+	text := bytes.Repeat([]byte("gclog "), size/6+1)[:size]
+	var member, frame bytes.Buffer
+	z := gzip.NewWriter(&member)
+	_, _ = z.Write(text[:size/2])
+	_ = z.Close()
+	s, err := zstd.NewWriter(&frame)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = s.Write(text[:size/2])
+	_ = s.Close()
+	for name, packed := range map[string][]byte{
+		"gzip": append(member.Bytes(), member.Bytes()...), "zstd": append(frame.Bytes(), frame.Bytes()...), "no": text,
+	} {
+		for limit, want := range map[int64]int{size: size, size + 1: size, size - 1: size - 1, 1000: 1000} {
+			if name == "no" {
+				want = size
+			}
+			var read atomic.Int64
+			r, err := unpack.Reader(bytes.NewReader(packed), &read, limit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := io.ReadAll(r)
+			over, ok := errors.AsType[*unpack.LimitError](err)
+			if len(got) != want || ok != (want < size) || ok && over.Limit != limit || !ok && err != nil {
+				t.Errorf("%s packing, limit %d: %d bytes, %v", name, limit, len(got), err)
+			}
+			if _, ok := errors.AsType[*unpack.Error](err); err != nil && !ok {
+				t.Errorf("%T", err)
+			}
 		}
 	}
 }

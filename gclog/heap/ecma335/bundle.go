@@ -3,7 +3,6 @@ package ecma335
 import (
 	"bufio"
 	"bytes"
-	"compress/flate"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -28,6 +27,9 @@ type Embedded struct {
 	compressed int64 // 0: it is not compressed
 }
 
+// maxEmbedded is the number of files in the largest list of embedded files that is read.
+const maxEmbedded = 1 << 14
+
 // Bundle lists the assemblies in a single-file program of .NET 5 or later. The error is ErrNoBundle
 // if the file is none.
 func Bundle(r io.ReaderAt, size int64) ([]Embedded, error) {
@@ -46,6 +48,9 @@ func Bundle(r io.ReaderAt, size int64) ([]Embedded, error) {
 	b.text()
 	if b.err == nil && (major < 2 || major > 6) {
 		return nil, damage("version %d of the list of embedded files is unknown", major)
+	}
+	if b.err == nil && count > maxEmbedded {
+		return nil, &TooLargeError{"list of embedded files", int64(count), maxEmbedded}
 	}
 	b.skip(5 * 8) // where the settings are, and flags
 	var assemblies []Embedded
@@ -72,32 +77,39 @@ func Bundle(r io.ReaderAt, size int64) ([]Embedded, error) {
 	return assemblies, nil
 }
 
-// bundleOffset finds the list of the embedded files.
+// bundleOffset finds the list of the embedded files. A host has the signature in its data.
 func bundleOffset(file input) (int64, error) {
-	const (
-		chunk = 1 << 20
-		tail  = 8 + 32 // of a chunk, which may be cut
-	)
-	b := make([]byte, min(chunk, file.size))
-	for at := int64(0); file.size-at >= tail; at += int64(len(b)) - tail + 1 {
-		b = b[:min(int64(len(b)), file.size-at)]
-		if _, err := file.r.ReadAt(b, at); err != nil && !errors.Is(err, io.EOF) {
+	for _, data := range programData(file) {
+		offset, err := findSignature(data)
+		switch {
+		case err != nil:
 			return 0, err
-		}
-		i := bytes.Index(b[8:], bundleSignature)
-		if i < 0 {
+		case offset == 0:
 			continue
-		}
-		offset := le.Uint64(b[i:])
-		if offset == 0 {
-			return 0, ErrNoBundle
-		}
-		if offset > math.MaxInt64 || int64(offset) > file.size {
+		case offset > math.MaxInt64 || int64(offset) > file.size:
 			return 0, damage("the list of embedded files is at %d of %d bytes", offset, file.size)
 		}
 		return int64(offset), nil
 	}
 	return 0, ErrNoBundle
+}
+
+// findSignature returns the number that precedes the signature, 0 if it is not there.
+func findSignature(data input) (uint64, error) {
+	const (
+		chunk = 1 << 20
+		tail  = 8 + 32 // of a chunk, which may be cut
+	)
+	for at := int64(0); data.size-at >= tail; at += chunk - tail + 1 {
+		b, err := data.bytes(at, min(chunk, data.size-at))
+		if err != nil {
+			return 0, err
+		}
+		if i := bytes.Index(b[8:], bundleSignature); i >= 0 {
+			return le.Uint64(b[i:]), nil
+		}
+	}
+	return 0, nil
 }
 
 // A bundleReader reads the list of the embedded files.
@@ -147,9 +159,10 @@ func (b *bundleReader) text() string {
 	return string(b.bytes(int(n)))
 }
 
-// Open reads the head of an embedded assembly, given the program that contains it. A compressed one
-// is kept in memory.
-func (e *Embedded) Open(r io.ReaderAt) (*Assembly, error) {
+// Open reads the head of an embedded assembly, given the program that contains it. The metadata of a
+// compressed one is kept in memory. unpacking is called before bytes of it are unpacked, with their
+// number, and may refuse that with an error.
+func (e *Embedded) Open(r io.ReaderAt, unpacking func(bytes int64) error) (*Assembly, error) {
 	if e.compressed == 0 {
 		return Open(io.NewSectionReader(r, e.offset, e.size), e.size)
 	}
@@ -157,10 +170,14 @@ func (e *Embedded) Open(r io.ReaderAt) (*Assembly, error) {
 	if e.size/ratio > e.compressed {
 		return nil, damage("%d bytes cannot contain the %d of %s", e.compressed, e.size, e.Name)
 	}
-	z := flate.NewReader(io.NewSectionReader(r, e.offset, e.compressed))
-	var all bytes.Buffer // grows with what is there, not with what is claimed
-	if n, err := io.Copy(&all, io.LimitReader(z, e.size)); err != nil || n != e.size {
-		return nil, damage("%s: %d of %d bytes: %w", e.Name, n, e.size, errors.Join(err, io.ErrUnexpectedEOF))
+	unpacked := &inflated{packed: io.NewSectionReader(r, e.offset, e.compressed), unpacking: unpacking}
+	m, err := metadata(input{unpacked, e.size})
+	if err != nil {
+		return nil, err
 	}
-	return Open(bytes.NewReader(all.Bytes()), e.size)
+	b, err := m.bytes(0, m.size)
+	if err != nil {
+		return nil, err
+	}
+	return open(input{memory(b), m.size})
 }

@@ -211,13 +211,66 @@ func (c *crafted) bytes() []byte {
 	return b.Bytes()
 }
 
-// bundle returns a single-file program with some files.
-func bundle(major uint32, pack func([]byte) []byte, files map[string][]byte) []byte {
-	var b, list bytes.Buffer
-	b.WriteString("\x7fELF the host")
-	at := b.Len()
+// host returns a program of a kind whose writable data is some padding, 8 bytes for the offset of the
+// list, which begin at at, and the signature.
+func host(kind string, padding int) (program []byte, at int) {
+	var b bytes.Buffer
+	const data = 0x200
+	size := uint32(padding + 8 + len(bundleSignature))
+	segment := func(flags uint32, offset, size uint32) { // of 64-bit ELF
+		u32(&b, 1, flags, offset, 0, 0, 0, 0, 0, size, 0, size, 0, 0x1000, 0)
+	}
+	switch kind {
+	case "ELF":
+		b.WriteString("\x7fELF\x02\x01\x01")
+		b.Write(make([]byte, 32-b.Len()))
+		u32(&b, 64, 0, 0, 0, 0)
+		u16(&b, 64, 56, 3, 0, 0, 0)
+		segment(5, 0, data)
+		segment(6, 0, 16)
+		segment(6, data, size)
+	case "ELF32":
+		b.WriteString("\x7fELF\x01\x01\x01")
+		b.Write(make([]byte, 28-b.Len()))
+		u32(&b, 52, 0, 0)
+		u16(&b, 52, 32, 1, 0, 0, 0)
+		u32(&b, 1, data, 0, 0, size, size, 6, 0x1000)
+	case "PE":
+		b.WriteString("MZ")
+		b.Write(make([]byte, 0x3c-2))
+		u32(&b, 0x40)
+		b.WriteString("PE\x00\x00")
+		u16(&b, 0x8664, 2)
+		u32(&b, 0, 0, 0)
+		u16(&b, 112, 0x22, 0x20b)
+		b.Write(make([]byte, 110))
+		b.WriteString(".text\x00\x00\x00")
+		u32(&b, 0x100, 0x1000, 0x100, 0x100, 0, 0, 0, 0x60000020)
+		b.WriteString(".data\x00\x00\x00")
+		u32(&b, size, 0x2000, size, data, 0, 0, 0, 0xc0000040)
+	case "Mach-O":
+		u32(&b, 0xfeedfacf, 0x0100000c, 0, 2, 2, 24+72, 0, 0)
+		u32(&b, 2, 24, 0, 0, 0, 0) // LC_SYMTAB
+		u32(&b, 0x19, 72)
+		b.WriteString("__DATA\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00")
+		u32(&b, 0, 1, size, 0, data, 0, size, 0, 3, 3, 0, 0)
+	}
+	b.Write(make([]byte, data-b.Len()+padding))
+	at = b.Len()
 	b.Write(make([]byte, 8))
 	b.Write(bundleSignature)
+	return b.Bytes(), at
+}
+
+// bundle returns a single-file program with some files.
+func bundle(major uint32, pack func([]byte) []byte, files map[string][]byte) []byte {
+	return bundleIn("ELF", 0, major, pack, files)
+}
+
+func bundleIn(kind string, padding int, major uint32, pack func([]byte) []byte, files map[string][]byte) []byte {
+	var b, list bytes.Buffer
+	program, at := host(kind, padding)
+	b.Write(program)
 	u32(&list, major, 0, uint32(len(files)))
 	list.WriteString("\x05ident")
 	list.Write(make([]byte, 5*8))

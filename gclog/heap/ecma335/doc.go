@@ -3,5 +3,6 @@
 // single-file programs.
 //
 // Files may be damaged or hostile: every offset and count is compared with the size of the file, and
-// memory is bounded by it.
+// there are limits for the metadata, for the data of a program and for the list of its files. The
+// io.ReaderAt of the caller may bound everything that is read by returning an error.
 package ecma335

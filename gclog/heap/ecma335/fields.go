@@ -205,6 +205,9 @@ func (s *signature) number() uint32 {
 	return v
 }
 
+// maxConstructors is how many constructors of attributes are remembered.
+const maxConstructors = 1 << 16
+
 // threadStatic reports whether a field has the attribute ThreadStatic.
 func (a *Assembly) threadStatic(row int) (bool, error) {
 	if a.threads == nil {
@@ -226,7 +229,9 @@ func (a *Assembly) threadStatic(row int) (bool, error) {
 					return false, err
 				}
 				thread = name == "System.ThreadStaticAttribute"
-				is[constructor] = thread
+				if len(is) < maxConstructors {
+					is[constructor] = thread
+				}
 			}
 			threads[parent.row] = threads[parent.row] || thread
 		}

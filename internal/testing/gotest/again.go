@@ -21,7 +21,7 @@ type failure struct {
 	Flags   []string `json:",omitempty"` // of go test
 	Shuffle string   `json:",omitempty"` // the seed of the order
 	Seed    string   `json:",omitempty"` // GCLOG_SEED
-	Extent  string   `json:",omitempty"` // GCLOG_TEST
+	Env     []string `json:",omitempty"` // GCLOG_TEST and the like
 }
 
 // repeated matches the flags of go test with which a failure is repeated.
@@ -35,7 +35,7 @@ func failuresOf(r *results, args []string) (list []failure) {
 		if p.ended != "fail" {
 			continue
 		}
-		f := failure{Package: p.name, Shuffle: p.shuffle, Seed: cmp.Or(os.Getenv("GCLOG_SEED"), p.seed()), Extent: os.Getenv("GCLOG_TEST")}
+		f := failure{Package: p.name, Shuffle: p.shuffle, Seed: cmp.Or(os.Getenv("GCLOG_SEED"), p.seed()), Env: variables()}
 		for _, t := range p.failed {
 			if top, _, _ := strings.Cut(t.name, "/"); !slices.Contains(f.Tests, top) {
 				f.Tests = append(f.Tests, top)
@@ -50,6 +50,13 @@ func failuresOf(r *results, args []string) (list []failure) {
 	}
 	slices.SortFunc(list, func(a, b failure) int { return strings.Compare(a.Package, b.Package) })
 	return list
+}
+
+// variables returns those that say what is tested, and with what.
+func variables() []string {
+	return slices.DeleteFunc(os.Environ(), func(v string) bool {
+		return !strings.HasPrefix(v, "GCLOG_") || strings.HasPrefix(v, "GCLOG_SEED=")
+	})
 }
 
 // remember writes the failures for -again.
@@ -120,14 +127,12 @@ func (f *failure) command() (args, env []string) {
 		}
 		args = append(args, "-run=^("+strings.Join(names, "|")+")$")
 	}
+	env = slices.Clone(f.Env)
 	if f.Seed != "" {
 		env = append(env, "GCLOG_SEED="+f.Seed)
 	}
 	if slices.Contains(f.Flags, "-race") {
 		env = append(env, "CGO_ENABLED=1")
-	}
-	if f.Extent != "" {
-		env = append(env, "GCLOG_TEST="+f.Extent)
 	}
 	return append(args, f.Package), env
 }

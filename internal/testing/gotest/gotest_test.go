@@ -87,6 +87,7 @@ func TestWaits(t *testing.T) { t.Parallel(); select {} }`,
 		t.Errorf("the last lines are %q", lines)
 	}
 
+	t.Setenv("GCLOG_OTHER", "1")
 	failures := failuresOf(r, []string{"-race", "-json", "./..."})
 	want := []failure{
 		{Package: "m/broken", Flags: []string{"-race"}},
@@ -94,13 +95,17 @@ func TestWaits(t *testing.T) { t.Parallel(); select {} }`,
 		{Package: "m/panics", Tests: []string{"TestPanics", "TestWaits"}, Flags: []string{"-race"}, Shuffle: "7"},
 	}
 	for i := range failures {
-		failures[i].Extent = "" // that of this test
+		if !slices.Contains(failures[i].Env, "GCLOG_OTHER=1") {
+			t.Errorf("a failure does not know its environment: %q", failures[i].Env)
+		}
+		failures[i].Env = nil // the rest is that of this test
 	}
 	if got, want := asJSON(t, failures), asJSON(t, want); got != want {
 		t.Errorf("failures\n%s, want\n%s", got, want)
 	}
+	want[1].Env = []string{"GCLOG_OTHER=1"}
 	args, env := want[1].command()
-	if !slices.Equal(args, []string{"-count=1", "-artifacts", "-outputdir=" + artifacts(), "-race", "-shuffle=7", "-run=^(TestBad)$", "m/fails"}) || !slices.Equal(env, []string{"GCLOG_SEED=17", "CGO_ENABLED=1"}) {
+	if !slices.Equal(args, []string{"-count=1", "-artifacts", "-outputdir=" + artifacts(), "-race", "-shuffle=7", "-run=^(TestBad)$", "m/fails"}) || !slices.Equal(env, []string{"GCLOG_OTHER=1", "GCLOG_SEED=17", "CGO_ENABLED=1"}) {
 		t.Errorf("again: %q %q", env, args)
 	}
 }

@@ -50,6 +50,22 @@ func Needs(t testing.TB, programs ...string) {
 	}
 }
 
+// Python returns the path of a Python 3 that other users may run, too: that of a version manager may
+// be in a home directory.
+func Python(t testing.TB) string {
+	t.Helper()
+	const ofSystem = "/usr/bin/python3"
+	if _, err := os.Stat(ofSystem); err == nil {
+		return ofSystem
+	}
+	Needs(t, "python3")
+	path, err := exec.LookPath("python3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // Must runs a program that must succeed, and returns what it printed.
 func Must(t testing.TB, name string, args ...string) string {
 	t.Helper()

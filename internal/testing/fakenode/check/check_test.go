@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	if file := os.Getenv(isStepped); file != "" {
 		os.Exit(steppedDaemon(file, os.Getenv(isGclog)))
 	}
-	if os.Getenv(isGclog) != "" {
+	if os.Getenv(isGclog) != "" || os.Args[0] == "gclog" { // which starts itself as the supervisor of a command
 		os.Exit(cli.Main(os.Args, os.Stdin, os.Stdout, os.Stderr))
 	}
 	// The tests mostly wait, so that more of them run at a time than there are processors.
@@ -51,7 +51,30 @@ func TestMain(m *testing.M) {
 // A program is gclog in a process of its own.
 type program struct {
 	*exec.Cmd
-	stderr bytes.Buffer
+	stderr said
+}
+
+// said is what a program has said so far. It may be read while the program runs.
+type said struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+// Write implements io.Writer.
+func (s *said) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.text = append(s.text, b...)
+	return len(b), nil
+}
+
+func (s *said) String() string { return string(s.Bytes()) }
+
+// Bytes returns a copy.
+func (s *said) Bytes() []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return bytes.Clone(s.text)
 }
 
 func gclog(t *testing.T, args ...string) *program {
@@ -407,4 +430,53 @@ func TestKilledDaemon(t *testing.T) {
 	if err := check.Node(n, filepath.Join(dir, "logs"), check.Options{Kills: kills}); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestRestartsInBackground: daemons end, in one way or the other, while background collections are in
+// progress. What each has seen of them has an id of its own, and one record is that of the collection.
+func TestRestartsInBackground(t *testing.T) {
+	t.Parallel()
+	n, dir := newNode(t, extent.Seed(t)), t.TempDir()
+	var runtimes []*fakenode.Runtime
+	for i := range 4 {
+		runtimes = append(runtimes, start(t, n, fakenode.Config{Name: fmt.Sprintf("orders%d", i), Rate: 4, Background: 0.9}))
+	}
+	logs := filepath.Join(dir, "logs")
+	parts := func() int { return strings.Count(contents(t, logs), `"cut-off"`) }
+	var kills []int64
+	session := 0
+	serve := func() *program {
+		d := startDaemon(t, n, dir)
+		for _, r := range runtimes {
+			waitSession(t, r, session, 1)
+		}
+		session++
+		return d
+	}
+	for i := 0; i < extent.Pick(2, 10) || parts() == 0; i++ {
+		serve().terminate(t)
+		d := serve()
+		_ = d.Process.Kill()
+		_ = d.Wait()
+		kills = append(kills, monotonic())
+		serve().terminate(t)
+	}
+	if err := check.Node(n, logs, check.Options{Kills: kills}); err != nil {
+		t.Error(err)
+	}
+	t.Logf("%d records, %d of them parts", strings.Count(contents(t, logs), `"action":"gc"`), parts())
+}
+
+// contents returns the contents of all files in a folder.
+func contents(t *testing.T, dir string) string {
+	t.Helper()
+	var all []byte
+	for _, name := range glob(t, filepath.Join(dir, "*")) {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, b...)
+	}
+	return string(all)
 }

@@ -277,10 +277,18 @@ func TestComingAndGoing(t *testing.T) {
 	fmt.Fprintln(os.Stderr, "checked, with many that come and go:", sum)
 }
 
-// TestDiskFull: while a disk is full its log lacks records, and afterwards reports exactly which. A
-// log on another disk is not affected.
-func TestDiskFull(t *testing.T) {
-	t.Parallel()
+// A smallDisk is a daemon that logs a runtime to a small disk of its own, and to another one, whose log
+// is complete.
+type smallDisk struct {
+	t *testing.T
+	*fakenode.Runtime
+	node        *fakenode.Node
+	daemon      *program
+	disk, whole string
+}
+
+func newSmallDisk(t *testing.T, seed uint64) *smallDisk {
+	t.Helper()
 	if os.Geteuid() != 0 {
 		t.Skip("only root can mount a small disk and look at processes outside of that namespace")
 	}
@@ -288,12 +296,12 @@ func TestDiskFull(t *testing.T) {
 	if err != nil {
 		t.Skipf("no program to mount a small disk with: %v", err)
 	}
-	n := newNode(t, 25)
+	n := newNode(t, seed)
 	r := start(t, n, fakenode.Config{Name: "orders"})
 	dir := t.TempDir()
 	disk, whole, file := filepath.Join(dir, "disk"), filepath.Join(dir, "whole"), filepath.Join(dir, "gclog.yaml")
 	err = errors.Join(os.Mkdir(disk, 0o700), os.Mkdir(whole, 0o700), os.WriteFile(file, fmt.Appendf(nil,
-		"%soutputs:\n - {path: %s/%%p.json, filesize: 100K, filecount: 100}\n - {path: %s/%%p.json}\nhttp: {listen: \"\"}\ncontrol: {socket: \"\"}\nsummary: 0s\n", pids(r), disk, whole), 0o600))
+		"%soutputs:\n - {path: %s/%%p.json, filesize: 100K, filecount: 100}\n - {path: %s/%%p.json}\nhttp: {listen: \"\"}\ncontrol: {socket: \"\"}\nsummary: 0s\nretention: {total: 0}\n", pids(r), disk, whole), 0o600))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -317,60 +325,129 @@ func TestDiskFull(t *testing.T) {
 			t.Fatalf("no session\n%s", d.stderr.String())
 		}
 	}
-	disk = fmt.Sprintf("/proc/%d/root%s", d.Process.Pid, disk) // as the daemon sees it
-	collect := func(times, until int) {
-		for range times {
-			if !r.Collect() {
-				t.Fatal("the process has ended")
-			}
+	// As the daemon sees it.
+	return &smallDisk{t, r, n, d, fmt.Sprintf("/proc/%d/root%s", d.Process.Pid, disk), whole}
+}
+
+// collect has the runtime collect, and waits until the complete log has so many collections: it is
+// written after the other one.
+func (s *smallDisk) collect(times, until int) {
+	s.t.Helper()
+	for range times {
+		if !s.Collect() {
+			s.t.Fatal("the process has ended")
 		}
-		// The complete log is written after the other one.
-		wait(t, func() int { return count(t, whole, r) }, until)
 	}
-	collect(5, 5)
-	filler := filepath.Join(disk, "filler")
+	wait(s.t, func() int { return count(s.t, s.whole, s.Runtime) }, until)
+}
+
+// fill fills the disk. free makes room again.
+func (s *smallDisk) fill() (free func()) {
+	s.t.Helper()
+	filler := filepath.Join(s.disk, "filler")
 	if err := fill(filler); err != nil {
-		t.Fatal(err)
+		s.t.Fatal(err)
 	}
-	collect(20, 25)
-	if err := os.Remove(filler); err != nil {
-		t.Fatal(err)
+	return func() {
+		s.t.Helper()
+		if err := os.Remove(filler); err != nil {
+			s.t.Fatal(err)
+		}
 	}
-	collect(5, 30)
-	var list []collection
-	for _, name := range glob(t, filepath.Join(disk, "*.json")) {
+}
+
+// collections returns the collections in the log on the small disk, and the gaps among them.
+func (s *smallDisk) collections() (list []collection) {
+	s.t.Helper()
+	for _, name := range glob(s.t, filepath.Join(s.disk, "*.json")) {
 		b, err := os.ReadFile(name)
 		if err != nil {
-			t.Fatal(err)
+			s.t.Fatal(err)
 		}
 		if len(b) > 0 && b[len(b)-1] != '\n' {
-			t.Errorf("%s ends in the middle of a line", name)
+			s.t.Errorf("%s ends in the middle of a line", name)
 		}
 		for line := range bytes.Lines(b) {
-			list = append(list, parseCollection(t, line)...)
+			list = append(list, parseCollection(s.t, line)...)
 		}
 	}
-	next, gaps := uint32(1), 0
+	return list
+}
+
+// covered checks that the log on the small disk has each collection from the first to the last, and a
+// gap for those that could not be written.
+func (s *smallDisk) covered(last uint32) {
+	s.t.Helper()
+	next, gaps, list := uint32(1), 0, s.collections()
 	for _, c := range list {
 		if c.from != next {
-			t.Errorf("behind #%d comes #%d: %+v", next-1, c.from, list)
+			s.t.Errorf("behind #%d comes #%d: %+v", next-1, c.from, list)
 		}
 		if c.reason != "" {
 			gaps++
 			if c.reason != "unwritten" {
-				t.Errorf("the gap is %+v", c)
+				s.t.Errorf("the gap is %+v", c)
 			}
 		}
 		next = c.to + 1
 	}
-	if next != 31 || gaps == 0 {
-		t.Errorf("the log ends before #%d and has %d gaps: %+v", next, gaps, list)
+	if next != last+1 || gaps == 0 {
+		s.t.Errorf("the log ends before #%d and has %d gaps: %+v", next, gaps, list)
 	}
-	d.terminate(t)
-	if said := d.stderr.String(); !strings.Contains(said, "no space left on device") || !strings.Contains(said, "is writable again") {
+}
+
+// newFullDisk is newSmallDisk for a disk that was filled after 5 collections; 20 more could not be
+// written. free makes room again.
+func newFullDisk(t *testing.T, seed uint64) (s *smallDisk, free func()) {
+	t.Helper()
+	s = newSmallDisk(t, seed)
+	s.collect(5, 5)
+	free = s.fill()
+	s.collect(20, 25)
+	return s, free
+}
+
+// TestDiskFull: while a disk is full its log lacks records, and afterwards reports exactly which. A
+// log on another disk is not affected.
+func TestDiskFull(t *testing.T) {
+	t.Parallel()
+	s, free := newFullDisk(t, 25)
+	free()
+	s.collect(5, 30)
+	s.covered(30)
+	s.daemon.terminate(t)
+	if said := s.daemon.stderr.String(); !strings.Contains(said, "no space left on device") || !strings.Contains(said, "is writable again") {
 		t.Errorf("the daemon says\n%s", said)
 	}
-	checked(t, n, whole, d)
+	checked(t, s.node, s.whole, s.daemon)
+}
+
+// TestDiskFullUntilLater: if the disk is full when a process exits, its log gets the gap when there is
+// room.
+func TestDiskFullUntilLater(t *testing.T) {
+	t.Parallel()
+	s, free := newFullDisk(t, 26)
+	s.Kill()
+	wait(t, func() int { return strings.Count(s.daemon.stderr.String(), `"message":"process ended"`) }, 1)
+	free()
+	wait(t, func() int { return strings.Count(s.daemon.stderr.String(), "is writable again") }, 1)
+	s.covered(25)
+	s.daemon.terminate(t)
+	checked(t, s.node, s.whole, s.daemon)
+}
+
+// TestDiskFullUntilTheEnd: if the disk is still full when the daemon ends, the daemon's own log has the
+// numbers of what is in no gap.
+func TestDiskFullUntilTheEnd(t *testing.T) {
+	t.Parallel()
+	s, _ := newFullDisk(t, 27)
+	written := s.collections()
+	last := written[len(written)-1].to
+	s.daemon.terminate(t)
+	if said, want := s.daemon.stderr.String(), fmt.Sprintf("of collections %d to 25; no gap there says so", last+1); !strings.Contains(said, want) {
+		t.Errorf("the daemon does not say %q, but\n%s", want, said)
+	}
+	checked(t, s.node, s.whole, s.daemon)
 }
 
 // fill creates a file that uses up a disk.

@@ -49,6 +49,9 @@ func (r *record) dropped() bool {
 	return r.Dotnet.GC.Gap != nil && slices.Contains([]string{"queue-full", "unwritten", "internal-error", "stopped"}, r.Dotnet.GC.Gap.Reason)
 }
 
+// part reports whether the session ended before the collection did: another one has its record.
+func (r *record) part() bool { return slices.Contains(r.Dotnet.GC.Flaws, "cut-off") }
+
 type gc struct {
 	Number     uint32
 	Generation int

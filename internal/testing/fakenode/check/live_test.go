@@ -8,7 +8,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -168,6 +170,8 @@ func TestLiveStandstill(t *testing.T) {
 		wait(t, had, had()+100)
 	}
 	_ = d.Process.Signal(syscall.SIGCONT)
+	// What the program does until gclog has read what was buffered, the runtime may drop, too.
+	waitEvery(t, time.Second, func() int { return told(logs) }, had())
 	wait(t, had, had()+500)
 	total := p.end()
 	d.terminate(t)
@@ -180,6 +184,21 @@ func TestLiveStandstill(t *testing.T) {
 	if len(gaps) == 0 {
 		t.Error("the buffers were not full")
 	}
+}
+
+var toldNumber = regexp.MustCompile(`"(?:number|to)":(\d+)`)
+
+// told returns the highest number of a collection that logs have so far, while they are being written.
+func told(logs string) (newest int) {
+	files, _ := filepath.Glob(filepath.Join(logs, "*.json"))
+	for _, file := range files {
+		b, _ := os.ReadFile(file) // it may be renamed at this moment
+		for _, m := range toldNumber.FindAllSubmatch(b, -1) {
+			n, _ := strconv.Atoi(string(m[1]))
+			newest = max(newest, n)
+		}
+	}
+	return newest
 }
 
 // freezer moves a process into a control group that can be frozen, and returns the function that

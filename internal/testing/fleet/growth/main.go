@@ -103,7 +103,7 @@ func read(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	r, err := unpack.Reader(f, new(atomic.Int64))
+	r, err := unpack.Reader(f, new(atomic.Int64), unpack.LimitPassed)
 	if err != nil {
 		return nil, err
 	}

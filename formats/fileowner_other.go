@@ -1,0 +1,11 @@
+//go:build !linux
+
+package formats
+
+import "os"
+
+// Only on Linux does one gclog write files about processes of several users.
+
+func setOwnerAttribute(*os.File, string) {}
+
+func ownerAttribute(*os.File) string { return "" }
