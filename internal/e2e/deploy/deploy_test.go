@@ -68,10 +68,22 @@ func TestDeployUnit(t *testing.T) {
 	if err := os.WriteFile(here, text, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if out := program.Must(t, "systemd-analyze", "verify", "--man=no", here); strings.Contains(out, "gclog.service") {
-		t.Errorf("systemd-analyze verify: %s", out)
+	verify := func() {
+		if out := program.Must(t, "systemd-analyze", "verify", "--man=no", here); strings.Contains(out, "gclog.service") {
+			t.Errorf("systemd-analyze verify: %s", out)
+		}
 	}
-	program.Must(t, "systemd-analyze", "security", "--offline=true", "--threshold=20", unit)
+	verify()
+	// The same with what su needs.
+	more, err := os.ReadFile(filepath.Join(root, "usr/share/doc/gclog/samples/systemd/gclog-su.conf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Mkdir(here+".d", 0o755), os.WriteFile(here+".d/su.conf", more, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	verify()
+	program.Must(t, "systemd-analyze", "security", "--offline=true", "--threshold=21", unit)
 }
 
 // TestDeployLintian: lintian reports no problem in the Debian package except those that
@@ -102,7 +114,7 @@ var inPackages = map[string]string{
 	"/usr/share/man/man1/gclog.1.gz": "-rw-r--r--", "/usr/share/man/man1/gclog-daemon.1.gz": "-rw-r--r--", "/usr/share/man/man5/gclog.yaml.5.gz": "-rw-r--r--",
 	"/usr/share/bash-completion/completions/gclog": "-rw-r--r--", "/usr/share/fish/vendor_completions.d/gclog.fish": "-rw-r--r--",
 	"/usr/share/doc/gclog/README.md": "-rw-r--r--", "/usr/share/doc/gclog/docs/manual.md": "-rw-r--r--",
-	"/usr/share/doc/gclog/samples/filebeat/filebeat.yml": "-rw-r--r--", "/usr/share/doc/gclog/third-party-licenses.txt.gz": "-rw-r--r--",
+	"/usr/share/doc/gclog/samples/filebeat/filebeat.yml": "-rw-r--r--", "/usr/share/doc/gclog/samples/systemd/gclog-su.conf": "-rw-r--r--", "/usr/share/doc/gclog/third-party-licenses.txt.gz": "-rw-r--r--",
 }
 
 // TestDeployPackages: all kinds of packages contain the same files, owned by root.

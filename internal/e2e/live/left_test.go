@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/gcload"
@@ -36,6 +37,7 @@ func TestLiveLeft(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			target.Timeout = time.Minute
 			if _, err := p.Send("gc 0 forced true false"); err != nil {
 				t.Fatal(err)
 			}
