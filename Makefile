@@ -41,7 +41,7 @@ FUZZ      = ./parse ./parse/clr ./gclog ./gclog/heap ./gclog/heap/ecma335 ./form
 
 OUT      ?= bin/gclog
 
-.PHONY: metrics-test metrics-test-newest build test check again race flakes times fuzz bench bench-daemon bench-overhead bench-heap lint live harmless harmless-part bin/harmless.test java ship fleet bench-fleet report-test report-shots demo golden platforms package deploy-test soak mutate calibrate clean help
+.PHONY: metrics-test metrics-test-newest build test check again race flakes times fuzz bench bench-daemon bench-overhead bench-heap lint live harmless harmless-part bin/harmless.test java ship fleet bench-fleet report-test report-shots demo golden platforms package deploy-test soak endure hostile hostile-part mutate calibrate clean help
 
 build: ## build bin/gclog
 	$(BUILD) -o $(OUT) .
@@ -107,8 +107,8 @@ lint: ## static checks, with the tools of tools/go.mod
 	$(GO) vet ./...
 	$(GO) tool -modfile=tools/go.mod golangci-lint run
 
-live: ## attach to every available runtime and GC flavour
-	GCLOG_LIVE=all $(GO) test -count 1 -timeout 20m -run '^TestLive' -skip '$(SKIP)' -v ./internal/e2e/live
+live: bin/gotest ## attach to every available runtime and GC flavour
+	@GCLOG_LIVE=all $(GOTEST) -count=1 -timeout=20m -run='^TestLive' -skip='$(SKIP)' ./internal/e2e/live
 
 harmless: bin/harmless.test ## check that gclog harms no program: every triple of runtime, start, action, moment... (Linux)
 	cd internal/testing/harmless && GCLOG_HARMLESS=all ../../../bin/harmless.test -test.timeout 60m -test.run '^TestHarmless$$'
@@ -119,18 +119,18 @@ harmless-part: bin/harmless.test ## run make harmless for a minute, with a rando
 bin/harmless.test:
 	$(GO) test -c -o $@ ./internal/testing/harmless
 
-java: ## check the JDK formats with GCViewer and GCToolKit; needs a JDK (17 or later) and Maven
+java: bin/gotest ## check the JDK formats with GCViewer and GCToolKit; needs a JDK (17 or later) and Maven
 	mvn -q -B -f testdata/java/pom.xml process-classes
-	GCLOG_JAVA=$(CURDIR)/bin/java $(GO) test -count 1 -run '^TestJava' ./formats
+	@GCLOG_JAVA=$(CURDIR)/bin/java $(GOTEST) -count=1 -run='^TestJava' ./formats
 
-ship: ## test real shippers with rotated logs, and a collector with OTLP; needs rsyslog, and a collector's modules, which build in 3 minutes
+ship: bin/gotest ## test real shippers with rotated logs, and a collector with OTLP; needs rsyslog, and a collector's modules, which build in 3 minutes
 	@cd testdata/otelcol && if $(GO) list -deps . >/dev/null; then \
 	  $(GO) build -trimpath -ldflags "-s -w" -o ../../bin/ . ./broker; else \
 	  echo "no collector: its modules cannot be had"; fi
-	GCLOG_SHIP=1 $(GO) test -count 1 -run '^TestShip' -v ./internal/e2e/ship
+	@GCLOG_SHIP=1 $(GOTEST) -count=1 -run='^TestShip' ./internal/e2e/ship
 
-metrics-test: ## have Prometheus scrape the daemon, and compare what it has stored with the logs; needs Prometheus
-	GCLOG_PROMETHEUS=$(PROMETHEUS) $(GO) test -count 1 -run '^TestPrometheus' -v ./internal/e2e/metrics
+metrics-test: bin/gotest ## have Prometheus scrape the daemon, and compare what it has stored with the logs; needs Prometheus
+	@GCLOG_PROMETHEUS=$(PROMETHEUS) $(GOTEST) -count=1 -run='^TestPrometheus' ./internal/e2e/metrics
 
 # It has some 250 modules, which build in 4 minutes on two cores.
 metrics-test-newest: ## make metrics-test with the newest Prometheus, which it builds from its modules
@@ -139,16 +139,16 @@ metrics-test-newest: ## make metrics-test with the newest Prometheus, which it b
 	PATH="$(CURDIR)/bin/prometheus:$$PATH" $(MAKE) metrics-test PROMETHEUS=$(CURDIR)/bin/prometheus/prometheus
 
 # pip installs what testdata/fleet/*.txt say, by their checksums.
-fleet: ## ask the questions of samples/fleet in DuckDB, ClickHouse and Spark; needs Python 3.11 or later, and a JDK (17) for Spark
+fleet: bin/gotest ## ask the questions of samples/fleet in DuckDB, ClickHouse and Spark; needs Python 3.11 or later, and a JDK (17) for Spark
 	python3 -m venv bin/fleet
 	bin/fleet/bin/pip -q --disable-pip-version-check install --require-hashes --no-deps --only-binary duckdb,chdb,chdb-core,numpy,pandas,pyarrow -r testdata/fleet/$(ENGINES).txt
-	GCLOG_FLEET_PYTHON=$(CURDIR)/bin/fleet/bin/python $(GO) test -count 1 -timeout 20m -run '^TestFleet$$' -v ./internal/e2e/fleet
+	@GCLOG_FLEET_PYTHON=$(CURDIR)/bin/fleet/bin/python $(GOTEST) -count=1 -timeout=20m -run='^TestFleet$$' ./internal/e2e/fleet
 
 # npm ci installs what testdata/report/package-lock.json says, by its checksums.
-report-test: ## use the pages of gclog report in Chromium; needs Node 18 or later, npm and Chromium
+report-test: bin/gotest ## use the pages of gclog report in Chromium; needs Node 18 or later, npm and Chromium
 	cd testdata/report && npm ci --ignore-scripts --no-audit --no-fund --silent
 	GCLOG_BROWSER=$$(command -v chromium || command -v chromium-browser || command -v google-chrome) \
-	  $(GO) test -count 1 -timeout 10m -run '^TestBrowser' -v ./internal/report
+	  $(GOTEST) -count=1 -timeout=10m -run='^TestBrowser' ./internal/report
 
 report-shots: build ## take the screenshots of docs/report.md; look at each before you commit it
 	cd testdata/report && npm ci --ignore-scripts --no-audit --no-fund --silent
@@ -158,6 +158,18 @@ report-shots: build ## take the screenshots of docs/report.md; look at each befo
 soak: ## test the daemon with random histories and all faults for DURATION, up to the first failure (Linux)
 	$(GO) test -c -o bin/soak.test ./internal/testing/fakenode/check
 	cd internal/testing/fakenode/check && GCLOG_SOAK=$(DURATION) ../../../../bin/soak.test -test.timeout 0 -test.failfast -test.run '^(TestComingAndGoing|TestLiveStandstill|TestSoak)$$'
+
+# A pid namespace: the daemon logs every program that it sees. bash ends what the test leaves there.
+endure: ## run the daemon as root for DURATION beside crashes, hostile programs, full disks, kills and a flaky collector (Linux)
+	$(GO) test -c -o bin/endure.test ./internal/e2e/endure
+	cd internal/e2e/endure && GCLOG_ENDURE=$(DURATION) unshare --pid --mount --fork --kill-child --mount-proc \
+	  bash -c '../../../bin/endure.test -test.v $(if $(CI),-test.artifacts -test.outputdir=$(CURDIR)/bin/artifacts) -test.timeout 0 -test.run "^TestEndure$$"; exit $$?'
+
+hostile: bin/gotest ## attack gclog with every script of testdata/hostile, as root, and print a table (Linux)
+	@GCLOG_HOSTILE=all $(GOTEST) -count=1 -timeout=60m -run='^TestHostile$$' ./internal/e2e/hostile; code=$$?; cat bin/hostile.txt; exit $$code
+
+hostile-part: bin/gotest ## run make hostile for a minute, with a random seed
+	@GCLOG_HOSTILE=part $(GOTEST) -count=1 -timeout=20m -run='^TestHostile$$' ./internal/e2e/hostile; code=$$?; cat bin/hostile.txt; exit $$code
 
 mutate: ## change one token of the code at a time and check that a test notices
 	$(GO) run ./internal/mutate -n $(MUTATIONS) -seed $(SEED) $(MUTATE)
@@ -182,9 +194,9 @@ platforms: ## build for every platform, and check that its tests compile
 package: ## archives for every platform, deb, rpm and apk for Linux, in bin/dist
 	GO="$(GO)" VERSION="$(VERSION)" packaging/package.sh $(PLATFORMS)
 
-deploy-test: ## check packages, units and manifests with the programs that read them
+deploy-test: bin/gotest ## check packages, units and manifests with the programs that read them
 	$(MAKE) -s package PLATFORMS=linux/amd64
-	GCLOG_DIST=$(CURDIR)/bin/dist $(GO) test -count 1 -run '^TestDeploy' -v ./internal/e2e/deploy
+	@GCLOG_DIST=$(CURDIR)/bin/dist $(GOTEST) -count=1 -run='^TestDeploy' ./internal/e2e/deploy
 	cd testdata/deploy && $(GO) test -count 1 ./...
 
 clean: ## remove what was built
