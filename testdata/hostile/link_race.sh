@@ -7,9 +7,9 @@ D=$WORK/lr; folders "$D"
 mkdir "$D/o/a" "$D/o/b"; chown -R 65534:65534 "$D/o/b"
 mkdir "$D/secret"; echo untouched >"$D/secret/file.json"
 printf 'version: 1\ndiscovery: {interval: 300ms}\noutputs: [{path: %s/o/a/%%p.json, filesize: 64K, filecount: 3}, {path: %s/o/b/su-%%p.json, filesize: 64K, filecount: 3, su: {user: nobody}}]\n' "$D" "$D" >"$D/c.yaml"
-fake flood 16; V=$!
+fake flood 80; V=$!
 "$GCLOG" daemon -c "$D/c.yaml" >"$D/log" 2>&1 & G=$!
-until_true 10 logged "$D/o/a/*.json" || broken "the program is not logged"
+until_true 40 logged "$D/o/a/*.json" || broken "the program is not logged"
 # A folder that was root's at the start becomes another user's while gclog writes there.
 chown -R 65534:65534 "$D/o" 2>/dev/null # files are renamed meanwhile
 sleep 0.5; touch "$D/given"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # promise: a flood of one user's processes while the server of OTLP is down costs no other user a record
 # seconds: 25
+# timed: yes
 # needs: jq
 . "$(dirname "$0")/lib"
 D=$WORK/os; folders "$D"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # promise: /metrics stays bounded and correct, whatever processes are called and however many come and go
 # seconds: 20
+# timed: yes
 # needs: curl
 . "$(dirname "$0")/lib"
 D=$WORK/sn; folders "$D"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # promise: clients of the records of a process that do not read cost the daemon bounded memory, and delay no log
 # seconds: 20
+# timed: yes
 . "$(dirname "$0")/lib"
 D=$WORK/sr; folders "$D"
 printf 'version: 1\ndiscovery: {interval: 300ms}\noutputs: [{path: "%s/o/%%p.json", filesize: 4M, filecount: 2}]\n' "$D" >"$D/c.yaml"
