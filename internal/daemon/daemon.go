@@ -340,6 +340,9 @@ func (d *Daemon) sayLate() {
 	if n := len(d.processes); n > 0 {
 		d.log.Warn().Int("processes", n).Msg("not all sessions ended in time: closing their connections, which also ends them")
 	}
+	for _, p := range d.processes {
+		d.log.Warn().Int("pid", p.target.PID).Str("process", p.name()).Msgf("gclog ends before the log of process %d is complete: its last collections may be missing", p.target.PID)
+	}
 }
 
 // sayDefect counts a panic and logs it, with the process that it was about, if any.

@@ -52,7 +52,7 @@ func TestStop(t *testing.T) {
 		{"busy until it is hurried", func(s *stage) *actor { return busy(s, 2501*ms) }, 2501 * ms, 0, 1, "no sessions left"},
 		{
 			"busy for long", func(s *stage) *actor { return busy(s, 6*time.Second) }, leaveTime, -1, 0,
-			`"processes":1,"message":"not all sessions ended in time: closing their connections, which also ends them"`,
+			` is complete: its last collections may be missing"}`,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -5,6 +5,7 @@ package check
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -20,6 +21,9 @@ type Options struct {
 	Kills []int64
 	// Truncated: other processes truncated files to nothing, so these may lack their header.
 	Truncated bool
+	// Said is what gclog has said in its own log. Where it ends before the log of a process is complete
+	// and says so, as on a starved host, that has the effects of a kill.
+	Said string
 	// Full are the times in which the disk was full. The log of a process that ended then may lack
 	// its end and the last records.
 	Full []Period
@@ -27,6 +31,11 @@ type Options struct {
 
 // A Period is an interval in the ledger's clock.
 type Period struct{ From, To int64 }
+
+// unfinished returns whether gclog has said that the log of a process is not complete.
+func (o *Options) unfinished(pid int) bool {
+	return strings.Contains(o.Said, fmt.Sprintf("gclog ends before the log of process %d is complete", pid))
+}
 
 func (o *Options) killed() bool { return len(o.Kills) > 0 }
 
@@ -38,6 +47,9 @@ func Output(l *fakenode.Ledger, files []string, o Options) error {
 
 // output is Output with the records that were read before, by their ids.
 func output(l *fakenode.Ledger, files []string, o Options, documents map[string]*record) error {
+	if o.unfinished(l.PID) {
+		o.Kills = append(slices.Clone(o.Kills), math.MaxInt64)
+	}
 	c := &checker{
 		l: l, o: o, fileIDs: map[string]string{}, documents: documents,
 		reports: make([]reports, len(l.GCs)+1), sessions: map[string]bool{},

@@ -414,6 +414,7 @@ func TestKilledDaemon(t *testing.T) {
 		runtimes = append(runtimes, start(t, n, fakenode.Config{Name: fmt.Sprintf("orders%d", i), Rate: 200, Background: 0.1}))
 	}
 	var kills []int64
+	said := ""
 	for i := range 4 {
 		d := startDaemon(t, n, dir)
 		for _, r := range runtimes {
@@ -421,13 +422,14 @@ func TestKilledDaemon(t *testing.T) {
 		}
 		if i == 3 {
 			d.terminate(t)
+			said = d.stderr.String()
 			break
 		}
 		_ = d.Process.Kill()
 		_ = d.Wait()
 		kills = append(kills, monotonic())
 	}
-	if err := check.Node(n, filepath.Join(dir, "logs"), check.Options{Kills: kills}); err != nil {
+	if err := check.Node(n, filepath.Join(dir, "logs"), check.Options{Kills: kills, Said: said}); err != nil {
 		t.Error(err)
 	}
 }
@@ -444,6 +446,11 @@ func TestRestartsInBackground(t *testing.T) {
 	logs := filepath.Join(dir, "logs")
 	parts := func() int { return strings.Count(contents(t, logs), `"cut-off"`) }
 	var kills []int64
+	said := ""
+	end := func(d *program) {
+		d.terminate(t)
+		said += d.stderr.String()
+	}
 	session := 0
 	serve := func() *program {
 		d := startDaemon(t, n, dir)
@@ -454,14 +461,14 @@ func TestRestartsInBackground(t *testing.T) {
 		return d
 	}
 	for i := 0; i < extent.Pick(2, 10) || parts() == 0; i++ {
-		serve().terminate(t)
+		end(serve())
 		d := serve()
 		_ = d.Process.Kill()
 		_ = d.Wait()
 		kills = append(kills, monotonic())
-		serve().terminate(t)
+		end(serve())
 	}
-	if err := check.Node(n, logs, check.Options{Kills: kills}); err != nil {
+	if err := check.Node(n, logs, check.Options{Kills: kills, Said: said}); err != nil {
 		t.Error(err)
 	}
 	t.Logf("%d records, %d of them parts", strings.Count(contents(t, logs), `"action":"gc"`), parts())

@@ -57,7 +57,7 @@ func oversee(t *testing.T, text string) (d *program, logs string) {
 
 func checked(t *testing.T, n *fakenode.Node, dir string, d *program) {
 	t.Helper()
-	if err := check.Node(n, dir, check.Options{}); err != nil {
+	if err := check.Node(n, dir, check.Options{Said: d.stderr.String()}); err != nil {
 		t.Errorf("%v\n%s", err, d.stderr.String())
 		keepLedgers(t, n)
 		lists, _ := check.Files(dir)
@@ -511,7 +511,7 @@ func TestFilesTaken(t *testing.T) {
 				}
 			}
 			waitSent(t, r, 1000)
-			h.d.terminate(t)
+			h.terminate()
 			if err := check.Node(n, h.written, h.options); err != nil {
 				t.Errorf("%v\n%s", err, h.d.stderr.String())
 			}
@@ -578,7 +578,7 @@ func TestClockStep(t *testing.T) {
 		}
 		return 0
 	}, 20)
-	h.d.terminate(t)
+	h.terminate()
 	list := ahead()
 	at := slices.Index(list, step)
 	if at <= 0 || slices.ContainsFunc(list[:at], func(d time.Duration) bool { return d != 0 }) || slices.ContainsFunc(list[at:], func(d time.Duration) bool { return d != step }) {

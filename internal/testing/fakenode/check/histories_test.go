@@ -145,10 +145,10 @@ func history(t *testing.T, seed uint64, length time.Duration) *fakenode.Node {
 	}
 	h.calm()
 	h.outside.wait()
-	h.d.terminate(t)
+	h.terminate()
 	h.outside.check()
 	if err := check.Node(n, h.written, h.options); err != nil {
-		t.Errorf("%v\n%s%s", err, h.said.String(), h.d.stderr.String())
+		t.Errorf("%v\n%s", err, h.options.Said)
 		keepLedgers(t, n)
 	}
 	return n
@@ -176,9 +176,8 @@ type host struct {
 	kills   bool     // the daemon may be killed
 	outside *outside // nil: the daemon only writes logs
 	d       *program
-	said    strings.Builder // output of the previous daemons
-	full    func()          // ends the shortage of space, if the disk is full
-	count   int             // of files that were moved or copied
+	full    func() // ends the shortage of space, if the disk is full
+	count   int    // of files that were moved or copied
 	options check.Options
 
 	stopped sync.Mutex // held while the daemon is stopped
@@ -271,6 +270,13 @@ func (h *host) mischiefs() []fakenode.Mischief {
 	return list
 }
 
+// terminate ends the daemon.
+func (h *host) terminate() {
+	h.t.Helper()
+	h.d.terminate(h.t)
+	h.options.Said += h.d.stderr.String()
+}
+
 // kill kills the daemon and starts another one.
 func (h *host) kill(*rand.Rand) error {
 	h.full()
@@ -279,7 +285,7 @@ func (h *host) kill(*rand.Rand) error {
 	}
 	_ = h.d.Wait()
 	h.options.Kills = append(h.options.Kills, monotonic())
-	h.said.WriteString(h.d.stderr.String())
+	h.options.Said += h.d.stderr.String()
 	if err := h.level("normal"); err != nil {
 		return err
 	}
