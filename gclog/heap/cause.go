@@ -117,10 +117,7 @@ func (t *Type) isArray() bool {
 
 // exact parses the name of the type.
 func (t *Type) exact() (exactType, bool) {
-	p := exactParser{rest: t.Exact}
-	if p.rest == "" {
-		p.rest = exactName(t.Name, "", nil)
-	}
+	p := exactParser{rest: t.exactly()}
 	x := p.typ()
 	return x, !p.bad && p.rest == ""
 }

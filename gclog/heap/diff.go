@@ -8,7 +8,7 @@ import (
 
 // A Growth says how the objects of a type changed from one snapshot to the next ones.
 type Growth struct {
-	Name   string
+	Name   string  // exact, as far as a snapshot has it
 	Counts []Count // in each snapshot
 }
 
@@ -56,8 +56,8 @@ func Compare(snapshots ...*Histogram) []Growth {
 			if c.Objects == 0 {
 				continue
 			}
-			name := h.Types[k].String()
-			if common, ok := names[h.Types[k].Name]; ok {
+			name := cmp.Or(h.Types[k].exactly(), h.Types[k].String())
+			if common, ok := names[h.Types[k].bare()]; ok {
 				name = common
 			}
 			at, ok := index[name]
@@ -108,52 +108,78 @@ func (h *Histogram) ownClasses() map[string]bool {
 	return own
 }
 
-// commonNames returns, by the name in the stream, the names of the types that have an outer class in
-// one snapshot and not in another, as happens if assemblies were only found for one of them.
+// commonNames returns, by Type.bare, the names of the types of which one snapshot knows more than
+// another: the outer class if assemblies were only found for one of them, or which class has which
+// generic arguments if another tool wrote the other one.
 func commonNames(snapshots []*Histogram) map[string]string {
 	type found struct {
-		exact      string
-		others     bool // there is more than one exact name
-		with, only bool // a snapshot has an exact name; a snapshot only has that of the stream
+		name            string    // that is known best
+		others          bool      // there is more than one of them
+		lowest, highest knowledge // of the snapshots
 	}
 	all := map[string]*found{}
 	for _, h := range snapshots {
-		exact := map[string]string{} // "": none
+		best := map[string]knowledge{} // in this snapshot
 		for i := range h.Types {
 			t := &h.Types[i]
 			if h.Counts[i].Objects == 0 || t.Name == "" {
 				continue
 			}
-			x := all[t.Name]
-			if x == nil {
-				x = &found{}
-				all[t.Name] = x
-			}
-			if t.nested() {
-				exact[t.Name] = t.Exact
-				x.others = x.others || x.exact != "" && x.exact != t.Exact
-				x.exact = t.Exact
-			} else if _, ok := exact[t.Name]; !ok {
-				exact[t.Name] = ""
+			name, known := t.bare(), t.known()
+			best[name] = max(best[name], known)
+			x := all[name]
+			switch {
+			case x == nil:
+				all[name] = &found{name: t.exactly(), lowest: nested, highest: known}
+			case known > x.highest:
+				x.name, x.others, x.highest = t.exactly(), false, known
+			case known == x.highest:
+				x.others = x.others || x.name != t.exactly()
 			}
 		}
-		for name, exact := range exact {
-			all[name].with = all[name].with || exact != ""
-			all[name].only = all[name].only || exact == ""
+		for name, known := range best {
+			all[name].lowest = min(all[name].lowest, known)
 		}
 	}
 	names := map[string]string{}
 	for name, x := range all {
 		switch {
-		case !x.with || !x.only:
+		case x.lowest == x.highest:
 		case x.others:
 			names[name] = exactName(name, "", nil)
 		default:
-			names[name] = x.exact
+			names[name] = x.name
 		}
 	}
 	return names
 }
 
-// nested reports whether the exact name of a type says more than that in the stream.
-func (t *Type) nested() bool { return t.Exact != "" && t.Exact != exactName(t.Name, "", nil) }
+// knowledge is how much the name of a type says.
+type knowledge int
+
+const (
+	barely     knowledge = iota // its last class and the generic arguments
+	asStreamed                  // and in the arguments, to which class each of theirs belongs
+	nested                      // and its outer classes
+)
+
+func (t *Type) known() knowledge {
+	switch t.exactly() {
+	case exactName(t.bare(), "", nil):
+		return barely
+	case exactName(t.Name, "", nil):
+		return asStreamed
+	}
+	return nested
+}
+
+// exactly returns the exact name of a type, as far as it is known; "": not at all.
+func (t *Type) exactly() string {
+	if t.Exact != "" {
+		return t.Exact
+	}
+	return exactName(t.Name, "", nil)
+}
+
+// bare returns what all snapshots know of the name of a type.
+func (t *Type) bare() string { return withoutArities(t.Name) }

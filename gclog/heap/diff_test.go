@@ -78,6 +78,81 @@ func TestCompareNames(t *testing.T) {
 	}
 }
 
+// TestCompareKnowledge: of a type with several names, the one counts that says most, and if those that
+// say most differ, what they have in common.
+func TestCompareKnowledge(t *testing.T) {
+	const (
+		stream = "Entry[Pool`1+Local[System.Char],A]"
+		bare   = "Entry[Pool+Local[System.Char],A]"
+		barely = "Entry<Pool+Local<System.Char>, A>"
+		known  = "Entry<Pool<System.Char>+Local, A>"
+		nested = "Map<Pool<System.Char>+Local, A>+Entry"
+	)
+	foreign, streamed := heap.Type{Name: bare, Exact: barely}, heap.Type{Name: stream, Exact: known}
+	exact, other := heap.Type{Name: stream, Exact: nested}, heap.Type{Name: stream, Exact: "Other+Entry<Pool<System.Char>+Local, A>"}
+	for _, c := range []struct {
+		snapshots [][]heap.Type
+		want      map[string]int64
+	}{
+		{[][]heap.Type{{foreign}, {streamed}}, map[string]int64{known: 0}},
+		{[][]heap.Type{{exact}, {streamed}}, map[string]int64{nested: 0}},
+		{[][]heap.Type{{foreign}, {exact}, {streamed}}, map[string]int64{nested: 0}},
+		{[][]heap.Type{{foreign}, {exact, other}}, map[string]int64{barely: 1}},
+		{[][]heap.Type{{exact}, {other}}, map[string]int64{nested: -1, other.Exact: 1}},
+		{[][]heap.Type{{exact, streamed}, {exact, streamed}}, map[string]int64{nested: 0, known: 0}},
+	} {
+		var list []*heap.Histogram
+		for _, types := range c.snapshots {
+			list = append(list, &heap.Histogram{Types: types, Counts: slices.Repeat([]heap.TypeCount{{Count: heap.Count{Objects: 1}}}, len(types))})
+		}
+		got := map[string]int64{}
+		for _, g := range heap.Compare(list...) {
+			got[g.Name] = g.Objects()
+		}
+		if !maps.Equal(got, c.want) {
+			t.Errorf("%v: %v, want %v", c.snapshots, got, c.want)
+		}
+	}
+}
+
+// TestCompareForeign: of the same heap, a recording and the file that dotnet-gcdump wrote contain the
+// same types, whether the assemblies are known or not.
+func TestCompareForeign(t *testing.T) {
+	for _, path := range captures(t, "*-*-*.gcdump.gz") {
+		name := strings.TrimSuffix(filepath.Base(path), ".gcdump.gz")
+		t.Run(name, func(t *testing.T) {
+			foreign, _, err := heap.ReadDump(unpacked(t, path))
+			if err != nil {
+				t.Fatal(err)
+			}
+			counted, _, err := heap.CountDump(unpacked(t, path))
+			if err != nil {
+				t.Fatal(err)
+			}
+			own := readAnew(t, strings.Replace(path, ".gcdump", ".nettrace", 1))
+			compare := func(what string) {
+				for i, h := range []*heap.Histogram{foreign.Histogram(), counted} {
+					for _, g := range heap.Compare(h, own.Histogram()) {
+						if g.Objects() != 0 || g.Bytes() != 0 {
+							t.Errorf("%d: %s, %s: %+d objects in %+d bytes", i, what, g.Name, g.Objects(), g.Bytes())
+						}
+					}
+				}
+			}
+			compare("names of the stream")
+			runtime, _, _ := strings.Cut(name, "-")
+			var a heap.Assemblies
+			if err := a.AddDir(sharedRuntime(t, runtime).Dir()); err != nil {
+				t.Fatal(err)
+			}
+			if found := own.Resolve(t.Context(), &a); found == 0 {
+				t.Error("no definition was found")
+			}
+			compare("exact names")
+		})
+	}
+}
+
 // TestSharedClasses: neither the classes of .NET nor nested ones, whose outer class is unknown, say
 // which program it is.
 func TestSharedClasses(t *testing.T) {

@@ -161,6 +161,7 @@ func (x *census) histogram(d *dumpFile) *Histogram {
 		used[i] = x.counts[i].objects > 0
 	}
 	index := d.types(g, used)
+	canonicalize(g.Types)
 	h := &Histogram{
 		PointerSize: g.PointerSize, Process: Process{d.info.ProcessID, d.info.Process}, Modules: d.info.Modules,
 		Types: g.Types, Counts: make([]TypeCount, len(g.Types)),

@@ -243,7 +243,7 @@ func TestSegments(t *testing.T) {
 
 // TestDeferredTypes: types of NativeAOT are numbers in a module, which is described once.
 func TestDeferredTypes(t *testing.T) {
-	types := []nodeType{{name: undefined}, {size: 24}, {size: 32}, {name: "[RCW 0x1]", size: -1, module: "n.dll"}, {name: "Same", size: 8}, {name: "Same", size: 8}}
+	types := []nodeType{{name: undefined}, {size: 24}, {size: 32}, {name: "[RCW N.Class]", size: -1, module: "n.dll"}, {name: "Same", size: 8}, {name: "Same", size: 8}}
 	nodes := []craftNode{{1, []int32{1, 2}, 0x10}, {2, nil, 0x20}, {3, nil, 0x30}, {4, nil, 0x40}, {5, nil, 0x50}}
 	g, info := readDump(t, craft(classDump, func(w *dumpWriter) {
 		craftGraph(w, class{"Graphs.MemoryGraph", 1, 1}, types, nodes, func(w *dumpWriter) {
@@ -279,7 +279,7 @@ func TestDeferredTypes(t *testing.T) {
 	for _, x := range g.Types {
 		got = append(got, x.Name+" "+info.Modules[x.Module])
 	}
-	if want := []string{"Type(0x111) /app/native", "Type(0x222)[] /app/native", "[RCW 0x1] n.dll", "Same ", "Same "}; !slices.Equal(got, want) || g.Types[1].Token != 0x222 {
+	if want := []string{"Type(0x111) /app/native", "Type(0x222)[] /app/native", "N.Class n.dll", "Same ", "Same "}; !slices.Equal(got, want) || g.Types[1].Token != 0x222 {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if g.Size(2) != maxNodeSize {

@@ -321,6 +321,7 @@ func (d *dumpFile) graph() (*Graph, error) {
 		g.typ[o] = index[typ]
 	}
 	d.roots(g, pseudos, object)
+	canonicalize(g.Types)
 	if d.regions != nil {
 		sortRanges(d.regions)
 		g.regions = d.regions

@@ -50,7 +50,7 @@ func ExampleCompare() {
 	// +150896 bytes in +2521 objects: System.String
 	// +96336 bytes in +2007 objects: My.App.Node
 	// +49344 bytes in +1016 objects: System.Object[]
-	// +46368 bytes in +1 objects: Entry[System.String,My.App.Node][]
+	// +46368 bytes in +1 objects: Entry<System.String, My.App.Node>[]
 	// +40240 bytes in +1006 objects: My.App.Leaf
 	// +11480 bytes in +16 objects: System.Int32[]
 	// +8856 bytes in +5 objects: System.Char[]

@@ -22,9 +22,9 @@ type exactType struct {
 
 // An exactSegment is the name of a class; the first of a path has the namespace.
 type exactSegment struct {
-	name string
-	list string     // the generic arguments, as they are written
-	last *exactType // of the arguments
+	name      string
+	arguments []exactType // of the generic type
+	list      string      // the same, as they are written
 }
 
 // An exactParser is an exact name that is being parsed.
@@ -68,7 +68,7 @@ func (p *exactParser) segment() (s exactSegment) {
 			return s
 		}
 		list = append(list, t.String())
-		s.last = &t
+		s.arguments = append(s.arguments, t)
 	}
 	s.list = "<" + strings.Join(list, ", ") + ">"
 	p.bad = !p.next(">")
@@ -180,10 +180,10 @@ func join(path []exactSegment) string {
 
 // boxed returns the async method whose state machine is in a box on the heap, which is its task.
 func (s *exactSegment) boxed() (string, bool) {
-	if !strings.HasSuffix(s.name, "StateMachineBox") && !strings.HasSuffix(s.name, "StateMachineBox`1") || s.last == nil {
+	if !strings.HasSuffix(s.name, "StateMachineBox") && !strings.HasSuffix(s.name, "StateMachineBox`1") || len(s.arguments) == 0 {
 		return "", false
 	}
-	return s.last.stateMachine()
+	return s.arguments[len(s.arguments)-1].stateMachine()
 }
 
 // stateMachine returns the method of which a type is the state machine: Outer+<Method>d__5.

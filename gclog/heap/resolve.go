@@ -63,9 +63,7 @@ func (a *Assemblies) resolve(types []Type, modules Modules) *resolver {
 	}
 	for i := range types {
 		t := &types[i]
-		if t.Exact == "" { // a .gcdump file of gclog has what was found out when it was written
-			t.Exact = exactName(t.Name, "", nil)
-		}
+		t.Exact = t.exactly() // a .gcdump file has what was known when it was written
 		if !t.Defined() {
 			continue
 		}
