@@ -98,6 +98,7 @@ type Daemon struct {
 	lastWrites   chan struct{} // closed when these are given up
 	swept        bool          // all processes have been looked for once
 	stopping     bool
+	patience     time.Duration           // with addresses that are in use; 0: it has started
 	ends         time.Time               // when everything must have ended; zero: the daemon was not asked to end
 	hurry        []func(*attach.Session) // called for every session, including new ones, since time is running out
 	ready        atomic.Bool
@@ -190,9 +191,11 @@ func (d *Daemon) run(ctx context.Context, sweep func(context.Context)) error {
 	}
 	d.useRules(set, &d.config.Config)
 	defer func() {
+		d.stopping = true // also of a daemon that has failed to start: what was found meanwhile is not logged
 		d.settle(d.Ends())
 		close(d.stopped)
 	}()
+	d.patience = heldTime
 	d.lastWrites = make(chan struct{})
 	d.snapshotting, d.endSnapshots = context.WithCancel(context.Background())
 	defer d.endSnapshots()
@@ -229,6 +232,7 @@ func (d *Daemon) run(ctx context.Context, sweep func(context.Context)) error {
 	for _, w := range d.config.Warnings {
 		d.log.Warn().Msg(w)
 	}
+	d.patience = 0
 	d.sayStarted()
 	d.startTable()
 	watchdog, ticker := newWatchdog(), time.NewTicker(tick)

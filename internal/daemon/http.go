@@ -147,7 +147,7 @@ func (d *Daemon) serve(address string) error {
 	var l net.Listener
 	if address != "" {
 		var err error
-		if l, err = d.listenHTTP(address); err != nil {
+		if l, err = whileHeld(d.patience, func() (net.Listener, error) { return d.listenHTTP(address) }); err != nil {
 			return fmt.Errorf("http.listen: %w: another program may be using it; choose another address, or \"\" for none", err)
 		}
 	}
@@ -193,7 +193,7 @@ func (d *Daemon) administer(socket string) error {
 		d.control = nil
 		return nil
 	}
-	l, err := control.Listen(path)
+	l, err := whileHeld(d.patience, func() (net.Listener, error) { return control.Listen(path) })
 	switch {
 	case err != nil && socket == control.Auto:
 		d.log.Warn().Msg("no control socket, so gclog ctl and gclog health cannot reach this daemon: " + err.Error() + ": set control.socket")

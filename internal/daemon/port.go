@@ -2,10 +2,14 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"syscall"
+	"time"
 
 	"github.com/gclog/gclog/internal/attach"
+	"github.com/gclog/gclog/internal/control"
 	"github.com/gclog/gclog/session"
 )
 
@@ -25,7 +29,7 @@ func (d *Daemon) listen(paths []string) error {
 		if d.ports[path] != nil {
 			continue
 		}
-		x, err := d.o.Processes.Listen(path, d.limits.connections)
+		x, err := whileHeld(d.patience, func() (*session.Port, error) { return d.o.Processes.Listen(path, d.limits.connections) })
 		if err != nil {
 			for _, path := range made {
 				d.closePort(path)
@@ -40,6 +44,21 @@ func (d *Daemon) listen(paths []string) error {
 		d.log.Info().Str("path", path).Msg("listening on a diagnostic port")
 	}
 	return nil
+}
+
+// heldTime is how long an address may be in use when the daemon starts. A daemon that was killed while it
+// started a command leaves its sockets to the command until the kernel runs that, which takes seconds on
+// an overloaded host.
+const heldTime = 3 * time.Second
+
+// whileHeld tries to open something until its address is not in use, for a time.
+func whileHeld[T any](patience time.Duration, open func() (T, error)) (T, error) {
+	for end := time.Now().Add(patience); ; time.Sleep(heldTime / 30) {
+		opened, err := open()
+		if !errors.Is(err, syscall.EADDRINUSE) && !errors.Is(err, control.ErrInUse) || !time.Now().Before(end) {
+			return opened, err
+		}
+	}
 }
 
 func (d *Daemon) accept(ctx context.Context, p *port) {
