@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -71,4 +72,21 @@ func (p *Process) ServerGCThreads() (n int, known bool) {
 		return true
 	})
 	return n, known || n > 0
+}
+
+// CPUDelay returns how long the threads of the process have been runnable without a processor, in
+// nanoseconds in all. known is false if the kernel does not say.
+func (p *Process) CPUDelay() (ns uint64, known bool) {
+	var buf [96]byte
+	_, _ = p.threads(func(t *thread) bool {
+		// schedstat: time on a processor, time of waiting for one, number of turns.
+		b, err := t.read("schedstat", buf[:])
+		if fields := strings.Fields(string(b)); err == nil && len(fields) == 3 {
+			if delay, err := strconv.ParseUint(fields[1], 10, 64); err == nil {
+				ns, known = ns+delay, true
+			}
+		}
+		return true
+	})
+	return ns, known
 }

@@ -150,6 +150,10 @@ var attachCauses = []Cause{
 		"Find out what the process is doing: it may be waiting for memory or for a disk, or it may hang. A process without CPU time (docker pause, cgroup limits) answers late. If it still does not answer, take a dump with dotnet-dump or gcore before you restart it.",
 	},
 	{
+		"no-cpu", "The process answers late, because its threads wait for a processor: the host or the container is overloaded.",
+		"gclog attach waits for it. Find out what uses the processors: top, /proc/pressure/cpu, cpu.stat of the control group. Pauses of the GC are longer than usual, too.",
+	},
+	{
 		"hang-up", "The runtime closes the connection without an answer: it is about to exit, has run out of file descriptors, or is corrupted.",
 		"Try again. Compare the number of files that the process has open (ls /proc/PID/fd) with its limit (Max open files in /proc/PID/limits).",
 	},

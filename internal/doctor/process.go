@@ -60,7 +60,11 @@ func (r *Report) refused(h *session.Host, pid int, err error) {
 }
 
 func (r *Report) examine(ctx context.Context, h *session.Host, t *session.Target) *Report {
-	facts, err := attach.Identify(ctx, t)
+	var facts gclog.Process
+	err := r.patiently(t, t.CPUDelay, func() (err error) {
+		facts, err = attach.Identify(ctx, t)
+		return err
+	})
 	asked := "ProcessInfo"
 	old := attach.IsTooOld(err)
 	if old {
@@ -74,7 +78,7 @@ func (r *Report) examine(ctx context.Context, h *session.Host, t *session.Target
 	}
 	if err == nil && pending == nil && attach.ReportsSettings(&facts) {
 		asked += ", a session that ends at once"
-		err = attach.Settings(ctx, t, &facts)
+		err = r.patiently(t, t.CPUDelay, func() error { return attach.Settings(ctx, t, &facts) })
 	}
 	if err != nil {
 		r.refused(h, t.PID, Explain(t, err))
@@ -99,6 +103,29 @@ func (r *Report) examine(ctx context.Context, h *session.Host, t *session.Target
 	}
 	r.fact("asked", "%s", asked)
 	return r
+}
+
+// starvedTime is how long a process may take to answer while its threads wait for a processor.
+const starvedTime = time.Minute
+
+// patiently makes a request. If the process does not answer in time and its threads have been waiting for
+// a processor meanwhile, as on an overloaded host, it gets more time for this request and those that
+// follow.
+func (r *Report) patiently(t *session.Target, delay func() (ns uint64, known bool), request func() error) error {
+	began := time.Now()
+	before, known := delay()
+	err := request()
+	if !known || !errors.Is(err, session.ErrNoAnswer) || t.Timeout == starvedTime {
+		return err
+	}
+	if after, _ := delay(); after < before || time.Duration(after-before) < time.Since(began)/2 {
+		return err
+	}
+	t.Timeout = starvedTime
+	if err = request(); !errors.Is(err, session.ErrNoAnswer) {
+		r.add(Warning, "no-cpu", "process %d has answered only after %v: its threads wait for a processor", t.PID, time.Since(began).Round(time.Second/10))
+	}
+	return err
 }
 
 // describe adds what the operating system reports about a process.
