@@ -141,7 +141,7 @@ func atLeast(version string, major int) bool {
 // startTime is how long a runtime may take to initialize its GC.
 const startTime = time.Second
 
-// rundownTime is how long the throw-away session may take.
+// rundownTime is how long the throw-away session may take, unless a target has more patience.
 const rundownTime = 3 * time.Second
 
 // ReportsSettings reports whether a runtime reports the settings of its GC: .NET 9 and later do.
@@ -165,7 +165,8 @@ func collectsAtEnd(p *gclog.Process) bool { return !atLeast(p.RuntimeVersion, 10
 // runtime notices that a session has no reader only when it has something to write to it, and it
 // has room for 64 sessions (docs/protocol.md, Stop). The error is that of starting the session.
 func Settings(ctx context.Context, t *session.Target, p *gclog.Process) error {
-	limited, cancel := context.WithTimeout(ctx, rundownTime)
+	patience := max(rundownTime, t.Timeout)
+	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	release, err := t.Share(limited) // else a heap snapshot could begin before the session ends
 	if err == nil {
@@ -177,20 +178,21 @@ func Settings(ctx context.Context, t *session.Target, p *gclog.Process) error {
 	})
 	switch {
 	case err != nil && limited.Err() != nil && ctx.Err() == nil:
-		return fmt.Errorf("CollectTracing: %w within %v", session.ErrNoAnswer, rundownTime)
+		return fmt.Errorf("CollectTracing: %w within %v", session.ErrNoAnswer, patience)
 	case err != nil:
 		return err
 	}
-	// A session that was started must be ended, even if nobody waits for its events.
-	readSettings(context.WithoutCancel(ctx), s, p)
+	readSettings(ctx, s, p, patience)
 	return nil
 }
 
-// readSettings ends a session of Settings and reads what it reports.
-func readSettings(ctx context.Context, s *session.Stream, p *gclog.Process) {
+// readSettings ends a session of Settings and reads what it reports within a time, which is short once
+// nobody waits for it any more.
+func readSettings(asked context.Context, s *session.Stream, p *gclog.Process, within time.Duration) {
 	defer s.Close()
-	ctx, cancel := context.WithTimeout(ctx, rundownTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(asked), within)
 	defer cancel()
+	defer context.AfterFunc(asked, func() { time.AfterFunc(rundownTime, cancel) })()
 	defer context.AfterFunc(ctx, func() { _ = s.Close() })()
 	stopped := make(chan struct{})
 	go func() {

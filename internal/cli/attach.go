@@ -311,7 +311,12 @@ func (w *watch) one(ctx context.Context, t *session.Target) (*attach.Result, err
 	o, endDoing := w.options(t)
 	defer endDoing()
 	o.Process = &facts
-	o.Started = w.sayStarted
+	answered := w.p.sayLate(t)
+	defer answered()
+	o.Started = func(process *gclog.Process) {
+		answered()
+		w.sayStarted(process)
+	}
 	o.Waiting = w.p.sayEnding(t)
 	w.p.ui.data = w.p.onScreen(w.outputs)
 	defer w.p.ui.watch(w.line)()
@@ -327,8 +332,17 @@ func (w *watch) one(ctx context.Context, t *session.Target) (*attach.Result, err
 
 // identify asks a process for its identity, and prints what it is waiting for if that takes long.
 func (p *program) identify(ctx context.Context, t *session.Target) (gclog.Process, error) {
-	defer time.AfterFunc(time.Second, func() { p.ui.sayf("waiting for process %d to answer%s", t.PID, whyLate(t)) }).Stop()
+	defer p.sayLate(t)()
 	return attach.Identify(ctx, t)
+}
+
+// sayLate prints that a process takes long to answer, unless what it returns is called within a second.
+func (p *program) sayLate(t *session.Target) (answered func() bool) {
+	return time.AfterFunc(time.Second, func() { p.sayWaiting(t) }).Stop
+}
+
+func (p *program) sayWaiting(t *session.Target) {
+	p.ui.sayf("waiting for process %d to answer%s", t.PID, whyLate(t))
 }
 
 // sayEnding returns a function that prints that the runtime of a process takes long to end the

@@ -35,7 +35,12 @@ func processFlags() []cli.Flag {
 
 // targetFlags are the flags of commands that can also start a process.
 func targetFlags() []cli.Flag {
-	return join(processFlags(), []cli.Flag{&cli.BoolFlag{Name: commandFlag, Hidden: true}})
+	return join(processFlags(), []cli.Flag{timeoutFlag(), &cli.BoolFlag{Name: commandFlag, Hidden: true}})
+}
+
+// timeoutFlag limits how long gclog waits for an answer of the process.
+func timeoutFlag() cli.Flag {
+	return &cli.StringFlag{Name: "timeout", Category: processOptions, Usage: "give up after `TIME` without an answer of the process", DefaultText: "never"}
 }
 
 // A choice is what the user specified about the process.
@@ -46,7 +51,12 @@ type choice struct {
 	newest  bool   // choose the most recently started of several processes
 	orFile  bool   // the name may have been meant as a file's
 	command string // the gclog command that needs the process
+	// patience is how long the process may take for each answer.
+	patience time.Duration
 }
+
+// forever is the patience of a person, who can interrupt gclog.
+const forever = 100 * 365 * 24 * time.Hour
 
 // made reports whether a process was specified at all.
 func (ch choice) made() bool { return ch.pid != 0 || ch.name != "" || ch.newest }
@@ -93,6 +103,9 @@ func isFileName(name string) bool {
 // choose reads the choice of a process from the flags and the arguments.
 func choose(c *cli.Context, args []string) (ch choice, err error) {
 	ch.command, ch.newest = strings.TrimPrefix(c.Command.HelpName, "gclog "), c.Bool("newest")
+	if ch.patience, err = patience(c); err != nil {
+		return ch, err
+	}
 	if len(args) > 1 {
 		return ch, usagef("one process at a time: %s", strings.Join(args, " "))
 	}
@@ -127,6 +140,20 @@ func choose(c *cli.Context, args []string) (ch choice, err error) {
 	return ch, nil
 }
 
+// patience returns how long a process may take for each answer: on a starved host a healthy one can
+// take minutes. What is asked for is limited by --timeout, or else by the duration of what follows.
+func patience(c *cli.Context) (time.Duration, error) {
+	timeout, err := parseDuration(c, "timeout")
+	if err != nil || timeout > 0 {
+		return timeout, err
+	}
+	duration, err := parseDuration(c, "duration")
+	if err != nil || duration == 0 {
+		return forever, err
+	}
+	return max(duration, session.DefaultTimeout), nil
+}
+
 func isNumber(s string) bool { return strings.Trim(s, "0123456789") == "" }
 
 // errAmbiguous and errNone distinguish the errors of a choice that is not a pid.
@@ -139,16 +166,25 @@ var (
 func (p *program) find(ctx context.Context, ch choice) (*session.Target, error) {
 	if ch.pid != 0 {
 		t, err := p.host.Find(ctx, ch.pid)
-		if err == nil && ch.start != 0 && ch.start != t.StartKey {
+		switch {
+		case err != nil:
+			return nil, err
+		case ch.start != 0 && ch.start != t.StartKey:
 			return nil, noProcessf("process %d has exited; another process has its number now", ch.pid)
 		}
-		return t, err
+		t.Timeout = ch.patience
+		return t, nil
 	}
 	l, err := p.only(ctx, ch)
+	if err == nil {
+		err = l.Err
+	}
 	if err != nil {
 		return nil, err
 	}
-	return l.Target(), l.Err
+	t := l.Target()
+	t.Timeout = ch.patience
+	return t, nil
 }
 
 // only returns the one process that is chosen, among those that are listed. Processes that cannot

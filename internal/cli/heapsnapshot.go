@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -133,6 +134,9 @@ type plannedSnapshot struct {
 	o      snapshotOptions
 }
 
+// answerTime is how long a process may take to say what it is, before a snapshot.
+const answerTime = 30 * time.Second
+
 // planSnapshot finds the process, finds out whether a snapshot can be taken, and prints what it will
 // do to the process.
 func (p *program) planSnapshot(ctx context.Context, ch choice, o snapshotOptions) (*plannedSnapshot, error) {
@@ -140,6 +144,7 @@ func (p *program) planSnapshot(ctx context.Context, ch choice, o snapshotOptions
 	if err != nil {
 		return nil, orInterrupted(ctx, err, "the list of processes")
 	}
+	target.Timeout = cmp.Or(o.timeout, answerTime)
 	s, err := p.planOf(ctx, target, o)
 	if err != nil {
 		return nil, orInterrupted(ctx, err, fmt.Sprintf("an answer of process %d", target.PID))

@@ -241,6 +241,7 @@ func (w *watch) open(ctx context.Context, t *session.Target) (*attach.Session, *
 	if err != nil && !attach.IsTooOld(err) {
 		return nil, nil, doctor.Explain(t, err)
 	}
+	defer w.p.sayLate(t)()
 	s, err := attach.Open(ctx, t, attach.SessionOptions{Config: w.config, Progress: w.progress, Warn: w.p.ui.say, Waiting: w.p.sayEnding(t)})
 	if err != nil {
 		return nil, nil, doctor.Explain(t, err)

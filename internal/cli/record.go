@@ -125,6 +125,11 @@ func (p *program) recordOne(ctx context.Context, t *session.Target, cfg session.
 	stop := p.ui.watch(func(since time.Duration) string {
 		return fmt.Sprintf("[%s] %s recorded", elapsed(since), formats.SizeText(n.Load()))
 	})
+	defer time.AfterFunc(time.Second, func() {
+		if n.Load() == 0 {
+			p.sayWaiting(t)
+		}
+	}).Stop()
 	err := attach.Record(ctx, t, cfg, duration, &counting{w, &n}, p.sayEnding(t))
 	stop()
 	switch {

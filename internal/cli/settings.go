@@ -34,6 +34,7 @@ Examples:
    gclog settings gc*.json --since -5m`,
 		Flags: join(processFlags(), spanFlags(), []cli.Flag{
 			&cli.Int64Flag{Name: "pid", Category: processOptions, Usage: "the process with this `PID`, if a file contains several"},
+			timeoutFlag(),
 			textOrJSONFlag(),
 		}),
 		Action: p.settings,
@@ -71,7 +72,9 @@ func (p *program) settings(c *cli.Context) error {
 	if err != nil {
 		return unlessStopped(ctx, err)
 	}
+	answered := p.sayLate(target)
 	facts, report, err := settingsOf(ctx, target)
+	answered()
 	if err != nil {
 		return unlessStopped(ctx, doctor.Explain(target, err))
 	}

@@ -153,8 +153,11 @@ func (l *lastCollection) gc(d *gclog.GCDetails, at int64) {
 			l.fragmentation[g] = d.Generations[g].Fragmentation
 		}
 	}
-	if d.HasCommittedAfter {
+	switch {
+	case d.HasCommittedAfter:
 		l.committed, l.hasCommitted = d.CommittedAfter, true
+	case d.HasCommittedBefore:
+		l.committed, l.hasCommitted = d.CommittedBefore, true
 	}
 	if pinned, known := d.Pinned(); known {
 		l.pinned, l.hasPinned = pinned, true

@@ -81,7 +81,8 @@ func liveFlight(t *testing.T, r *gcload.Runtime, flavour string) {
 	want, got := readLive(t, everything), readLive(t, part)
 	number, _ := strconv.Atoi(m[1])
 	d, same := want.gcs[uint32(number)], got.gcs[uint32(number)]
-	if d == nil || same == nil || d.Flaws != 0 || same.Flaws != 0 {
+	// On a starved host the recording may begin while it is in progress.
+	if d == nil || same == nil || d.Flaws != 0 || same.Flaws != 0 && same.Index > 0 {
 		t.Fatalf("collection %d is %+v in one file and %+v in the other", number, d, same)
 	}
 	// The times of an event in two sessions differ by some microseconds, or more if its thread lost its

@@ -658,6 +658,7 @@ func attachOnce(pid int) error {
 	if err != nil {
 		return err
 	}
+	target.Timeout = time.Minute
 	facts, err := attach.Facts(ctx, target)
 	if err != nil && !attach.IsTooOld(err) {
 		return err
