@@ -3,6 +3,7 @@
 package endure
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -224,15 +225,18 @@ func (n *node) hostileOnes(r *rand.Rand, end time.Time) {
 			"--reuid", "65534", "--regid", "65534", "--clear-groups", n.python, filepath.Join(n.hostile, "fake.py"), name,
 			"--dir", n.path("t"), "--name", "real-net8", "--seconds", fmt.Sprint(seconds),
 		}
-		cmd := exec.Command("setpriv", args...)
+		// On a starved host some do not notice that their time is over.
+		ctx, cancel := context.WithTimeout(n.t.Context(), time.Duration(seconds)*time.Second+time.Minute)
+		cmd := exec.CommandContext(ctx, "setpriv", args...)
 		cmd.Dir = n.path("t")
 		cmd.Env = append(os.Environ(), "TMPDIR="+n.path("t"), "OTEL_SERVICE_NAME=real-net8")
 		if r.IntN(2) == 0 { // its logs are those of a service of its own
 			cmd.Env = append(os.Environ(), "TMPDIR="+n.path("t"), "OTEL_SERVICE_NAME="+name)
 		}
-		if cmd.Run() == nil {
+		if cmd.Run() == nil || ctx.Err() != nil {
 			n.attacks.Add(1)
 		}
+		cancel()
 	}
 }
 
