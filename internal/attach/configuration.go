@@ -72,8 +72,11 @@ const maxPrograms = 3
 func runtimeConfig(ctx context.Context, t *session.Target) *gcsettings.Config {
 	var candidates []string
 	for _, arg := range t.Process.CommandLine {
-		if base, ok := strings.CutSuffix(arg, ".dll"); ok && filepath.IsAbs(arg) && len(candidates) < maxPrograms {
-			candidates = append(candidates, base+".runtimeconfig.json")
+		if !strings.HasSuffix(arg, ".dll") || len(candidates) == maxPrograms {
+			continue
+		}
+		if path := loaded(arg, func() []string { return t.Modules(ctx) }); path != "" {
+			candidates = append(candidates, strings.TrimSuffix(path, ".dll")+".runtimeconfig.json")
 		}
 	}
 	if t.Executable != "" {
@@ -89,6 +92,25 @@ func runtimeConfig(ctx context.Context, t *session.Target) *gcsettings.Config {
 		}
 	}
 	return nil
+}
+
+// loaded returns the absolute path of a program that is named on a command line, or "" if that is
+// unknown. A relative name is that of the module with this name: the program's working directory may
+// be another one by now.
+func loaded(name string, modules func() []string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	end := filepath.Clean(name)
+	for strings.HasPrefix(end, "../") {
+		end = end[len("../"):]
+	}
+	for _, path := range modules() {
+		if strings.HasSuffix(path, "/"+end) {
+			return path
+		}
+	}
+	return ""
 }
 
 // settingsByConfiguration fills in settings that are still unknown from the process's

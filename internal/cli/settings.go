@@ -104,7 +104,7 @@ func settingsOf(ctx context.Context, t *session.Target) (*gclog.Process, *gcsett
 		report.Unknown = append(report.Unknown, gcsettings.Unknown{What: what, Why: why})
 	}
 	if configuration.Variables == nil {
-		unknown("variables", "the environment of the process cannot be read")
+		unknown("variables", "the environment of the process cannot be read, so no defaults are shown")
 	}
 	inForce := "the settings in effect"
 	if len(report.InForce) > 0 {
@@ -115,7 +115,7 @@ func settingsOf(ctx context.Context, t *session.Target) (*gclog.Process, *gcsett
 		unknown("properties", "a NativeAOT program has them built in and does not report them")
 		unknown(inForce, "NativeAOT does not report the settings of its GC")
 	case configuration.Config == nil:
-		unknown("properties", "there is no readable runtimeconfig.json next to the program")
+		unknown("properties", "no readable runtimeconfig.json of the program was found, so defaults of settings that it may have are left out")
 	}
 	switch {
 	case facts.HasLimits, configuration.NativeAOT:

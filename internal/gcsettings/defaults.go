@@ -22,7 +22,8 @@ const (
 	containerLeast   = 20 << 20
 )
 
-// defaults lists the settings that the runtime knows and that are neither set nor reported.
+// defaults lists the settings that the runtime knows and that are neither set nor reported. What may
+// be set where gclog cannot look is in no list.
 func (c *Configuration) defaults(r *Report) (list []Fact) {
 	known := map[string]bool{}
 	for _, f := range r.InForce {
@@ -33,6 +34,7 @@ func (c *Configuration) defaults(r *Report) (list []Fact) {
 		switch {
 		case set[s.Variable] != nil, known[s.Variable], c.tooOld(s.Since), s.Server && server == "off", s.Segments && c.Major >= regions && !c.Segments, s.Regions && c.Segments:
 		case s.Datas && c.whyFixed(set) != "":
+		case c.mayBeSet(&s):
 		case c.NativeAOT && (s.Variable == "GCName" || s.Variable == "GCPath" || s.Variable == "gcServer"):
 		case !c.Windows && (s.Variable == "GCHeapAffinitizeMask" || s.Variable == "GCCpuGroup"):
 		default:
@@ -45,6 +47,12 @@ func (c *Configuration) defaults(r *Report) (list []Fact) {
 		}
 	}
 	return list
+}
+
+// mayBeSet reports whether a setting can have a value that gclog does not know, because the
+// environment or the runtimeconfig.json of the process could not be read.
+func (c *Configuration) mayBeSet(s *Setting) bool {
+	return c.Variables == nil || c.Config == nil && s.Property != "" && !c.NativeAOT
 }
 
 // defaultOf returns the value of a setting that is not set, given those that are.

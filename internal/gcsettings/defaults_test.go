@@ -55,7 +55,7 @@ func TestDefaults(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := &gclog.Process{Server: gclog.KnownBool(test.server), GCLibrary: test.library}
-			r := Examine(p, Heaps{}, &Configuration{Major: test.major, Variables: test.set, Memory: test.memory}, Sources{})
+			r := Examine(p, Heaps{}, &Configuration{Major: test.major, Variables: notNil(test.set), Config: &Config{}, Memory: test.memory}, Sources{})
 			got := map[string]Fact{}
 			for _, f := range r.Default {
 				got[f.Name] = f
@@ -75,6 +75,41 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
+// notNil returns the variables of a process whose environment can be read.
+func notNil(variables map[string]string) map[string]string {
+	if variables == nil {
+		return map[string]string{}
+	}
+	return variables
+}
+
+// TestNoDefaults: what may be set where gclog cannot look has no default.
+func TestNoDefaults(t *testing.T) {
+	property := map[string]bool{}
+	for _, s := range Settings() {
+		property[s.Variable] = s.Property != ""
+	}
+	for _, test := range []struct {
+		c            Configuration
+		plain, other bool // whether settings without and with a property have defaults
+	}{
+		{Configuration{Variables: map[string]string{}, Config: &Config{}}, true, true},
+		{Configuration{Variables: map[string]string{}}, true, false},
+		{Configuration{Config: &Config{}}, false, false},
+		{Configuration{}, false, false},
+		{Configuration{NativeAOT: true, Variables: map[string]string{}}, true, true}, // it has no such file
+	} {
+		test.c.Major = 8
+		got := map[bool]int{}
+		for _, f := range Examine(&gclog.Process{}, Heaps{}, &test.c, Sources{}).Default {
+			got[property[f.Name]]++
+		}
+		if got[false] > 0 != test.plain || got[true] > 0 != test.other {
+			t.Errorf("%+v: %d without and %d with a property", test.c, got[false], got[true])
+		}
+	}
+}
+
 // TestUnknownFlavour: if nothing enables server GC, CoreCLR has workstation GC; if not everything
 // can be read, it may have server GC.
 func TestUnknownFlavour(t *testing.T) {
@@ -88,8 +123,8 @@ func TestUnknownFlavour(t *testing.T) {
 	}{
 		{Configuration{Major: 3, Variables: map[string]string{}, Config: config}, "-"},
 		{Configuration{Major: 3, Variables: map[string]string{"COMPlus_gcServer": "1"}, Config: config}, ""},
-		{Configuration{Major: 3, Variables: map[string]string{}}, "with server GC"},
-		{Configuration{Major: 3, Config: config}, "with server GC"},
+		{Configuration{Major: 3, Variables: map[string]string{}}, "-"}, // nor is it known whether it is set
+		{Configuration{Major: 3, Config: config}, "-"},
 		{Configuration{Major: 8, NativeAOT: true, Variables: map[string]string{}}, "with server GC"},
 		{Configuration{Major: 8, NativeAOT: true, Variables: map[string]string{"DOTNET_gcServer": "1"}}, "with server GC"},
 		{Configuration{Major: 8, NativeAOT: true, Variables: map[string]string{"DOTNET_gcServer": "0"}}, "-"},
@@ -122,7 +157,7 @@ func TestReported(t *testing.T) {
 	if diff := cmp.Diff(want, r.InForce); diff != "" {
 		t.Error(diff)
 	}
-	if p.Limits = (clr.GCSettings{}); !slices.Contains(Examine(p, Heaps{}, &Configuration{Major: 10}, Sources{}).Default, Fact{Name: "GCHeapHardLimit", Value: "none"}) {
+	if p.Limits = (clr.GCSettings{}); !slices.Contains(Examine(p, Heaps{}, &Configuration{Major: 10, Variables: map[string]string{}, Config: &Config{}}, Sources{}).Default, Fact{Name: "GCHeapHardLimit", Value: "none"}) {
 		t.Error("a limit of 0 is none, also in a container")
 	}
 }

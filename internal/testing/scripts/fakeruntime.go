@@ -30,11 +30,12 @@ const exitStray = 99
 
 // A fake contains the arguments of the command fakeruntime of the scripts.
 type fake struct {
-	trace, version, mapped, logTo, die string
-	walked                             string
-	speed                              float64
-	refuse                             uint
-	cut, code, cookieOf, memory        int
+	trace, version, logTo, die  string
+	mapped                      []string
+	walked                      string
+	speed                       float64
+	refuse                      uint
+	cut, code, cookieOf, memory int
 
 	silent, hangup, garbage, deaf bool
 	stale, noSocket, stay         bool
@@ -62,7 +63,10 @@ func fakeRuntime(args []string) int {
 	flags.IntVar(&f.cookieOf, "cookieof", 0, "claim the cookie of this process")
 	flags.BoolVar(&f.stale, "stale", false, "leave a socket that nobody listens on")
 	flags.BoolVar(&f.noSocket, "nosocket", false, "make no socket")
-	flags.StringVar(&f.mapped, "map", "", "file to map into memory, as a runtime is")
+	flags.Func("map", "file to map into memory, as a runtime and its assemblies are; may be repeated", func(path string) error {
+		f.mapped = append(f.mapped, path)
+		return nil
+	})
 	flags.StringVar(&f.logTo, "log", "", "file to write each request to")
 	flags.BoolVar(&f.stay, "stay", false, "do not end when standard input is closed")
 	flags.BoolVar(&f.early, "early", false, "print ready also while it waits in its start")
@@ -83,8 +87,8 @@ func fakeRuntime(args []string) int {
 func (f *fake) run() (int, error) {
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
-	if f.mapped != "" {
-		if err := mapFile(f.mapped); err != nil {
+	for _, path := range f.mapped {
+		if err := mapFile(path); err != nil {
 			return 0, err
 		}
 	}
