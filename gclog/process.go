@@ -63,7 +63,8 @@ type Process struct {
 	PodUID         string            // distinguishes pods of the same name
 	Labels         map[string]string // set by the user
 
-	Server     Known // server GC
+	Server     Known // server GC; see SetServer
+	ServerFrom Evidence
 	Concurrent Known // background collections are allowed
 	HeapCount  int
 	Processors int    // that the runtime sees
@@ -86,6 +87,29 @@ type Process struct {
 	UptimeAtSync time.Duration
 }
 
+// Evidence is what shows whether a process uses server GC. A later one is stronger: what is
+// configured is not what runs where the program may use one processor only, for which the runtime
+// always takes workstation GC.
+type Evidence uint8
+
+// The kinds of Evidence.
+const (
+	EvidenceNone          Evidence = iota
+	EvidenceConfiguration          // the environment and the runtimeconfig.json of the process
+	EvidenceReported               // RuntimeInformation, which says what is configured
+	EvidenceProcessors             // the only processor that the runtime sees
+	EvidenceRecorded               // what gclog wrote into a recording or a log
+	EvidenceThreads                // the names of the threads
+	EvidenceEvents                 // several heaps, or what only one kind of GC reports
+)
+
+// SetServer notes whether the process uses server GC, unless stronger evidence is known.
+func (p *Process) SetServer(server Known, from Evidence) {
+	if server != Unknown && from >= p.ServerFrom {
+		p.Server, p.ServerFrom = server, from
+	}
+}
+
 // Merge copies what other knows about the runtime and its GC. The process's identity is unchanged.
 func (p *Process) Merge(other *Process) {
 	text := func(known *string, text string) {
@@ -96,9 +120,7 @@ func (p *Process) Merge(other *Process) {
 	text(&p.RuntimeVersion, other.RuntimeVersion)
 	text(&p.Flavor, other.Flavor)
 	text(&p.GCLibrary, other.GCLibrary)
-	if other.Server != Unknown {
-		p.Server = other.Server
-	}
+	p.SetServer(other.Server, other.ServerFrom)
 	if other.Concurrent != Unknown {
 		p.Concurrent = other.Concurrent
 	}
@@ -190,11 +212,11 @@ func (p *Processes) Event(e *parse.Event) {
 	case *clr.GCSettings:
 		x.facts.settings(typed)
 	case *clr.PrvGCSettings:
-		x.facts.Server = KnownBool(typed.Server)
+		x.facts.SetServer(KnownBool(typed.Server), EvidenceEvents)
 	case *clr.GCGlobalHeapHistory:
 		x.facts.globalHistory(typed)
 	case *clr.SizeAdaptationSample, *clr.SizeAdaptationTuning, *clr.SizeAdaptationFullGCTuning, *clr.HeapCountSample, *clr.HeapCountTuning:
-		x.facts.Server = Yes // DATAS is a mode of server GC, and may use one heap
+		x.facts.SetServer(Yes, EvidenceEvents) // DATAS is a mode of server GC, and may use one heap
 	case *clr.GCStart:
 		if typed.Type == clr.TypeBackground && x.facts.Concurrent == Unknown {
 			x.facts.Concurrent = Yes
@@ -270,8 +292,12 @@ func (p *Processes) find(key processKey) *process {
 			return nil
 		}
 		x = &process{facts: &Process{ID: key.id, Sync: p.trace.SyncTime, Processors: p.trace.Processors}}
+		if p.trace.Processors == 1 {
+			x.facts.SetServer(No, EvidenceProcessors)
+		}
 		if r := p.recorded; r.ID == key.id {
-			x.facts.Name, x.facts.RuntimeVersion, x.facts.Flavor, x.facts.Server, x.facts.Started = r.Name, r.RuntimeVersion, r.Flavor, r.Server, r.Started
+			x.facts.Name, x.facts.RuntimeVersion, x.facts.Flavor, x.facts.Started = r.Name, r.RuntimeVersion, r.Flavor, r.Started
+			x.facts.SetServer(r.Server, r.ServerFrom)
 			x.facts.DiagnosticsThreads, x.facts.Snapshot = r.DiagnosticsThreads, r.Snapshot
 			if !r.Started.IsZero() {
 				x.facts.UptimeAtSync = max(0, x.facts.Sync.Sub(r.Started))
@@ -294,9 +320,9 @@ func (p *Processes) recordedProcess(id int64, e *clr.RecordedProcess) {
 	p.recorded = Process{ID: id, Name: e.Name.String(), RuntimeVersion: e.RuntimeVersion.String(), Flavor: e.Flavor.String()}
 	switch e.GC.String() {
 	case "server":
-		p.recorded.Server = Yes
+		p.recorded.SetServer(Yes, EvidenceRecorded)
 	case "workstation":
-		p.recorded.Server = No
+		p.recorded.SetServer(No, EvidenceRecorded)
 	}
 	if e.Started > 0 {
 		p.recorded.Started = time.Unix(0, e.Started).UTC()
@@ -321,7 +347,7 @@ func (p *Process) runtimeInformation(e *clr.RuntimeInformation) {
 	}
 	// .NET Core 3.1 reports 0 for every flavor.
 	if e.StartupFlags != 0 {
-		p.Server = KnownBool(e.StartupFlags&clr.StartupServerGC != 0)
+		p.SetServer(KnownBool(e.StartupFlags&clr.StartupServerGC != 0), EvidenceReported)
 		p.Concurrent = KnownBool(e.StartupFlags&clr.StartupConcurrentGC != 0)
 	}
 }
@@ -336,6 +362,6 @@ func (p *Process) globalHistory(e *clr.GCGlobalHeapHistory) {
 		p.HeapCount = int(e.Heaps)
 	}
 	if e.Heaps > 1 {
-		p.Server = Yes
+		p.SetServer(Yes, EvidenceEvents)
 	}
 }

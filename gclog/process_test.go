@@ -260,3 +260,53 @@ func TestLearn(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 }
+
+// TestServerEvidence: what runs is not what is configured where the runtime sees one processor (seen on
+// .NET 8 to 11 with taskset), and what events show decides.
+func TestServerEvidence(t *testing.T) {
+	configured := func(server bool) *parse.Event {
+		payload := make([]byte, 45)
+		payload[20] = 1 // concurrent
+		if server {
+			payload[21] = 0x10
+		}
+		return &parse.Event{Meta: &parse.Metadata{Index: 1, Provider: clr.RuntimeProvider, EventID: clr.IDRuntimeInformation}, Payload: payload}
+	}
+	heaps := func(n byte) *parse.Event {
+		payload := make([]byte, 28)
+		payload[8] = n
+		return &parse.Event{Meta: &parse.Metadata{Index: 2, Provider: clr.RuntimeProvider, EventID: clr.IDGCGlobalHeapHistory}, Payload: payload}
+	}
+	for _, c := range []struct {
+		processors int
+		events     []*parse.Event
+		want       gclog.Known
+		from       gclog.Evidence
+	}{
+		{2, []*parse.Event{configured(true)}, gclog.Yes, gclog.EvidenceReported},
+		{2, []*parse.Event{configured(false)}, gclog.No, gclog.EvidenceReported},
+		{1, []*parse.Event{configured(true)}, gclog.No, gclog.EvidenceProcessors},
+		{1, []*parse.Event{heaps(1)}, gclog.No, gclog.EvidenceProcessors},
+		{2, []*parse.Event{heaps(1)}, gclog.Unknown, gclog.EvidenceNone},
+		{2, []*parse.Event{heaps(2), configured(false)}, gclog.Yes, gclog.EvidenceEvents},
+		{0, []*parse.Event{configured(true)}, gclog.Yes, gclog.EvidenceReported},
+	} {
+		p := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return nil })
+		p.Begin(&parse.Trace{PointerSize: 8, TicksPerSecond: 1e9, Processors: c.processors})
+		for _, e := range c.events {
+			p.Event(e)
+		}
+		if x := p.List()[0]; x.Server != c.want || x.ServerFrom != c.from {
+			t.Errorf("%d processors: %v from %v, want %v from %v", c.processors, x.Server, x.ServerFrom, c.want, c.from)
+		}
+	}
+	// Merged in any order, the stronger evidence stays.
+	threads, told := gclog.Process{}, gclog.Process{}
+	threads.SetServer(gclog.No, gclog.EvidenceThreads)
+	told.SetServer(gclog.Yes, gclog.EvidenceReported)
+	for _, x := range [][2]gclog.Process{{threads, told}, {told, threads}} {
+		if x[0].Merge(&x[1]); x[0].Server != gclog.No || x[0].ServerFrom != gclog.EvidenceThreads {
+			t.Errorf("%v from %v", x[0].Server, x[0].ServerFrom)
+		}
+	}
+}

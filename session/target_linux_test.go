@@ -716,6 +716,33 @@ func TestFindNone(t *testing.T) {
 	}
 }
 
+// TestProcessors: how many processors a process may use is its affinity, and not that of gclog.
+func TestProcessors(t *testing.T) {
+	p := run(t, spec{})
+	target := &session.Process{PID: p.pid}
+	var all, one unix.CPUSet
+	if err := unix.SchedGetaffinity(p.pid, &all); err != nil {
+		t.Fatal(err)
+	}
+	if got := target.Processors(); got != all.Count() {
+		t.Errorf("%d processors, want %d", got, all.Count())
+	}
+	for cpu := 0; one.Count() == 0; cpu++ {
+		if all.IsSet(cpu) {
+			one.Set(cpu)
+		}
+	}
+	if err := unix.SchedSetaffinity(p.pid, &one); err != nil {
+		t.Fatal(err)
+	}
+	if got := target.Processors(); got != 1 {
+		t.Errorf("%d processors, want 1", got)
+	}
+	if got := (&session.Process{}).Processors(); got != 0 {
+		t.Errorf("of no process: %d processors", got)
+	}
+}
+
 func TestFindThread(t *testing.T) {
 	p := run(t, spec{Sockets: []string{exact}})
 	tasks, err := os.ReadDir("/proc/" + strconv.Itoa(p.pid) + "/task")

@@ -41,6 +41,9 @@ func (p *Process) GCLibrary() string { return "" }
 // ServerGCThreads always returns false: this system does not show it.
 func (p *Process) ServerGCThreads() (n int, known bool) { return 0, false }
 
+// Processors is known only on Linux.
+func (p *Process) Processors() int { return 0 }
+
 // CPUDelay is known only on Linux.
 func (p *Process) CPUDelay() (ns uint64, known bool) { return 0, false }
 

@@ -74,6 +74,16 @@ func (p *Process) ServerGCThreads() (n int, known bool) {
 	return n, known || n > 0
 }
 
+// Processors returns how many processors the process may use, 0 if that is unknown. The share of them
+// that a control group allows is not taken into account.
+func (p *Process) Processors() int {
+	var set unix.CPUSet
+	if p.procPID() == 0 || unix.SchedGetaffinity(p.procPID(), &set) != nil {
+		return 0
+	}
+	return set.Count()
+}
+
 // CPUDelay returns how long the threads of the process have been runnable without a processor, in
 // nanoseconds in all. known is false if the kernel does not say.
 func (p *Process) CPUDelay() (ns uint64, known bool) {

@@ -451,9 +451,7 @@ func (l *jsonLine) teach(f *gclog.Process) {
 	learn(&f.RuntimeVersion, l.version)
 	learn(&f.Flavor, l.flavor)
 	learn(&f.GCLibrary, l.library)
-	if l.server != gclog.Unknown {
-		f.Server = l.server
-	}
+	f.SetServer(l.server, gclog.EvidenceRecorded)
 	if l.concurrent != gclog.Unknown {
 		f.Concurrent = l.concurrent
 	}

@@ -42,7 +42,7 @@ func conclude(f *gclog.Process, d *gclog.GCDetails) {
 	if n := int(d.Global.Heaps); n > 0 {
 		f.HeapCount = n
 		if n > 1 {
-			f.Server = gclog.Yes
+			f.SetServer(gclog.Yes, gclog.EvidenceEvents)
 		}
 	}
 	if d.Type == clr.TypeBackground && f.Concurrent == gclog.Unknown {

@@ -597,9 +597,9 @@ func arguments(b []byte) (facts *gclog.Process, ok bool) {
 		case "non-concurrent":
 			p.Concurrent = gclog.No
 		case "Server GC":
-			p.Server = gclog.Yes
+			p.SetServer(gclog.Yes, gclog.EvidenceRecorded)
 		case "Workstation GC":
-			p.Server = gclog.No
+			p.SetServer(gclog.No, gclog.EvidenceRecorded)
 		default:
 			return &p, runtimeOf(b, &p)
 		}

@@ -120,18 +120,18 @@ func settingsByConfiguration(ctx context.Context, t *session.Target, env map[str
 	if p.RuntimeVersion == "" && c.Config != nil {
 		p.RuntimeVersion = c.Config.Version
 	}
-	fill := func(fact *gclog.Known, variable string, otherwise gclog.Known) {
-		if *fact != gclog.Unknown {
-			return
-		}
+	value := func(variable string, otherwise gclog.Known) gclog.Known {
 		if on, ok := c.Switch(variable); ok {
-			*fact = gclog.KnownBool(on)
+			return gclog.KnownBool(on)
 		} else if c.Config != nil && !c.NativeAOT {
-			*fact = otherwise
+			return otherwise
 		}
+		return gclog.Unknown
 	}
 	if !c.NativeAOT { // a NativeAOT program has one GC kind built in
-		fill(&p.Server, "gcServer", gclog.No)
+		p.SetServer(value("gcServer", gclog.No), gclog.EvidenceConfiguration)
 	}
-	fill(&p.Concurrent, "gcConcurrent", gclog.Yes)
+	if p.Concurrent == gclog.Unknown {
+		p.Concurrent = value("gcConcurrent", gclog.Yes)
+	}
 }

@@ -20,9 +20,9 @@ import (
 // stays unknown. The error is that of the first request: a runtime that does not answer it will not
 // answer others.
 //
-// Whether the process uses server GC, and whether its GC is concurrent, comes from the first of
-// these that reports it: the rundown of a throw-away session (.NET 9 and later), the names of its
-// threads, its environment and runtimeconfig.json. What the events show comes later.
+// Whether the process uses server GC comes from the strongest gclog.Evidence; whether its GC is
+// concurrent, from the first of these that reports it: the rundown of a throw-away session (.NET 9 and
+// later), its environment and runtimeconfig.json. What the events show comes later.
 //
 // Facts starts a session, which must not be the first one of a runtime that may still be suspended
 // at startup: see Session.process.
@@ -93,10 +93,13 @@ func ask(ctx context.Context, t *session.Target) (gclog.Process, *session.Proces
 func settingsFromOutside(ctx context.Context, t *session.Target, info *session.ProcessInfo, p *gclog.Process) {
 	env := environment(ctx, t, info != nil)
 	identify(env, &t.Process, p)
-	if p.Server == gclog.Unknown && p.Flavor == gclog.FlavorCoreCLR {
+	if p.Flavor == gclog.FlavorCoreCLR {
 		n, known := t.ServerGCThreads()
 		if n > 0 || known && info != nil && atLeast(info.Version, 8) && !atLeast(info.Version, 11) { // these versions name the GC threads
-			p.Server = gclog.KnownBool(n > 0)
+			p.SetServer(gclog.KnownBool(n > 0), gclog.EvidenceThreads)
+		}
+		if t.Processors() == 1 {
+			p.SetServer(gclog.No, gclog.EvidenceProcessors)
 		}
 	}
 	settingsByConfiguration(ctx, t, env, p)
@@ -203,9 +206,7 @@ func readSettings(asked context.Context, s *session.Stream, p *gclog.Process, wi
 	_ = processes.Drain(parse.NewReader(s, gclog.Wanted)) // what came before an error counts too
 	<-stopped
 	for _, found := range processes.List() {
-		if found.Server != gclog.Unknown {
-			p.Server = found.Server
-		}
+		p.SetServer(found.Server, found.ServerFrom)
 		if found.Concurrent != gclog.Unknown {
 			p.Concurrent = found.Concurrent
 		}

@@ -202,7 +202,8 @@ func (l *Log) withSettings(known *gclog.Process) *gclog.Process {
 		return known
 	}
 	p := *known
-	p.Server, p.Concurrent, p.Limits, p.HasLimits = l.process.Server, l.process.Concurrent, l.process.Limits, true
+	p.Concurrent, p.Limits, p.HasLimits = l.process.Concurrent, l.process.Limits, true
+	p.SetServer(l.process.Server, l.process.ServerFrom)
 	return &p
 }
 

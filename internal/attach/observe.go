@@ -36,9 +36,7 @@ func (s *Session) Observe(known *gclog.Process, started func(*gclog.Process) gcl
 
 // learn completes what was known of a process with what events have shown.
 func learn(p, shown *gclog.Process) {
-	if p.Server == gclog.Unknown {
-		p.Server = shown.Server
-	}
+	p.SetServer(shown.Server, shown.ServerFrom)
 	if p.Concurrent == gclog.Unknown {
 		p.Concurrent = shown.Concurrent
 	}

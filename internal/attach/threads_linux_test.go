@@ -29,6 +29,9 @@ func TestServerThreads(t *testing.T) {
 	expect := func(what string, want map[string]gclog.Known) {
 		t.Helper()
 		for version, want := range want {
+			if self := alive(t); want == gclog.Unknown && self.Processors() == 1 {
+				want = gclog.No
+			}
 			if got := server(gclog.FlavorCoreCLR, version); got != want {
 				t.Errorf("%s, %q: %v, want %v", what, version, got, want)
 			}

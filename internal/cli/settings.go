@@ -81,6 +81,17 @@ func (p *program) settings(c *cli.Context) error {
 	return p.printSettings(how, facts, report)
 }
 
+// serverShownBy says what shows whether a process uses server GC.
+var serverShownBy = [...]string{
+	gclog.EvidenceNone:          "",
+	gclog.EvidenceConfiguration: "its configuration",
+	gclog.EvidenceReported:      "the runtime (RuntimeInformation)",
+	gclog.EvidenceProcessors:    "its only processor",
+	gclog.EvidenceRecorded:      "gclog's own file",
+	gclog.EvidenceThreads:       "its threads",
+	gclog.EvidenceEvents:        "its collections",
+}
+
 // settingsOf determines the settings of a running process.
 func settingsOf(ctx context.Context, t *session.Target) (*gclog.Process, *gcsettings.Report, error) {
 	facts, err := attach.Facts(ctx, t)
@@ -90,14 +101,13 @@ func settingsOf(ctx context.Context, t *session.Target) (*gclog.Process, *gcsett
 	}
 	configuration := attach.Configuration(ctx, t, &facts, old)
 	reported := facts
-	from := gcsettings.Sources{Flavour: "the runtime (RuntimeInformation)", Limits: "the runtime (GCSettingsRundown)", Library: "its mapped files", Heaps: "its threads"}
-	threads, known := t.ServerGCThreads()
-	if !facts.HasLimits { // apart from its threads, only its configuration is known
-		from.Flavour = "its threads"
-		reported.Concurrent, reported.Server = gclog.Unknown, gclog.Unknown
-		if !configuration.NativeAOT && (threads > 0 || known) {
-			reported.Server = facts.Server
-		}
+	from := gcsettings.Sources{Server: serverShownBy[facts.ServerFrom], Concurrent: "the runtime (GCSettingsRundown)", Limits: "the runtime (GCSettingsRundown)", Library: "its mapped files", Heaps: "its threads"}
+	threads, _ := t.ServerGCThreads()
+	if !facts.HasLimits {
+		reported.Concurrent = gclog.Unknown // only its configuration is known
+	}
+	if facts.ServerFrom == gclog.EvidenceConfiguration {
+		reported.Server = gclog.Unknown
 	}
 	report := gcsettings.Examine(&reported, gcsettings.Heaps{Latest: threads}, configuration, from)
 	unknown := func(what, why string) {
@@ -147,7 +157,11 @@ func (p *program) settingsOfFiles(c *cli.Context, names []string, how string) er
 	if heaps.Latest == 0 && whole { // the header of a log may contain it
 		heaps.Latest = h.Process.HeapCount
 	}
-	report := gcsettings.Examine(h.Process, heaps, nil, gcsettings.Sources{Flavour: source, Limits: source, Heaps: source + ", its collections", Library: source})
+	server := source
+	if from := h.Process.ServerFrom; from != gclog.EvidenceRecorded && from != gclog.EvidenceReported {
+		server += ", " + serverShownBy[from]
+	}
+	report := gcsettings.Examine(h.Process, heaps, nil, gcsettings.Sources{Server: server, Concurrent: source, Limits: source, Heaps: source + ", its collections", Library: source})
 	report.Unknown = []gcsettings.Unknown{{What: "the configured settings", Why: "a file contains neither the environment of the process nor its runtimeconfig.json"}}
 	if heaps.Latest == 0 && !whole {
 		report.Unknown = append(report.Unknown, gcsettings.Unknown{What: "number of heaps", Why: "no collection in that part of the time reports it"})

@@ -33,10 +33,11 @@ type Unknown struct{ What, Why string }
 
 // Sources say, in words, where the facts about a process come from.
 type Sources struct {
-	Flavour string // whether it uses server GC and whether that is concurrent
-	Limits  string // the values that GCSettingsRundown reports
-	Heaps   string // the number of heaps
-	Library string // the standalone GC
+	Server     string // whether it uses server GC
+	Concurrent string // whether its GC is concurrent
+	Limits     string // the values that GCSettingsRundown reports
+	Heaps      string // the number of heaps
+	Library    string // the standalone GC
 }
 
 // Heaps is the number of heaps, as reported by collections, or as shown by the number of server GC
@@ -109,8 +110,8 @@ func (r *Report) addReported(p *gclog.Process, heaps Heaps, from Sources) {
 			r.InForce = append(r.InForce, Fact{Name: name, Value: value, From: from})
 		}
 	}
-	add("gcServer", flavour(p.Server), from.Flavour)
-	add("gcConcurrent", flavour(p.Concurrent), from.Flavour)
+	add("gcServer", flavour(p.Server), from.Server)
+	add("gcConcurrent", flavour(p.Concurrent), from.Concurrent)
 	r.seen(heaps, from.Heaps)
 	add("GCName", p.GCLibrary, from.Library)
 	if !p.HasLimits {
