@@ -60,9 +60,10 @@ func TestSamples(t *testing.T) {
 			var w *formats.Writer
 			var summary formats.Summary
 			processes := gclog.NewProcesses(func(p *gclog.Process) gclog.Observer {
+				p.Flavor = gclog.FlavorCoreCLR // without it, there is no memory-limit
 				facts := *p
 				facts.Name, facts.Service, facts.EntryAssembly = "Shop", "shop", "Shop.dll"
-				facts.RuntimeVersion, facts.Flavor, facts.Server, facts.Concurrent = "8.0.22", "CoreCLR", gclog.Yes, gclog.Yes
+				facts.RuntimeVersion, facts.Server, facts.Concurrent = "8.0.22", gclog.Yes, gclog.Yes
 				facts.Executable, facts.CommandLine, facts.User = "/usr/bin/dotnet", "dotnet Shop.dll", "app"
 				facts.OS, facts.Architecture, facts.Cookie = "Linux", "x64", "5d2b7c1e-9a40-4f83-b6de-0c8e1a7f4b92"
 				facts.UptimeAtSync = 90 * time.Second

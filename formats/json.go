@@ -393,7 +393,7 @@ func (j *jsonFormat) pause(dst []byte, p *gclog.Pause) []byte {
 	if p.GC != nil {
 		return dst
 	}
-	kind := SuspensionKind(p, &j.o.Process)
+	kind := p.Kind.String()
 	o := j.begin(dst, p.Start, p.Duration >= j.longPause(), func(b []byte) []byte {
 		b = append(b, "suspension without a collection ("...)
 		b = append(b, kind...)

@@ -129,7 +129,7 @@ func (t *textFormat) pause(dst []byte, p *gclog.Pause) []byte {
 	t.addText("-")
 	t.addText("-")
 	t.addText("suspension")
-	t.addText(SuspensionKind(p, &t.o.Process))
+	t.addText(p.Kind.String())
 	t.addText("") // what was exceeded
 	t.addText("") // compact
 	t.addMillis(p.Suspend, p.HasSuspend)

@@ -104,16 +104,6 @@ func appendSummary(b []byte, s *Summary) []byte {
 	return b
 }
 
-// SuspensionKind returns what a suspension without a collection was for. On NativeAOT,
-// PauseMemoryLimit is shown as unknown: it suspends in the same way to answer
-// GC.GetTotalAllocatedBytes.
-func SuspensionKind(p *gclog.Pause, process *gclog.Process) string {
-	if p.Kind == gclog.PauseMemoryLimit && process.Flavor == gclog.FlavorNativeAOT {
-		return gclog.PauseUnknown.String()
-	}
-	return p.Kind.String()
-}
-
 func appendCount(b []byte, n uint64, one, many string) []byte {
 	b = strconv.AppendUint(b, n, 10)
 	if n == 1 {

@@ -298,30 +298,6 @@ func TestFileIDs(t *testing.T) {
 	}
 }
 
-// TestSuspensionKinds tests what a pause without a collection was for. NativeAOT suspends in the
-// same way for a new memory limit and for other things.
-func TestSuspensionKinds(t *testing.T) {
-	for _, c := range []struct {
-		kind   gclog.PauseKind
-		flavor string
-		want   string
-	}{
-		{gclog.PauseMemoryLimit, gclog.FlavorNativeAOT, gclog.PauseUnknown.String()},
-		{gclog.PauseMemoryLimit, "", gclog.PauseMemoryLimit.String()},
-		{gclog.PauseNoGCRegion, gclog.FlavorNativeAOT, gclog.PauseNoGCRegion.String()},
-		{gclog.PauseNoGCRegion, "", gclog.PauseNoGCRegion.String()},
-	} {
-		p := someone()
-		p.Flavor = c.flavor
-		_, records := written(t, "json", formats.Options{Process: p}, func(w *formats.Writer) {
-			w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: c.kind, Duration: 1}})
-		})
-		if text := strings.Join(records, "\n"); !strings.Contains(text, `"suspension":{"kind":"`+c.want+`"`) {
-			t.Errorf("%v of %v: no %s in\n%s", c.kind, c.flavor, c.want, text)
-		}
-	}
-}
-
 // headless records whether headers come with the first records.
 type headless struct{ joined bool }
 

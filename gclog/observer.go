@@ -56,7 +56,7 @@ const (
 	PauseFinal                        // end of its concurrent mark phase
 	PauseNoGCRegion                   // GC.TryStartNoGCRegion and related calls
 	PauseHeapCount                    // DATAS changed the number of heaps
-	PauseMemoryLimit                  // GC.RefreshMemoryLimit
+	PauseMemoryLimit                  // GC.RefreshMemoryLimit, on CoreCLR
 	PauseUnknown                      //
 )
 

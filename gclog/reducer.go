@@ -82,7 +82,7 @@ func NewReducer(out Observer) *Reducer {
 
 // SetProcess passes the facts about the process, which may be filled in later, to the Reducer. It
 // needs DiagnosticsThreads and Snapshot to recognize collections of heap snapshots in sessions
-// without the events of the heap walk.
+// without the events of the heap walk, and Flavor to recognize PauseMemoryLimit.
 func (r *Reducer) SetProcess(p *Process) { r.process = p }
 
 // Wanted reports whether the Reducer uses a kind of event: it is the filter for parse.NewReader. Of

@@ -468,9 +468,12 @@ func TestSuspensionsWithoutGC(t *testing.T) {
 		s.want(t, "blocking #1 1+6", "gc #1 gen0 blocking", "no-gc-region - 101+3 uses 2", "blocking #3 201+6", "gc #3 gen0 blocking")
 	})
 	t.Run("memory limit", func(t *testing.T) {
-		s := newStory().at(0)
-		s.plain(u, 1, 0).at(100).suspend(u, clr.SuspendForGC).restart(u).at(200).plain(u, 2, 0)
-		s.want(t, "blocking #1 0+9", "gc #1 gen0 blocking", "memory-limit - 100+3", "blocking #2 200+9", "gc #2 gen0 blocking")
+		for flavor, kind := range map[string]string{gclog.FlavorCoreCLR: "memory-limit", gclog.FlavorNativeAOT: "unknown", "": "unknown"} {
+			s := newStory().at(0)
+			s.SetProcess(&gclog.Process{Flavor: flavor})
+			s.plain(u, 1, 0).at(100).suspend(u, clr.SuspendForGC).restart(u).at(200).plain(u, 2, 0)
+			s.want(t, "blocking #1 0+9", "gc #1 gen0 blocking", kind+" - 100+3", "blocking #2 200+9", "gc #2 gen0 blocking")
+		}
 	})
 	t.Run("heap count", func(t *testing.T) {
 		s := newStory().at(0)

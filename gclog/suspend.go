@@ -298,6 +298,8 @@ func (r *Reducer) pauseWithoutGC(s *suspension, at Stamp) {
 // refreshing the memory limit does neither. A suspension with reason 6 is a change of the heap
 // count if server GC's thread makes it; otherwise a thread of the program registers the callback of
 // a no-GC region. If events were lost, there may just as well have been a collection.
+//
+// NativeAOT suspends as for a new memory limit also to answer GC.GetTotalAllocatedBytes.
 func (r *Reducer) causeWithoutGC(s *suspension) (kind PauseKind, used uint32) {
 	if s.lost > 0 {
 		r.hasTriggered = false
@@ -305,6 +307,9 @@ func (r *Reducer) causeWithoutGC(s *suspension) (kind PauseKind, used uint32) {
 	}
 	if s.reason == clr.SuspendForGC {
 		if !r.hasTriggered {
+			if r.process == nil || r.process.Flavor != FlavorCoreCLR {
+				return PauseUnknown, 0
+			}
 			return PauseMemoryLimit, 0
 		}
 		r.hasTriggered = false

@@ -101,8 +101,8 @@ type Session struct {
 	stream     *session.Stream
 	watch      *session.Watch
 	memory     *session.MemoryReader
-	remembered gclog.Memory // the latest reading of memory
-	threads    []uint64     // gclog.Process.DiagnosticsThreads
+	remembered gclog.Memory  // the latest reading of memory
+	known      gclog.Process // what its Reducer needs
 	queue      *queue
 	tee        *tee
 	ring       *flight.Ring // nil: the stream is not kept
@@ -143,7 +143,7 @@ func Open(ctx context.Context, t *session.Target, o SessionOptions) (*Session, e
 	if o.Progress == nil {
 		o.Progress = &Progress{}
 	}
-	threads := t.DiagnosticsThreads()
+	known := gclog.Process{Flavor: flavors[t.Runtime()], DiagnosticsThreads: t.DiagnosticsThreads()}
 	start := t.StartTracing
 	if o.Early {
 		start = t.Client.StartTracing
@@ -159,7 +159,7 @@ func Open(ctx context.Context, t *session.Target, o SessionOptions) (*Session, e
 		return nil, err
 	}
 	s := &Session{
-		o: o, target: t, stream: stream, watch: t.Watch(), memory: t.OpenMemory(), threads: threads, queue: newQueue(), ordered: true,
+		o: o, target: t, stream: stream, watch: t.Watch(), memory: t.OpenMemory(), known: known, queue: newQueue(), ordered: true,
 		stopped: make(chan struct{}), traced: make(chan struct{}), done: make(chan struct{}),
 	}
 	s.cut, s.cutOff = context.WithCancel(context.Background())
@@ -306,7 +306,7 @@ func (s *Session) read() {
 	if s.trace == nil {
 		return
 	}
-	s.processes = onlyProcess(&s.mine, s, s.threads)
+	s.processes = onlyProcess(&s.mine, s, s.known)
 	silence := silence{}
 	for {
 		for p.Scan() {
@@ -335,14 +335,14 @@ func (s *Session) read() {
 }
 
 // onlyProcess returns the Processes for a stream of a single process, which is stored in mine at
-// its first event. threads are its diagnostics threads, if they are known.
-func onlyProcess(mine **gclog.Process, observer gclog.Observer, threads []uint64) *gclog.Processes {
+// its first event, with what a Reducer needs that is known.
+func onlyProcess(mine **gclog.Process, observer gclog.Observer, known gclog.Process) *gclog.Processes {
 	return gclog.NewProcesses(func(p *gclog.Process) gclog.Observer {
 		if *mine != nil {
 			return nil
 		}
 		*mine = p
-		p.DiagnosticsThreads = threads
+		p.Flavor, p.DiagnosticsThreads = known.Flavor, known.DiagnosticsThreads
 		return observer
 	})
 }

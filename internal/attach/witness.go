@@ -66,7 +66,7 @@ func openWitness(ctx context.Context, start starter, sequence uint64) (*witness,
 		stream: stream, sequence: sequence,
 		traced: make(chan struct{}), started: make(chan struct{}), recorded: make(chan struct{}), over: make(chan struct{}),
 	}
-	w.processes = onlyProcess(&w.mine, w, nil)
+	w.processes = onlyProcess(&w.mine, w, gclog.Process{})
 	w.under.Store(nothing)
 	stream.IdleTimeout = idle
 	go w.run()

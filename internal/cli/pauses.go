@@ -195,15 +195,12 @@ func stopRow(p *gclog.Process, s *analysis.Stop) []string {
 	case s.Generation >= 0:
 		number = "n/a"
 	}
-	return []string{history.TimeText(p.Time(s.Start)), millisText(s.Duration), suspend, number, stopKind(p, s), stopReason(s)}
+	return []string{history.TimeText(p.Time(s.Start)), millisText(s.Duration), suspend, number, stopKind(s), stopReason(s)}
 }
 
 // stopKind returns why the program was paused, for a column.
-func stopKind(p *gclog.Process, s *analysis.Stop) string {
-	switch {
-	case s.Generation < 0 && s.Kind == gclog.PauseMemoryLimit && p.Flavor == gclog.FlavorNativeAOT:
-		return gclog.PauseUnknown.String() // it suspends in the same way to ask for other things
-	case s.Generation < 0:
+func stopKind(s *analysis.Stop) string {
+	if s.Generation < 0 {
 		return s.Kind.String()
 	}
 	text := fmt.Sprintf("gen%d %s", s.Generation, s.GCKind)
@@ -228,7 +225,7 @@ func stopReason(s *analysis.Stop) string {
 
 // stopText returns why the program was paused, for a sentence: #4711 (gen2 blocking, Induced).
 func stopText(p *gclog.Process, s *analysis.Stop) string {
-	what, who := stopKind(p, s), "a collection without a number"
+	what, who := stopKind(s), "a collection without a number"
 	switch {
 	case s.Generation < 0:
 		who = "no collection"
@@ -293,7 +290,7 @@ func newStopJSON(p *gclog.Process, s *analysis.Stop) *stopJSON {
 		j.Pause.Suspend = &nsJSON{s.Suspend}
 	}
 	if s.Generation < 0 {
-		j.Pause.Kind = stopKind(p, s)
+		j.Pause.Kind = stopKind(s)
 		return j
 	}
 	j.Type, j.Number, j.Generation = s.GCKind.String(), s.Number, &s.Generation

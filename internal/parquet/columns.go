@@ -385,7 +385,7 @@ var others = []Column{
 	{Name: "gc_gap_to", In: "gc-gap", Doc: "the last one", get: func(f *fact) (uint64, bool) { return uint64(f.gap.To), f.gap.To != 0 }},
 	{Name: "gc_gap_lost_events_count", In: "gc-gap", Doc: "events that the runtime dropped", get: func(f *fact) (uint64, bool) { return f.gap.LostEvents, f.gap.LostEvents > 0 }},
 	{Name: "gc_gap_records_count", In: "gc-gap", Doc: "records that gclog could not write", get: func(f *fact) (uint64, bool) { return f.gap.Records, f.gap.Records > 0 }},
-	{Name: "gc_suspension_kind", Type: Text, In: "gc-suspension", Doc: "what the suspension was for: no-gc-region, heap-count, memory-limit, unknown", text: func(f *fact) string { return formats.SuspensionKind(f.pause, &f.process.Process) }},
+	{Name: "gc_suspension_kind", Type: Text, In: "gc-suspension", Doc: "what the suspension was for: no-gc-region, heap-count, memory-limit, unknown", text: func(f *fact) string { return f.pause.Kind.String() }},
 	{Name: "gc_suspension_ns", Unit: "ns", In: "gc-suspension", Doc: "how long the program was paused", get: func(f *fact) (uint64, bool) { return uint64(f.pause.Duration), true }},
 	{Name: "gc_suspension_suspend_ns", Unit: "ns", In: "gc-suspension", Doc: "of it, the time to suspend all threads", get: func(f *fact) (uint64, bool) { return uint64(f.pause.Suspend), f.pause.HasSuspend }},
 	{Name: "gc_stall_kind", Type: Text, In: "gc-stall", Doc: "what has been open for a long time: suspension or gc", text: func(f *fact) string { return f.stall.Kind.String() }},
