@@ -1,7 +1,9 @@
 package session_test
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -448,4 +450,28 @@ func TestHelperOverlay(t *testing.T) {
 	}
 	broken := &session.Host{Helper: brokenHelper}
 	refused(t, broken.Inspect(p.pid).Err, session.CauseNoAccess, "the helper process for that failed")
+}
+
+// TestModulesChroot: the paths of a process that has changed its root lead to its files.
+func TestModulesChroot(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can change its root")
+	}
+	root := shortDir(t)
+	const path, content = "/app/Shop.dll", "metadata"
+	if err := errors.Join(os.Mkdir(root+"/app", 0o755), os.WriteFile(root+path, []byte(content), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	target := find(t, runIn(t, spec{Chroot: root, Dir: "/", Sockets: []string{exact}, Map: path}, "TMPDIR=/"))
+	if list := target.Modules(t.Context()); !slices.Contains(list, path) {
+		t.Fatalf("%q", list)
+	}
+	f, err := target.OpenFile(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if got, err := io.ReadAll(f); string(got) != content || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
 }

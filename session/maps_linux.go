@@ -38,8 +38,9 @@ const maxModules = 10_000
 // paths are as the process sees them.
 func (p *Process) Modules(ctx context.Context) []string {
 	list, _ := look(ctx, p, func() (list []string, err error) {
+		inside := p.insideRoot()
 		if p.Executable != "" {
-			list = append(list, p.Executable)
+			list = append(list, inside(p.Executable))
 		}
 		known := map[string]bool{}
 		_, err = p.findLine("maps", func(line string) bool {
@@ -48,12 +49,24 @@ func (p *Process) Modules(ctx context.Context) []string {
 				return false
 			}
 			known[line[i:]] = true
-			list = append(list, line[i:])
+			list = append(list, inside(line[i:]))
 			return len(list) == maxModules
 		})
 		return list, err
 	}, keep)
 	return list
+}
+
+// insideRoot returns a function that makes a path as the process sees it of one in /proc. Those of a
+// process that has changed its root (chroot) start with that root.
+func (p *Process) insideRoot() func(path string) string {
+	root, _ := os.Readlink(p.procPath("root")) // "/" in another mount namespace
+	return func(path string) string {
+		if rest, ok := strings.CutPrefix(path, root); ok && strings.HasPrefix(rest, "/") {
+			return rest
+		}
+		return path
+	}
 }
 
 // findLine returns the first line of a file in the process's directory in /proc that matches, or ""
