@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"time"
 
 	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/parse/clr"
@@ -39,6 +40,7 @@ type Walk struct {
 	Lost       uint64 // events that the runtime dropped during the walk
 	Gaps       bool   // events of the walk are missing, or their counts contradict each other
 	Cut        bool   // the end of the walk is missing
+	Rootless   bool   // there are objects, but no root, without which none would be alive
 	Objects    uint64 // that the walk contains
 	References uint64 // that these objects have
 	Unresolved uint64 // references and roots whose object is not in the walk
@@ -46,7 +48,7 @@ type Walk struct {
 }
 
 // Complete reports whether nothing of the walk is missing. References are only known if it is.
-func (w *Walk) Complete() bool { return w.Lost == 0 && !w.Gaps && !w.Cut }
+func (w *Walk) Complete() bool { return w.Lost == 0 && !w.Gaps && !w.Cut && !w.Rootless }
 
 // A Builder makes a Graph of the events of a stream. Nothing in a stream can be resolved before the
 // collection ends: roots come after the objects, and types after the objects that have them.
@@ -56,6 +58,7 @@ type Builder struct {
 	types       map[uint64]*Type
 	modules     Modules
 	process     Process
+	sync        time.Time         // parse.Trace.SyncTime; zero: unknown
 	methods     map[uint64]string // of roots on the stack, by MethodDesc; "": its name has not come. nil until the first method
 
 	codes *addressCodes
@@ -134,6 +137,9 @@ func read(r io.Reader, counting bool) (*Builder, error) {
 	}
 	b := NewBuilder(trace.PointerSize)
 	b.process.ID = int(trace.ProcessID)
+	if year := trace.SyncTime.Year(); year > noYear && year < 10000 {
+		b.sync = trace.SyncTime
+	}
 	if counting {
 		b.count()
 	}
@@ -164,6 +170,9 @@ func read(r io.Reader, counting bool) (*Builder, error) {
 		x.Flush()
 	}
 }
+
+// noYear is that in which the streams of WriteTrace start if it is unknown when.
+const noYear = 1970
 
 // Done reports whether the walk is complete. What follows in the stream is not needed, except for
 // the types that the walk uses.
@@ -417,6 +426,7 @@ func (b *Builder) chooseStartless(w *walk) {
 
 func (b *Builder) prefer(w *walk) {
 	w.Lost = b.notes.lost(w.from, w.until)
+	w.Rootless = !w.rooted
 	if w.References != w.edges {
 		w.Gaps = true
 	}
@@ -494,6 +504,9 @@ func (b *Builder) Graph() (*Graph, error) {
 	g := l.g
 	g.Walk.Lost, g.Walk.Gaps, g.Walk.Others = w.Lost, w.Gaps, w.Others
 	g.Process, g.Modules = b.process, b.modules
+	if !b.sync.IsZero() {
+		g.Time = b.sync.Add(time.Duration(max(w.Start, w.End)))
+	}
 	if w.Complete() {
 		g.ages = b.notes.layout(w.Start, w.opened).ages(g.address)
 		g.regions = b.notes.after(w.Start, w.opened, w.until)

@@ -11,9 +11,9 @@ import (
 
 // DumpInfo is what a .gcdump file contains besides the Graph. What is unknown has the zero value.
 type DumpInfo struct {
-	Tool       string // that wrote the file; WriteDump: "" for gclog
-	Log        string // how the snapshot was taken, as text: PerfView shows it
-	Time       time.Time
+	Tool       string    // that wrote the file; WriteDump: "" for gclog
+	Log        string    // how the snapshot was taken, as text: PerfView shows it
+	Time       time.Time // of the collection; WriteDump and WriteTrace: zero for that of the Graph
 	Machine    string
 	Process    string // the name of its program; WriteDump: "" for that of the Graph
 	ProcessID  int    // WriteDump: 0 for that of the Graph
@@ -34,6 +34,14 @@ type DumpInfo struct {
 	// Undefined is the number of objects that the file mentions but does not describe. They are not
 	// in the Graph, and neither are references to them. WriteDump ignores it.
 	Undefined int
+}
+
+// at returns the time that a file has.
+func (g *Graph) at(info *DumpInfo) time.Time {
+	if info.Time.IsZero() {
+		return g.Time
+	}
+	return info.Time
 }
 
 // IsDump reports whether r starts as a .gcdump file does. It reads nothing from r.

@@ -2,6 +2,7 @@ package heap
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +20,7 @@ import (
 	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/parse"
+	"github.com/gclog/gclog/parse/clr"
 )
 
 // goldenTiny returns the contents of a file that PerfView's code wrote, as they are listed in the
@@ -286,9 +288,9 @@ func TestRoundTrip(t *testing.T) {
 			g.Types[1].Exact = "Outer<A>+" + g.Types[1].Exact // as with assemblies
 		}
 		g.Statics[0].Declaring = "Outer<A>+Holder"
-		g.Process = Process{written.ProcessID, written.Process}
-		other := written // the process is that of the Graph
-		other.Process, other.ProcessID = "", 0
+		g.Process, g.Time = Process{written.ProcessID, written.Process}, written.Time
+		other := written // the process and the time are those of the Graph
+		other.Process, other.ProcessID, other.Time = "", 0, time.Time{}
 		g.Wrappers = []Wrapper{{Object: 1, Callable: true, References: 3}, {Object: 2, References: 1}}
 		b := writeDump(t, g, &other)
 		if !bytes.Equal(b, writeDump(t, g, &written)) {
@@ -398,6 +400,75 @@ func TestDotnetGCDump(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestTime: the time of a snapshot is that of the end of its collection, by the clock of the stream.
+// What has no time keeps none.
+func TestTime(t *testing.T) {
+	extent.Long(t)
+	for _, tr := range recordings.Traces(t, "heap-traces") {
+		b := recordings.Read(t, tr.Path)
+		g := graphOf(t, tr.Path)
+		if !g.Walk.Complete() {
+			continue
+		}
+		var want time.Time
+		r := parse.NewReader(bytes.NewReader(b), parse.All)
+		trace, err := r.ReadTrace()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for r.Scan() {
+			if e := r.Event(); e != nil && e.Meta.Provider == clr.RuntimeProvider && e.Meta.EventID == clr.IDGCEnd && binary.LittleEndian.Uint32(e.Payload) == g.Walk.Collection {
+				seconds := float64(e.Ticks-trace.SyncTicks) / float64(trace.TicksPerSecond)
+				want = trace.SyncTime.Add(time.Duration(seconds * 1e9))
+			}
+		}
+		if g.Time.Sub(want).Abs() > time.Millisecond {
+			t.Errorf("%s: %v, want %v", tr.Name, g.Time, want)
+		}
+		var none bytes.Buffer
+		g.Time = time.Time{}
+		if err := g.WriteTrace(&none, &DumpInfo{}); err != nil {
+			t.Fatal(err)
+		}
+		if again, err := Read(&none); err != nil || !again.Time.IsZero() {
+			t.Errorf("%s: %v, %v, want none", tr.Name, again.Time, err)
+		}
+	}
+}
+
+// TestRootless: a heap without a root is not complete, whichever way it is read.
+func TestRootless(t *testing.T) {
+	g := graphOf(t, "testdata/small.nettrace.gz")
+	g.Roots, g.Statics = nil, nil
+	check := func(what string, w Walk, err error) {
+		if err != nil || w.Complete() || !w.Rootless {
+			t.Errorf("%s: %+v, %v", what, w, err)
+		}
+	}
+	own := writeDump(t, g, &DumpInfo{})
+	x, _, err := ReadDump(bytes.NewReader(own))
+	check("gclog's file", x.Walk, err)
+	h, _, err := ReadDumpHistogram(bytes.NewReader(own))
+	check("the counts in gclog's file", h.Walk, err)
+	g.Dependents = nil // which are roots in files of other tools
+	var foreign bytes.Buffer
+	if err := newDumpLayout(g, nil).write(&foreign, &DumpInfo{}, nil); err != nil {
+		t.Fatal(err)
+	}
+	x, _, err = ReadDump(bytes.NewReader(foreign.Bytes()))
+	check("the file of another tool", x.Walk, err)
+	h, _, err = CountDump(bytes.NewReader(foreign.Bytes()))
+	check("the count of another tool's objects", h.Walk, err)
+	var trace bytes.Buffer
+	if err := g.WriteTrace(&trace, &DumpInfo{}); err != nil {
+		t.Fatal(err)
+	}
+	x, err = Read(bytes.NewReader(trace.Bytes()))
+	check("a recording", x.Walk, err)
+	h, err = ReadHistogram(bytes.NewReader(trace.Bytes()))
+	check("the counts of a recording", h.Walk, err)
 }
 
 func TestCint(t *testing.T) {

@@ -28,6 +28,7 @@ type census struct {
 	counts    []counted // by type
 	undefined []uint32  // nodes without a record
 	zeros     uint64    // nodes with a record and without an address
+	rooted    bool      // pseudo nodes refer to objects
 	wrong     bool      // the records are not what is expected
 }
 
@@ -128,18 +129,20 @@ func (x *census) addresses(r *dumpReader, nodes int) {
 // drop removes the types of pseudo nodes, and reports whether it knows which these are. They have no
 // address and all objects have one, so the numbers must agree.
 func (x *census) drop(types []nodeType) bool {
-	pseudos := uint64(0)
+	pseudos, references := uint64(0), uint64(0)
 	for i := range types {
 		switch t := &types[i]; {
 		case !t.mayBePseudo(), x.counts[i].objects == 0:
 		case strings.HasPrefix(t.name, "[]"): // as dotnet-gcdump calls types that the compiler has made
 		case t.knownPseudo():
 			pseudos += x.counts[i].objects
+			references += x.counts[i].references
 			x.counts[i] = counted{}
 		default:
 			return false
 		}
 	}
+	x.rooted = pseudos == 0 || references >= pseudos // all but the first pseudo node are below another one
 	return !x.wrong && x.zeros == pseudos
 }
 
@@ -180,5 +183,6 @@ func (x *census) histogram(d *dumpFile) *Histogram {
 		h.Walk.Objects += n.objects
 		h.Walk.References += n.references
 	}
+	h.Walk.Rootless = h.Walk.Objects > 0 && !x.rooted
 	return h
 }

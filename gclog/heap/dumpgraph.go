@@ -322,6 +322,7 @@ func (d *dumpFile) graph() (*Graph, error) {
 	}
 	d.roots(g, pseudos, object)
 	canonicalize(g.Types)
+	g.Walk.Rootless = g.Len() > 0 && len(g.Roots)+len(g.Statics) == 0
 	if d.regions != nil {
 		sortRanges(d.regions)
 		g.regions = d.regions

@@ -324,6 +324,7 @@ func (g *Graph) readPrivate(b []byte, off int64, counts *[]TypeCount) (named []b
 			r.err = s.err
 		}
 	}
+	g.Walk.Rootless = g.Walk.Objects > 0 && !seen[sectionRoots] && !seen[sectionStatics] // which are omitted if they are empty
 	return named, r.err
 }
 

@@ -414,7 +414,7 @@ func ReadDumpWithin(r io.Reader, memory int64) (*Graph, *DumpInfo, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	g.Modules, g.Process = d.info.Modules, Process{d.info.ProcessID, d.info.Process}
+	g.Modules, g.Process, g.Time = d.info.Modules, Process{d.info.ProcessID, d.info.Process}, d.info.Time
 	return g, &d.info, nil
 }
 

@@ -382,7 +382,7 @@ func (l *dumpLayout) write(out io.Writer, info *DumpInfo, privatePart func() []b
 	w.u8(tagNull) // JSHeapInfo
 	l.writeSegments(w)
 	w.text(info.Log)
-	w.i64(ticksOf(info.Time))
+	w.i64(ticksOf(l.g.at(info)))
 	w.text(info.Machine)
 	w.text(cmp.Or(info.Process, l.g.Process.Name))
 	w.i32(int32(cmp.Or(info.ProcessID, l.g.Process.ID)))

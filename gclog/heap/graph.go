@@ -3,6 +3,7 @@ package heap
 import (
 	"fmt"
 	"math"
+	"time"
 )
 
 // An Object is the index of an object in its Graph. The objects are in the order of the walk:
@@ -22,6 +23,7 @@ type Graph struct {
 	Dependents  []Dependent // entries of ConditionalWeakTables, without those whose key or value is gone
 	Wrappers    []Wrapper   // of COM, on Windows
 	Walk        Walk
+	Time        time.Time // when the collection ended; zero: unknown
 	Process     Process
 	Modules     Modules // by Type.Module
 	// Methods are the names of the methods of stack roots, by Root.ID, if the session asked for them

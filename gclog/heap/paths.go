@@ -169,14 +169,14 @@ func (p *Paths) To(o Object) (Holder, []Object, bool) {
 // Merge merges the shortest paths to a set of objects by the types on them, the branches with the
 // most bytes first. The second result counts the objects that are unreachable. A series of objects
 // of one type is one step.
-func (p *Paths) Merge(targets func(Object) bool) (list []*Branch, unreachable Count) {
+func (p *Paths) Merge(targets func(Object) bool) (list []*Branch, unreachable TypeCount) {
 	needed := newBits(len(p.from)) // the objects on the paths
 	for i := range p.from {
 		o := Object(i)
 		switch {
 		case !targets(o):
 		case p.from[o] == NoObject:
-			unreachable.add(p.graph.Space(o))
+			unreachable.add(p.graph.Size(o), p.graph.PointerSize, uint64(len(p.graph.References(o))), p.graph.Generation(o))
 		default:
 			for ; !needed.has(o); o = p.from[o] { // what is above has been added before
 				needed.set(o)

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
 // TestPaths: a path is one, and no path is shorter.
@@ -53,6 +55,21 @@ func TestPaths(t *testing.T) {
 	}
 }
 
+// TestUnreachable: what no root keeps alive after a full collection is frozen, in every recording that
+// says so.
+func TestUnreachable(t *testing.T) {
+	for _, tr := range recordings.Traces(t, "heap-traces") {
+		g := graphOf(t, tr.Path)
+		if !g.Walk.Complete() || g.ages == nil {
+			continue
+		}
+		_, unreachable := g.Paths().Merge(func(Object) bool { return true })
+		if unreachable.Count != g.Unreachable() || unreachable.Generations[Frozen] != unreachable.Count {
+			t.Errorf("%s: %+v are unreachable", tr.Name, unreachable)
+		}
+	}
+}
+
 // TestMerge: paths with the same types are one branch, a list is one step, and the branch with the
 // most bytes comes first.
 func TestMerge(t *testing.T) {
@@ -69,7 +86,7 @@ func TestMerge(t *testing.T) {
 		return s
 	}
 	want := "(static Cache A x1 1/8( List x1 1/8( Node x2 1/8( T x1 1/8))))(strong handle T x1 1/8)"
-	if got := show(list); got != want || unreachable != (Count{1, 8}) {
+	if got := show(list); got != want || unreachable.Count != (Count{1, 8}) {
 		t.Errorf("%s, unreachable %+v, want %s", got, unreachable, want)
 	}
 }

@@ -117,9 +117,9 @@ var traceKinds = map[uint64]struct {
 
 // begin writes what precedes the events of the runtime.
 func (t *traceWriter) begin(info *DumpInfo) {
-	at := info.Time.UTC()
-	if info.Time.IsZero() {
-		at = time.Unix(0, 0).UTC()
+	at := t.g.at(info).UTC()
+	if at.IsZero() {
+		at = time.Date(noYear, time.January, 1, 0, 0, 0, 0, time.UTC)
 	}
 	const preamble = "!FastSerialization.1"
 	t.write(append(t.payload().raw("Nettrace").u32(uint32(len(preamble))).b, preamble...))

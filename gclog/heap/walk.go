@@ -33,6 +33,7 @@ type walk struct {
 	unencoded  []farReference // those whose address has no code
 	large      map[Object]uint64
 	edges      uint64 // that were seen; Walk.References are those that the objects have
+	rooted     bool   // a root or a static field has come
 	roots      []rawRoot
 	known      map[rawRoot]bool
 	statics    []rawStatic
@@ -228,6 +229,7 @@ func (w *walk) rootsOf(e *clr.GCBulkRootEdge) {
 			w.NullRoots++
 			continue
 		}
+		w.rooted = true
 		r := rawRoot{node: root.Node, id: root.Root, kind: root.Kind, flags: RootFlags(root.Flags)}
 		if !w.counting && !w.known[r] {
 			w.known[r] = true
@@ -237,6 +239,7 @@ func (w *walk) rootsOf(e *clr.GCBulkRootEdge) {
 }
 
 func (w *walk) staticsOf(e *clr.GCBulkRootStaticVar) {
+	w.rooted = true
 	if w.counting {
 		return
 	}

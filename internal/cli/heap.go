@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"regexp"
@@ -203,7 +204,10 @@ func heapFile(c *cli.Context) (string, error) {
 // that is incomplete is returned with an error that says so.
 func readHeap[T any](p *program, name string, recording func(io.Reader) (*T, error), dump func(r io.Reader, memory int64) (*T, error), walk func(*T) *heap.Walk) (*T, error) {
 	src, err := p.openInput(name, "a snapshot or a recording")
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && !areFiles([]string{name}):
+		return nil, usagef("there is no file %[1]s; a snapshot of a process, which pauses it, makes one: gclog heap snapshot %[1]s -o heap.gcdump", name)
+	case err != nil:
 		return nil, err
 	}
 	defer src.Close()
@@ -286,8 +290,10 @@ func incomplete(name string, w *heap.Walk) error {
 		return lacking(name, fmt.Sprintf("the runtime dropped %s, which a larger buffer may avoid", counted(w.Lost, "event")))
 	case w.Cut:
 		return lacking(name, "it ends in the middle of the heap walk")
+	case w.Gaps:
+		return lacking(name, "events of the heap walk are missing")
 	}
-	return lacking(name, "events of the heap walk are missing")
+	return dataf("%s is incomplete: it contains no root, so what keeps its objects alive is unknown", name)
 }
 
 // lacking returns the error that a snapshot is incomplete.
@@ -305,6 +311,7 @@ func (p *program) readGraph(name string, a *heap.Assemblies) (*heap.Graph, *heap
 		return g, err
 	}, func(g *heap.Graph) *heap.Walk { return &g.Walk })
 	if g != nil {
+		info.Time = g.Time // of a recording, too
 		a.Notify = p.ui.say
 		g.Resolve(context.Background(), a)
 	}

@@ -67,7 +67,7 @@ func (p *program) heapRoots(c *cli.Context) error {
 			Paths       []branchJSON   `json:"paths"`
 			Roots       []rootPathJSON `json:"roots"`
 			MoreRoots   int            `json:"more_roots"`
-		}{g.Walk.Complete(), countJSON(unreachable), branchesJSON(g, cut(&l, list)), rootsJSON(g, cut(&l, roots.list)), roots.all - len(cut(&l, roots.list))})
+		}{g.Walk.Complete(), countJSON(unreachable.Count), branchesJSON(g, cut(&l, list)), rootsJSON(g, cut(&l, roots.list)), roots.all - len(cut(&l, roots.list))})
 	case "csv":
 		var rows [][]string
 		eachBranch(cut(&l, list), func(depth int, b *heap.Branch) {
@@ -90,10 +90,25 @@ func (p *program) heapRoots(c *cli.Context) error {
 			roots.write(w, width, &l, g, top)
 		}
 		if unreachable.Objects > 0 {
-			fmt.Fprintf(w, "%s (%s) are reachable from no root: frozen, as string literals are\n", counted(unreachable.Objects, "object"), formats.SizeText(int64(unreachable.Bytes)))
+			fmt.Fprintf(w, "%s (%s) are reachable from no root: %s\n", counted(unreachable.Objects, "object"), formats.SizeText(int64(unreachable.Bytes)), whyUnreachable(&unreachable))
 		}
 		return nil
 	})
+}
+
+// whyUnreachable says why objects are in a snapshot that are reachable from no root. Only their
+// generations show it.
+func whyUnreachable(n *heap.TypeCount) string {
+	switch frozen := n.Generations[heap.Frozen].Objects; {
+	case frozen == n.Objects:
+		return "frozen, as string literals are"
+	case n.Generations[heap.UnknownGeneration].Objects == n.Objects:
+		return "frozen, as string literals are, or dead; the snapshot has no generations, which would say so"
+	case frozen == 0:
+		return "they are dead, or the snapshot lacks what holds them"
+	default:
+		return fmt.Sprintf("%d are frozen, as string literals are; the others are dead, or the snapshot lacks what holds them", frozen)
+	}
 }
 
 // matchesPath reports whether a type on the paths of a branch matches, or what holds them.
@@ -322,7 +337,7 @@ func pathSteps(n *heapNames, g *heap.Graph, h heap.Holder, path []heap.Step) (li
 const pathEnd = 6
 
 // middle splits a path that is too long for its readers.
-func middle(path []heap.Step) (first []heap.Step, omitted int, last []heap.Step) {
+func middle[T any](path []T) (first []T, omitted int, last []T) {
 	if len(path) <= 2*pathEnd {
 		return path, 0, nil
 	}

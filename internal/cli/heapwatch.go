@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,7 +39,7 @@ Examples:
    gclog heap watch 4711 --keep /var/tmp           keeps the files
    gclog heap watch 4711 -o json > growth.json     the result only`,
 		Flags: join(processFlags(), listFlags(
-			&cli.StringFlag{Name: "every", Value: "10m", Usage: "take one each `TIME`, 1m or more"},
+			&cli.StringFlag{Name: "every", Value: "10m", Usage: "take one each `TIME`, 10s or more"},
 			&cli.IntFlag{Name: "count", Value: 6, Usage: "take `N` snapshots, 2 or more"},
 			&cli.StringFlag{Name: "keep", Usage: "write each snapshot to a .gcdump file in the folder `DIR`"},
 			&cli.BoolFlag{Name: "force", Usage: "take them even if there may not be enough memory, or space on the disk, or background collections go on"},
@@ -72,7 +73,7 @@ type watchedSnapshot struct {
 }
 
 // leastInterval is how long a program is left alone between two snapshots.
-const leastInterval = time.Minute
+const leastInterval = 10 * time.Second
 
 func (p *program) heapWatch(c *cli.Context) error {
 	w := &heapWatch{o: snapshotOptions{daemon: usualSocket(c), force: c.Bool("force"), wait: waitBackground}, count: c.Int("count"), keep: c.String("keep")}
@@ -91,7 +92,7 @@ func (p *program) heapWatch(c *cli.Context) error {
 	case !ch.made():
 		return usagef("heap watch needs the PID or the NAME of a process (gclog ps lists them)")
 	case w.every < leastInterval:
-		return usagef("--every %s: each snapshot pauses the program, so it must be 1m or more", c.String("every"))
+		return usagef("--every %s: each snapshot pauses the program, so it must be 10s or more", c.String("every"))
 	case w.count < 2:
 		return usagef("--count %d: growth needs two snapshots or more", w.count)
 	}
@@ -198,7 +199,7 @@ func (p *program) watchOne(ctx context.Context, w *heapWatch, s *plannedSnapshot
 	x := watchedSnapshot{at: time.Now(), gcs: taken.GCs, counts: g.Histogram()}
 	if w.keep != "" {
 		x.file = filepath.Join(w.keep, dumpName(s.target, x.at))
-		if _, err := p.writeSnapshot(x.file, s, guard, g, p.dumpInfo(s, taken, names)); err != nil {
+		if _, err := p.writeSnapshot(x.file, s, guard, g, p.dumpInfo(s, taken, g, names)); err != nil {
 			return err
 		}
 	}
@@ -278,20 +279,28 @@ func (w *heapWatch) findLeaks() (list []leak) {
 	return list
 }
 
-// heldBy describes the path to most of the objects.
-func (l *leak) heldBy(list *heapList, g *heap.Graph) string {
+// path returns the path to most of the objects: what holds the first step, and the types on it.
+func (l *leak) path(list *heapList, g *heap.Graph) (steps []string) {
 	if len(l.held) == 0 {
-		return "not searched for, or unreachable"
+		return nil
 	}
 	b := l.held[0]
-	steps := []string{b.Holder}
+	steps = []string{b.Holder}
 	for {
 		steps = append(steps, list.name(g.Types[b.Type].String()))
 		if len(b.Below) == 0 {
-			return strings.Join(steps, " > ")
+			return steps
 		}
 		b = b.Below[0]
 	}
+}
+
+// unheld is what holds objects of which no path is known.
+const unheld = "not searched for, or unreachable"
+
+// heldBy describes the path to most of the objects.
+func (l *leak) heldBy(list *heapList, g *heap.Graph) string {
+	return cmp.Or(strings.Join(l.path(list, g), " > "), unheld)
 }
 
 // writeWatch prints the result.
@@ -321,13 +330,64 @@ func writeLeaks(out io.Writer, width int, w *heapWatch, leaks []leak) {
 		return
 	}
 	fmt.Fprintf(out, "\nGrew every time in %s:\n", counted(uint64(len(w.snapshots)), "snapshot"))
-	t := &table{columns: []screen.Column{{Title: "objects", Right: true}, {Title: "bytes", Right: true}, {Title: "type, and what holds most of it", Cut: true, Width: 20}}}
+	t := &table{columns: []screen.Column{{Title: "objects", Right: true}, {Title: "bytes", Right: true}, {Title: "what holds most of it, and what grew", Cut: true, Width: 20}}}
+	top := &leakStep{}
 	for i := range leaks {
-		l := &leaks[i]
-		t.add(fmt.Sprintf("%+d", l.Objects()), signedSize(l.Bytes()), w.list.name(l.Name))
-		t.add("", "", "  "+clean(l.heldBy(&w.list, w.types)))
+		top.add(&leaks[i], leaks[i].lines(&w.list, w.types))
 	}
+	top.rows(t, 0)
 	t.print(out, width)
+}
+
+// lines returns the path as lines of a table.
+func (l *leak) lines(list *heapList, g *heap.Graph) []string {
+	path := l.path(list, g)
+	if len(path) == 0 {
+		return []string{list.name(l.Name) + " (" + unheld + ")"}
+	}
+	path = append([]string{clean(path[0]) + ": " + path[1]}, path[2:]...)
+	first, omitted, last := middle(path)
+	if omitted == 0 {
+		return path
+	}
+	return slices.Concat(first, []string{fmt.Sprintf("... %s ...", counted(uint64(omitted), "step"))}, last)
+}
+
+// A leakStep is a step of the paths to leaks. Many leaks have most of their paths in common.
+type leakStep struct {
+	text  string
+	leaks []*leak // whose paths end here
+	bytes int64   // by which those whose paths begin so have grown
+	below []*leakStep
+}
+
+func (s *leakStep) add(l *leak, path []string) {
+	s.bytes += l.Bytes()
+	if len(path) == 0 {
+		s.leaks = append(s.leaks, l)
+		return
+	}
+	at := slices.IndexFunc(s.below, func(x *leakStep) bool { return x.text == path[0] })
+	if at < 0 {
+		at = len(s.below)
+		s.below = append(s.below, &leakStep{text: path[0]})
+	}
+	s.below[at].add(l, path[1:])
+}
+
+// rows adds the steps below, those first that have grown most.
+func (s *leakStep) rows(t *table, depth int) {
+	slices.SortStableFunc(s.below, func(a, b *leakStep) int { return cmp.Compare(b.bytes, a.bytes) })
+	for _, x := range s.below {
+		text := strings.Repeat("  ", depth) + x.text
+		for _, l := range x.leaks {
+			t.add(fmt.Sprintf("%+d", l.Objects()), signedSize(l.Bytes()), text)
+		}
+		if len(x.leaks) == 0 {
+			t.add("", "", text)
+		}
+		x.rows(t, depth+1)
+	}
 }
 
 type watchJSON struct {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -53,7 +54,7 @@ func TestWatchLeaks(t *testing.T) {
 	}
 	var out bytes.Buffer
 	writeLeaks(&out, 80, w, leaks)
-	if want := "\nGrew every time in 3 snapshots:\n  objects    bytes  type, and what holds most of it\n      +50  +2.0 KB  My.App.Leaf\n                      static s_head > My.App.Node > My.App.Leaf\n"; out.String() != want {
+	if want := "\nGrew every time in 3 snapshots:\n  objects    bytes  what holds most of it, and what grew\n                    static s_head: My.App.Node\n      +50  +2.0 KB    My.App.Leaf\n"; out.String() != want {
 		t.Errorf("%q, want %q", out.String(), want)
 	}
 	var grown []string
@@ -66,5 +67,64 @@ func TestWatchLeaks(t *testing.T) {
 	w.list.min = 2001
 	if leaks := w.findLeaks(); len(leaks) != 0 {
 		t.Errorf("%+v are smaller than --min", leaks)
+	}
+}
+
+// TestWriteLeaks: what paths have in common is printed once, and a long path without its middle.
+func TestWriteLeaks(t *testing.T) {
+	g := &heap.Graph{}
+	branch := func(holder string, types ...string) []*heap.Branch {
+		var b *heap.Branch
+		for _, name := range slices.Backward(types) {
+			above := &heap.Branch{Type: len(g.Types)}
+			if b != nil {
+				above.Below = []*heap.Branch{b}
+			}
+			b = above
+			g.Types = append(g.Types, heap.Type{Name: name})
+		}
+		b.Holder = holder
+		return []*heap.Branch{b}
+	}
+	grown := func(name string, objects, bytes uint64, held []*heap.Branch) leak {
+		return leak{heap.Growth{Name: name, Counts: []heap.Count{{}, {Objects: objects, Bytes: bytes}}}, held}
+	}
+	long := []string{"A"}
+	for i := range 20 {
+		long = append(long, fmt.Sprint("B", i))
+	}
+	leaks := []leak{
+		grown("System.Byte[]", 30, 3000, branch("static Shop.Cache", "Map", "Row[]", "Row", "System.Byte[]")),
+		grown("B19", 5, 1000, branch("stack", long...)),
+		grown("Row", 30, 720, branch("static Shop.Cache", "Map", "Row[]", "Row")),
+		grown("Gone", 1, 24, nil),
+	}
+	w := &heapWatch{types: g, snapshots: make([]watchedSnapshot, 2)}
+	var out bytes.Buffer
+	writeLeaks(&out, 80, w, leaks)
+	want := `
+Grew every time in 2 snapshots:
+  objects    bytes  what holds most of it, and what grew
+                    static Shop.Cache: Map
+                      Row[]
+      +30   +720 B      Row
+      +30  +3.0 KB        byte[]
+                    stack: A
+                      B0
+                        B1
+                          B2
+                            B3
+                              B4
+                                ... 9 steps ...
+                                  B14
+                                    B15
+                                      B16
+                                        B17
+                                          B18
+       +5  +1.0 KB                          B19
+       +1    +24 B  Gone (not searched for, or unreachable)
+`
+	if out.String() != want {
+		t.Errorf("%s\nwant\n%s", out.String(), want)
 	}
 }
