@@ -1,6 +1,8 @@
 package session
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -39,7 +41,7 @@ func (p *Process) whyNoSocket(failure error) error {
 			starting = "; or it is still starting"
 		}
 		return refuse(p.PID, CauseNotDotnet, nil, "(%s) is not a .NET process: it has no diagnostics socket and no .NET runtime in it (a NativeAOT program has one if it is built with EventSourceSupport)%s", p.Name, starting)
-	case strings.Contains(lib, "Microsoft.NETCore.App/2.") || strings.Contains(lib, "Microsoft.NETCore.App/1."):
+	case strings.Contains(lib, "Microsoft.NETCore.App/2.") || strings.Contains(lib, "Microsoft.NETCore.App/1."), p.isOldLibrary(lib):
 		return refuse(p.PID, CauseTooOld, nil, "runs a version of .NET Core without a diagnostics socket (%s): gclog requires 3.0 or later", lib)
 	}
 	if failure != nil {
@@ -50,6 +52,35 @@ func (p *Process) whyNoSocket(failure error) error {
 	}
 	kind, trouble := p.tempDirTrouble()
 	return refuse(p.PID, CauseNoSocket, nil, "is a .NET process without a diagnostics socket in %s: %s", p.tempDir, trouble).as(kind)
+}
+
+const (
+	// oldVersion is what libcoreclr.so of .NET Core 1 and 2 contains; that of 3 has 4.700. In a
+	// self-contained program the path does not show the version.
+	oldVersion = "@(#)Version 4.6."
+	// maxLibrary is how much of a library is searched for it: that of 2.1 has 10 MB.
+	maxLibrary = 16 << 20
+)
+
+// isOldLibrary reports whether a runtime is older than diagnostics sockets.
+func (p *Process) isOldLibrary(path string) bool {
+	f, err := p.OpenFile(context.Background(), path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	const overlap = len(oldVersion) - 1
+	buf := make([]byte, overlap+64<<10)
+	for at := int64(0); at < maxLibrary; at += int64(len(buf) - overlap) {
+		n, err := f.ReadAt(buf, at)
+		if bytes.Contains(buf[:n], []byte(oldVersion)) {
+			return true
+		}
+		if err != nil {
+			return false
+		}
+	}
+	return false
 }
 
 // tempDirTrouble explains what may have kept the runtime from creating its socket, or what happened

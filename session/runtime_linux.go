@@ -1,8 +1,9 @@
 package session
 
 import (
+	"cmp"
 	"context"
-	"fmt"
+	"strings"
 )
 
 // Runtime reports which runtime the process uses. CoreCLR is a library with a known name, or part
@@ -21,12 +22,19 @@ func (p *Process) Runtime() Runtime {
 	switch {
 	case own != RuntimeUnknown:
 		return own
-	case p.confirm(&request{Kind: hasFile, Path: p.tempDir, Name: fmt.Sprintf("clr-debug-pipe-%d-%d-in", p.InnerPID, p.StartKey)}):
+	case p.confirm(&request{Kind: hasFile, Path: p.tempDir, Name: p.debugPipe()}):
 		return RuntimeCoreCLR
 	case err != nil || hidden != nil:
 		return RuntimeUnknown
 	}
 	return RuntimeNativeAOT // the runtime is in a library
+}
+
+// debugPipe returns the name of a pipe for debuggers, which only CoreCLR has. Its key is that of the
+// socket: where a program is emulated, its start time is not what the kernel says.
+func (p *Process) debugPipe() string {
+	key := strings.TrimPrefix(cmp.Or(p.socket, p.socketName()), "dotnet-diagnostic-")
+	return "clr-debug-pipe-" + strings.TrimSuffix(key, "-socket") + "-in"
 }
 
 // IsNativeAOT reports whether the program was made by .NET's native compiler.

@@ -621,6 +621,14 @@ func libcoreclr(t *testing.T, version string) string {
 }
 
 func TestFindCauses(t *testing.T) {
+	own := func(content string) string { // of a self-contained program
+		path := filepath.Join(shortDir(t), "libcoreclr.so")
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	padding := strings.Repeat("x", 64<<10-5)
 	missing := filepath.Join(shortDir(t), "missing")
 	for name, tc := range map[string]struct {
 		s     spec
@@ -632,6 +640,8 @@ func TestFindCauses(t *testing.T) {
 		"switched off by IPC":  {spec{}, "COMPlus_EnableDiagnostics_IPC=0", session.CauseDiagnosticsOff, "COMPlus_EnableDiagnostics_IPC=0"},
 		"switched on":          {spec{}, "DOTNET_EnableDiagnostics=1", session.CauseNotDotnet, "is not a .NET process"},
 		"2.1":                  {spec{Map: libcoreclr(t, "2.1.30")}, "A=b", session.CauseTooOld, "gclog requires 3.0 or later"},
+		"2.1, self-contained":  {spec{Map: own(padding + "@(#)Version 4.6.30411.01 @BuiltBy: root" + padding)}, "A=b", session.CauseTooOld, "gclog requires 3.0 or later"},
+		"3.1, self-contained":  {spec{Map: own("@(#)Version 4.700.20.11803 @Commit: c5d3d75")}, "A=b", session.CauseNoSocket, "the socket was deleted, or the runtime is still starting"},
 		"no socket":            {spec{Map: libcoreclr(t, "8.0.22")}, "A=b", session.CauseNoSocket, "the socket was deleted, or the runtime is still starting"},
 		"no folder for it":     {spec{Map: libcoreclr(t, "8.0.22"), Dir: "/"}, "TMPDIR=" + missing, session.CauseNoSocket, "its temporary directory " + missing + " cannot be used"},
 		"nobody listens on it": {spec{Refuse: []string{exact}}, "A=b", session.CauseStaleSocket, "has a socket that no process listens on"},
@@ -1153,6 +1163,16 @@ func TestLibraries(t *testing.T) {
 	}
 	if got, none := core.LibraryVersion(), plain.LibraryVersion(); got != "10.0.1" || none != "" {
 		t.Errorf("versions %q and %q", got, none)
+	}
+	// In an emulator the keys of the socket and of the pipe are the program's own.
+	e := run(t, spec{Sockets: []string{"dotnet-diagnostic-%p-5-socket"}})
+	emulated := find(t, e)
+	key := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(emulated.Socket()), fmt.Sprintf("dotnet-diagnostic-%d-", emulated.PID)), "-socket")
+	if err := os.WriteFile(filepath.Join(e.dir, fmt.Sprintf("clr-debug-pipe-%d-%s-in", emulated.PID, key)), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := emulated.Runtime(); got != session.RuntimeCoreCLR || key == strconv.FormatUint(emulated.StartKey, 10) {
+		t.Errorf("emulated, with key %s: a runtime %v", key, got)
 	}
 	p := run(t, spec{Sockets: []string{exact}})
 	debugged := find(t, p)

@@ -124,6 +124,12 @@ func programName(p *session.Process, entryAssembly string) string {
 	return p.Name
 }
 
+// emulates reports whether a program runs those of another machine. One of its first arguments is the
+// program that people know.
+func emulates(program string) bool {
+	return strings.HasPrefix(program, "qemu-") || program == "rosetta"
+}
+
 // environment returns the environment of the process: over its socket, which needs no rights beyond
 // those for the session, otherwise from the operating system.
 func environment(ctx context.Context, t *session.Target, hasCommands bool) map[string]string {
@@ -229,6 +235,13 @@ func Names(p *session.Process) []string {
 	add(p.Name)
 	if p.Executable != "" {
 		add(filepath.Base(p.Executable))
+	}
+	if emulates(filepath.Base(p.Executable)) {
+		for _, arg := range p.CommandLine[min(1, len(p.CommandLine)):min(maxPrograms+1, len(p.CommandLine))] {
+			if !strings.HasPrefix(arg, "-") {
+				add(filepath.Base(arg))
+			}
+		}
 	}
 	add(serviceName(p.Environ, resource(p.Environ)))
 	return names

@@ -275,6 +275,7 @@ func TestNames(t *testing.T) {
 		{session.Process{Name: "worker-thread", Executable: "/srv/shop"}, []string{"worker-thread", "shop"}},
 		{session.Process{Name: "shop", Executable: "/srv/shop", Environ: map[string]string{"OTEL_RESOURCE_ATTRIBUTES": "service.name=basket"}}, []string{"shop", "basket"}},
 		{session.Process{Name: "shop", Environ: map[string]string{"DD_SERVICE": "shop"}}, []string{"shop"}},
+		{session.Process{Name: "qemu-aarch64-st", Executable: "/usr/bin/qemu-aarch64-static", CommandLine: []string{"qemu-aarch64-static", "-L", "/lib64", "srv/shop", "serve"}}, []string{"qemu-aarch64-static", "qemu-aarch64-st", "lib64", "shop"}},
 	} {
 		if got := Names(&c.p); !slices.Equal(got, c.want) {
 			t.Errorf("%+v: %q, want %q", c.p, got, c.want)
