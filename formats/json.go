@@ -14,7 +14,7 @@ import (
 
 // Schema is the version of the JSON records: a new minor version adds fields, a new major version
 // changes them.
-const Schema = "1.1"
+const Schema = "1.2"
 
 // ecsVersion is the version of the Elastic Common Schema that the records follow.
 const ecsVersion = "8.17.0"

@@ -439,7 +439,7 @@ func TestJSONMembers(t *testing.T) {
 		{"nothing of the heap", func(d *gclog.GCDetails) {
 			d.Peak, d.HasPromoted, d.HasFragmentation, d.HasCommittedAfter, d.HasCommittedBefore = 0, false, false, false, false
 		}, "heap.peak heap.promoted heap.fragmentation heap.committed heap.committed_before", nil},
-		{"committed before only", func(d *gclog.GCDetails) { d.HasCommittedAfter, d.Peak = false, 1 }, "", map[string]string{"heap.committed.bytes": "1063", "heap.peak.bytes": "1"}},
+		{"committed before only", func(d *gclog.GCDetails) { d.HasCommittedAfter, d.Peak = false, 1 }, "heap.committed", map[string]string{"heap.committed_before.bytes": "1063", "heap.peak.bytes": "1"}},
 		{"no objects", func(d *gclog.GCDetails) { d.HasObjects = false }, "gen0.obj_before gen0.obj_after gen1.obj_before gen1.obj_after gen2.obj_before gen2.obj_after loh.obj_before loh.obj_after poh.obj_before poh.obj_after", nil},
 		{"no histories", func(d *gclog.GCDetails) { d.HasHistory = false }, "gen0.free_before gen0.fragmentation gen0.in gen1.free_before gen1.fragmentation gen1.in" +
 			" gen2.free_before gen2.fragmentation gen2.in gen2.survived gen2.survived_pinned gen2.survival" +

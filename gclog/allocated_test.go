@@ -7,6 +7,7 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/testing/recordings"
+	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/parse/clr"
 )
 
@@ -133,4 +134,66 @@ func (r *evidence) withinBudget(i int, seen *allocatedSeen) string {
 // noGCRegion reports whether a no-GC region started between two times: it sets its own budgets.
 func (r *evidence) noGCRegion(from, to int64) bool {
 	return slices.ContainsFunc(r.o.pauses, func(p gclog.Pause) bool { return p.Kind == gclog.PauseNoGCRegion && p.Start > from && p.Start < to })
+}
+
+// TestLargeAllocated compares what the records say was allocated of large and pinned objects with
+// the allocation ticks, at each blocking collection: background collections report what was
+// allocated while they ran in several ways, of which each byte must count once. The runtime reports
+// a tick per heap and kind after 100 KB.
+func TestLargeAllocated(t *testing.T) {
+	compared, background := 0, 0
+	all := recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {
+		stream := recordings.Read(t, tr.Path)
+		ticks := map[int64][]largeTick{}
+		decodeAll(t, stream, func(m *parse.Metadata) bool {
+			return m.Provider == clr.RuntimeProvider && m.EventID == clr.IDGCAllocationTick
+		}, func(e *parse.Event, typed clr.Event) {
+			tick := typed.(*clr.GCAllocationTick)
+			ticks[e.Process] = append(ticks[e.Process], largeTick{e.Time, tick.Kind, tick.Amount})
+		})
+		for _, o := range reduce(t, stream).recorders {
+			for g, kind := range map[int]clr.AllocationKind{gclog.LOH: clr.AllocationLarge, gclog.POH: clr.AllocationPinned} {
+				var from int64 // start of the first collection, before which nothing is known
+				var sum uint64
+				behind := 0
+				for _, d := range o.gcs {
+					if !d.HasAllocated {
+						from, sum = d.Start, 0
+						continue
+					}
+					sum += d.Generations[g].Allocated
+					if d.Kind == gclog.KindBackground {
+						behind++
+					}
+					if d.Kind != gclog.KindBlocking || d.InsideBGCStart {
+						continue
+					}
+					ticked, largest := uint64(0), uint64(0)
+					for _, x := range ticks[o.process.ID] {
+						if x.kind == kind && x.at > from && x.at < d.Start {
+							ticked, largest = ticked+x.amount, max(largest, x.amount)
+						}
+					}
+					if ticked == 0 {
+						continue
+					}
+					compared++
+					background += behind
+					if apart := int64(sum) - int64(ticked); max(apart, -apart) > int64(largest)*int64(d.HeapCount()) {
+						t.Errorf("#%d: %s allocated %d until then, the ticks say %d, largest %d", d.Number, gclog.GenerationName(g), sum, ticked, largest)
+					}
+				}
+			}
+		}
+	})
+	t.Logf("%d collections, after %d background ones", compared, background)
+	if compared == 0 || all && background == 0 {
+		t.Error("nothing was compared")
+	}
+}
+
+type largeTick struct {
+	at     int64
+	kind   clr.AllocationKind
+	amount uint64
 }

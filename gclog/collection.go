@@ -23,8 +23,9 @@ type collection struct {
 
 	previousEnd int64 // GCEnd of the collection that started before this one
 	hasPrevious bool  // previousEnd is known
-	// overtaken: another collection has been accounted for since this one started. overtook holds
-	// what the first of those reported as allocated.
+	// overtaken: other collections have been accounted for since this one started. overtook holds
+	// what they reported as allocated; of gen0 only the first, because only that can include what
+	// was allocated before this one started.
 	overtaken    bool
 	overtook     [Generations]uint64
 	startObjects [Generations]int64  // at the last known moment before it started
@@ -456,9 +457,9 @@ func (r *Reducer) settle(c *collection) {
 			if o.sus != nil && o.sus == c.sus {
 				o.shareBudgets(c) // they started with the same heap
 			}
-			if !o.overtaken {
-				for g := range o.overtook {
-					o.overtook[g] = c.Generations[g].Allocated
+			for _, g := range allocated {
+				if g != Gen0 || !o.overtaken {
+					o.overtook[g] += c.Generations[g].Allocated
 				}
 			}
 			o.overtaken = true

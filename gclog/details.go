@@ -156,9 +156,10 @@ type GCDetails struct {
 	HasSinceLast bool
 
 	// AllocationRate is how many bytes the program allocated per second of running time since the
-	// last non-background collection let it resume: Allocated of this collection and of the
-	// background collections that ended in between, divided by that time without its pauses. 0:
-	// unknown, as for background collections, whose Allocated covers a different interval.
+	// last non-background collection: Allocated of this collection and of the background collections
+	// that ended in between, divided by the time from when the runtime began to resume the threads
+	// then until this collection's pause, without what was Paused in between. 0: unknown, as for
+	// background collections, whose Allocated covers a different interval.
 	AllocationRate float64
 	// Window is the time that PausePercent relates to.
 	Window int64
@@ -269,6 +270,10 @@ type PausePart struct {
 	// lost, or if the log that the record was read from does not contain them.
 	HasSuspend, HasResume bool
 }
+
+// Paused returns the part of Duration before the runtime began to resume the threads. From then on
+// they run one by one, as soon as they get a processor.
+func (p *PausePart) Paused() int64 { return p.Duration - p.Resume }
 
 // GenerationDetails is one generation, summed over all heaps. Flags in GCDetails say which fields
 // are known.

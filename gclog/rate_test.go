@@ -2,19 +2,26 @@ package gclog_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/testing/recordings"
+	"github.com/gclog/gclog/parse"
+	"github.com/gclog/gclog/parse/clr"
 )
 
 // TestAllocationRate: the rate is what was allocated from one collection to the next, divided by
 // the time that the program ran, whatever background collections and suspensions came in between.
+// By the events it runs from the start of each GCRestartEE to the next suspension for the collector.
 func TestAllocationRate(t *testing.T) {
 	known, unknown := 0, 0
 	recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {
-		for _, o := range reduce(t, recordings.Read(t, tr.Path)).recorders {
-			last, between := int64(0), uint64(0) // end of the previous collection; allocations reported by background ones since then
+		stream := recordings.Read(t, tr.Path)
+		stops := stopsOf(t, stream)
+		for _, o := range reduce(t, stream).recorders {
+			list := stops[o.process.ID]
+			last, between := int64(0), uint64(0) // when the program ran again after the previous collection; allocations reported by background ones since then
 			for _, d := range o.gcs {
 				if d.Kind == gclog.KindBackground {
 					between += d.Allocated()
@@ -23,22 +30,26 @@ func TestAllocationRate(t *testing.T) {
 					}
 					continue
 				}
-				if len(d.Pauses) == 0 {
+				own := slices.IndexFunc(list, func(s stop) bool { return s.from <= d.Start && d.Start <= s.to })
+				if own < 0 {
 					last, between = 0, 0
 					continue
 				}
-				start := d.Pauses[0].Start
 				if d.AllocationRate > 0 {
 					known++
-					ran := start - last - pausedIn(o.pauses, last, start)
+					ran := list[own].from - last
+					for _, s := range list[:own] {
+						if s.from >= last {
+							ran -= s.to - s.from
+						}
+					}
 					if want := float64(between+d.Allocated()) * 1e9 / float64(ran); math.Abs(d.AllocationRate-want) > want/1e6 {
 						t.Errorf("#%d: %.0f B/s, want %.0f: %d bytes in %d ns", d.Number, d.AllocationRate, want, between+d.Allocated(), ran)
 					}
 				} else if d.HasAllocated && d.Allocated() > 0 {
 					unknown++
 				}
-				part := &d.Pauses[len(d.Pauses)-1]
-				last, between = part.Start+part.Duration, 0
+				last, between = list[own].to, 0
 			}
 		}
 	})
@@ -48,14 +59,32 @@ func TestAllocationRate(t *testing.T) {
 	}
 }
 
-// pausedIn returns how long the program was paused between two times.
-func pausedIn(list []gclog.Pause, from, to int64) (sum int64) {
-	for i := range list {
-		if p := &list[i]; p.Start >= from && p.Start < to {
-			sum += p.Duration
-		}
+// A stop is a suspension for the collector: from GCSuspendEEBegin until the threads begin to resume
+// (GCRestartEEBegin).
+type stop struct{ from, to int64 }
+
+// stopsOf reads the stops of each process in order, by thread, because all events of a stop come
+// from one.
+func stopsOf(t *testing.T, stream []byte) map[int64][]stop {
+	type thread struct {
+		process int64
+		id      uint64
 	}
-	return sum
+	began, stops := map[thread]int64{}, map[int64][]stop{}
+	decodeAll(t, stream, func(m *parse.Metadata) bool {
+		return m.Provider == clr.RuntimeProvider && (m.EventID == clr.IDGCSuspendEEBegin || m.EventID == clr.IDGCRestartEEBegin)
+	}, func(e *parse.Event, typed clr.Event) {
+		of := thread{e.Process, e.Thread}
+		if s, ok := typed.(*clr.GCSuspendEEBegin); ok {
+			if delete(began, of); s.Reason == clr.SuspendForGC || s.Reason == clr.SuspendForGCPrep {
+				began[of] = e.Time
+			}
+		} else if from, ok := began[of]; ok {
+			delete(began, of)
+			stops[e.Process] = append(stops[e.Process], stop{from, e.Time})
+		}
+	})
+	return stops
 }
 
 // TestAllocationRateAcrossGap: there is no rate for a time in which something is missing.

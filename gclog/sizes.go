@@ -26,10 +26,11 @@ type sizes struct {
 }
 
 // A rate is what was allocated since the last non-background collection, according to the records
-// of background collections so far, and in what time.
+// of background collections so far, and in what time. While the threads are being resumed, the
+// program counts as running.
 type rate struct {
 	known     bool  // since is known
-	since     int64 // end of that collection's pause
+	since     int64 // when the threads began to resume after that collection
 	paused    int64 // paused time since then
 	allocated uint64
 }
@@ -37,7 +38,7 @@ type rate struct {
 // pause adds a pause.
 func (x *rate) pause(p *Pause) {
 	if p.Start >= x.since {
-		x.paused += p.Duration
+		x.paused += p.Paused()
 	}
 }
 
@@ -56,7 +57,7 @@ func (x *rate) next(c *collection) {
 	if x.known && c.HasAllocated && ran > 0 {
 		c.AllocationRate = min(float64(x.allocated+c.Allocated())*1e9/float64(ran), math.MaxInt64) // the stream may be damaged
 	}
-	*x = rate{known: true, since: c.Pauses[n-1].Start + c.Pauses[n-1].Duration}
+	*x = rate{known: true, since: c.Pauses[n-1].Start + c.Pauses[n-1].Paused()}
 }
 
 func (s *sizes) tick(e *clr.GCAllocationTick) {
@@ -227,10 +228,12 @@ func (c *collection) setTiming() {
 //
 // For each kind of heap, the objects at the start of a collection, summed over all heaps, minus
 // those at the last known moment, were allocated. A background collection reports both numbers at
-// its end. If foreground collections have already counted what came before its start, only what
-// they did not see is attributed to it: it frees objects while the program runs. What was allocated
-// until its end is at least what the heaps, or the objects in them, have grown by since then.
-// Allocation in gen0 during its sweep is left to the budgets.
+// its end. If other collections have already counted what came before its start, only what they did
+// not see is attributed to it: it frees objects while the program runs. What was allocated until its
+// end is at least what the heaps, or the objects in them, have grown by since then. From .NET 9 on
+// the objects before it in LOH and POH include what was allocated until it sweeps these heaps, when
+// nothing can be: that is all, so the growth must not count again. Allocation in gen0 during its
+// sweep is left to the budgets.
 func (s *sizes) account(c *collection, regions bool) {
 	if !c.HasHistory {
 		s.counted = false
@@ -239,7 +242,7 @@ func (s *sizes) account(c *collection, regions bool) {
 		return
 	}
 	c.HasAllocated, c.HasGenerationAllocated = s.counted, s.counted
-	for _, g := range []int{Gen0, LOH, POH} {
+	for _, g := range allocated {
 		x := &c.Generations[g]
 		if s.counted {
 			switch {
@@ -254,7 +257,12 @@ func (s *sizes) account(c *collection, regions bool) {
 				x.Allocated = sub(grown(c.startObjects[g], int64(x.ObjectsBefore)), c.overtook[g])
 			}
 			if c.isBackground() {
-				x.Allocated += max(sub(c.historyAfter[g], s.total[g]), grown(s.objects[g], int64(x.ObjectsAfter)))
+				grew := max(sub(c.historyAfter[g], s.total[g]), grown(s.objects[g], int64(x.ObjectsAfter)))
+				if g == Gen0 || !c.overtaken {
+					x.Allocated += grew
+				} else {
+					x.Allocated = max(x.Allocated, grew)
+				}
 			}
 		}
 		s.objects[g], s.total[g] = int64(x.ObjectsAfter), c.historyAfter[g]

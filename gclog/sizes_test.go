@@ -172,6 +172,52 @@ func TestAllocatedWithBackground(t *testing.T) {
 	}
 }
 
+// TestLargeAllocatedWithBackground: up to .NET 8 a background collection reports the large objects at
+// its start, from .NET 9 on also those allocated until it sweeps. What collections inside it have
+// counted does not count twice.
+func TestLargeAllocatedWithBackground(t *testing.T) {
+	for _, c := range []struct{ before, after, want uint64 }{
+		{900, 300, 0},    // at the start, as the collection in the first suspension saw it
+		{900, 1500, 100}, // since the last one inside, the heap has grown
+		{1500, 300, 100}, // 900 at the start, 500 seen by those inside
+		{1500, 1300, 100},
+	} {
+		heap := func(s *story, thread uint64, gen uint32, m clr.Mechanisms, before, after uint64) {
+			e := &clr.GCPerHeapHistory{Generations: 5}
+			for _, g := range []int{gclog.LOH, gclog.POH} {
+				e.Generation[g] = clr.HeapGeneration{SizeBefore: before + 10, FreeListBefore: 10, SizeAfter: after}
+			}
+			s.event(thread, &clr.GCGlobalHeapHistory{CondemnedGeneration: gen, Heaps: 1, Mechanisms: m}).event(thread, e)
+		}
+		s := newStory()
+		s.suspend(1, clr.SuspendForGC).start(1, 1, 0, clr.TypeBlocking, 0)
+		heap(s, 1, 0, 0, 500, 500)
+		s.finish(1, 1, 0).restart(1)
+		s.suspend(1, clr.SuspendForGC).start(1, 2, 2, clr.TypeBackground, 0).start(1, 3, 0, clr.TypeBlocking, 0)
+		heap(s, 1, 0, 0, 900, 900)
+		s.finish(1, 3, 0).restart(1)
+		s.suspend(1, clr.SuspendForGC).start(1, 4, 0, clr.TypeForeground, 0)
+		heap(s, 1, 0, 0, 1400, 1400)
+		s.finish(1, 4, 0).restart(1)
+		s.suspend(2, clr.SuspendForGCPrep).restart(2)
+		heap(s, 2, 2, clr.MechanismConcurrent, c.before, c.after)
+		s.finish(2, 2, 2)
+		s.invariants(t)
+
+		want := map[uint32]uint64{2: c.want, 3: 400, 4: 500}
+		for _, d := range s.gcs {
+			for _, g := range []int{gclog.LOH, gclog.POH} {
+				if w, ok := want[d.Number]; ok && d.Generations[g].Allocated != w {
+					t.Errorf("%+v: #%d says that %d bytes were allocated in %s, want %d", c, d.Number, d.Generations[g].Allocated, gclog.GenerationName(g), w)
+				}
+			}
+		}
+		if len(s.gcs) != 4 {
+			t.Errorf("emitted %v", s.emitted)
+		}
+	}
+}
+
 // TestMissedCollection: if a collection was missed, the one before it is not the previous
 // collection of the next one, whose allocations and time are unknown.
 func TestMissedCollection(t *testing.T) {

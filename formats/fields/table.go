@@ -171,7 +171,7 @@ var pauses = []Field{
 					d.Generations[gclog.Gen0].Allocated = v
 				}
 			})),
-	row("alloc_rate.bytes_per_s", "", "Program: rate_per_second", Ratio, "docs/reduction.md 8", "what it allocated per second of running time",
+	row("alloc_rate.bytes_per_s", "", "Program: rate_per_second", Ratio, "docs/reduction.md 8", "what it allocated per second of running time, which includes the time to resume the threads",
 		stored(math.MaxUint64, func(d *gc) (uint64, bool) { return bits(d.AllocationRate, d.AllocationRate >= 1) },
 			func(d *gc, v uint64) { d.AllocationRate = math.Float64frombits(v) })),
 	row("paused", "", "", Percent, "docs/reduction.md 9", "the share of window that the program was paused for the collection",
@@ -198,14 +198,7 @@ var sizes = []Field{
 					d.Generations[gclog.Gen2].Fragmentation = v
 				}
 			})),
-	row("heap.committed", "", "", Bytes, "R 39", "the committed memory after the collection, or before it if only that is known",
-		derived(func(d *gc) (uint64, bool) {
-			if d.HasCommittedAfter {
-				return d.CommittedAfter, true
-			}
-			return d.CommittedBefore, d.HasCommittedBefore
-		})),
-	row("", "CommittedAfter", "DotNet: committed", Bytes, "R 39", "the committed memory after the collection",
+	row("heap.committed", "CommittedAfter", "DotNet: committed", Bytes, "R 39", "the committed memory after the collection; background collections do not report it",
 		flagged(func(d *gc) (*uint64, *bool) { return &d.CommittedAfter, &d.HasCommittedAfter })),
 	row("heap.committed_before", "CommittedBefore", "DotNet: committed_before", Bytes, "R 39", "the committed memory before the collection",
 		flagged(func(d *gc) (*uint64, *bool) { return &d.CommittedBefore, &d.HasCommittedBefore })),

@@ -119,7 +119,7 @@ func (l *jsonLine) settleWindow(d *gclog.GCDetails) {
 
 // settleSizes determines which of the sizes are known.
 func (l *jsonLine) settleSizes(d *gclog.GCDetails) {
-	// Background collections only report the size before.
+	// Background collections only report the size before, which was heap.committed up to version 1.1.
 	if l.gc.hasCommitted && (!d.HasCommittedBefore || d.Kind != gclog.KindBackground) {
 		d.CommittedAfter, d.HasCommittedAfter = l.gc.committed, true
 	}

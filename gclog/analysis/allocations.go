@@ -27,17 +27,38 @@ const lateHoles = 1024
 
 func (a *allocations) gc(d *gclog.GCDetails, w Window, h gaps) {
 	since, at, has := a.last, ended(d), a.hasLast
-	a.last, a.hasLast = at, true
-	if !has || !d.HasAllocated || since >= at || h.touch(since, at) {
-		return
+	if !has || at > since {
+		a.last, a.hasLast = at, true
 	}
+	switch {
+	case !has || !d.HasAllocated:
+	case at <= since:
+		a.within(at, float64(d.Allocated()))
+	case !h.touch(since, at):
+		a.add(allocation{Window{since, at}, float64(d.Allocated())}, w)
+	}
+}
+
+func (a *allocations) add(x allocation, w Window) {
 	if len(a.newest) == 2*lateHoles {
 		for _, x := range a.newest[:lateHoles] {
 			a.settle(x, w)
 		}
 		a.newest = slices.Delete(a.newest, 0, lateHoles)
 	}
-	a.newest = append(a.newest, allocation{Window{since, at}, float64(d.Allocated())})
+	a.newest = append(a.newest, x)
+}
+
+// within adds what a collection reports that ended together with a recorded one, as in a log with
+// milliseconds, or before it, as a background collection whose record came late: it was allocated in
+// the same stretch of time.
+func (a *allocations) within(at int64, bytes float64) {
+	for i := len(a.newest) - 1; i >= 0 && at <= a.newest[i].To; i-- {
+		if x := &a.newest[i]; x.From < at {
+			x.bytes += bytes
+			return
+		}
+	}
 }
 
 // miss leaves out what overlaps a time that was not observed: a collection may be missing there.

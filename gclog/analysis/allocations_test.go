@@ -2,6 +2,7 @@ package analysis_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/gclog/gclog/gclog"
@@ -10,16 +11,16 @@ import (
 
 // TestAllocationRate checks a program that allocates 50 MB/s, of which less and less is seen.
 func TestAllocationRate(t *testing.T) {
-	gc := func(number uint32, end int64, reports bool) *gclog.GCDetails {
+	gc := func(number uint32, end int64, megabytes uint64) *gclog.GCDetails {
 		d := collection(number, 0, gclog.KindBlocking, [2]int64{end - 100*ms, 100 * ms})
-		d.HasAllocated, d.Generations[gclog.Gen0].Allocated = reports, 200*mb
+		d.HasAllocated, d.Generations[gclog.Gen0].Allocated = megabytes > 0, megabytes*mb
 		return d
 	}
-	all := func(s *analysis.Statistics) {
+	all := func(s session) {
 		s.Begin(0)
-		emit(s, gc(1, 3*sec, false))
+		emit(s, gc(1, 3*sec, 0))
 		for number := uint32(2); number <= 5; number++ {
-			emit(s, gc(number, 4*int64(number)*sec-5*sec, true))
+			emit(s, gc(number, 4*int64(number)*sec-5*sec, 200))
 		}
 		s.End(30 * sec)
 	}
@@ -27,41 +28,67 @@ func TestAllocationRate(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		w    analysis.Window
-		emit func(s *analysis.Statistics)
+		emit func(s session)
 		want string
 	}{
 		{"all", analysis.Always(), all, ""},
 		{"a window that borders cut", analysis.Window{From: 9 * sec, To: 12 * sec}, all, ""},
 		{"a window between two collections", analysis.Window{From: 8 * sec, To: 9 * sec}, all, ""},
-		{"a hole", analysis.Always(), func(s *analysis.Statistics) {
-			emit(s, gc(1, 3*sec, false))
-			emit(s, gc(2, 7*sec, true))
+		{"a hole", analysis.Always(), func(s session) {
+			emit(s, gc(1, 3*sec, 0))
+			emit(s, gc(2, 7*sec, 200))
 			s.Gap(missing)
-			emit(s, gc(4, 15*sec, true))
-			emit(s, gc(5, 19*sec, true))
+			emit(s, gc(4, 15*sec, 200))
+			emit(s, gc(5, 19*sec, 200))
 		}, ""},
-		{"a hole that is told late", analysis.Always(), func(s *analysis.Statistics) {
-			emit(s, gc(1, 3*sec, false))
-			emit(s, gc(2, 7*sec, true))
-			emit(s, gc(4, 15*sec, true))
-			emit(s, gc(5, 19*sec, true))
+		{"a hole that is told late", analysis.Always(), func(s session) {
+			emit(s, gc(1, 3*sec, 0))
+			emit(s, gc(2, 7*sec, 200))
+			emit(s, gc(4, 15*sec, 200))
+			emit(s, gc(5, 19*sec, 200))
 			s.Gap(missing)
 		}, ""},
-		{"a watch with one collection", analysis.Always(), func(s *analysis.Statistics) {
+		{"two that end together", analysis.Always(), func(s session) {
+			emit(s, gc(1, 3*sec, 0))
+			emit(s, gc(2, 7*sec, 50))
+			emit(s, gc(3, 7*sec, 150))
+			emit(s, gc(4, 11*sec, 200))
+		}, ""},
+		{"a record that comes late", analysis.Always(), func(s session) {
+			emit(s, gc(1, 3*sec, 0))
+			emit(s, gc(3, 15*sec, 500))
+			emit(s, gc(2, 14*sec, 100))
+			emit(s, gc(4, 19*sec, 200))
+		}, ""},
+		{"a watch with one collection", analysis.Always(), func(s session) {
 			s.Begin(0)
-			emit(s, gc(1, 3*sec, false))
+			emit(s, gc(1, 3*sec, 0))
 			s.End(8 * sec)
 		}, "none of the collections reports the allocated bytes, which requires its heap histories and those of the previous collection"},
-		{"one collection of a log", analysis.Always(), func(s *analysis.Statistics) {
-			emit(s, gc(2, 7*sec, true))
+		{"one collection of a log", analysis.Always(), func(s session) {
+			emit(s, gc(2, 7*sec, 200))
 		}, "no collection that reports allocations directly follows another recorded one"},
 	} {
 		s := analysis.NewStatistics(analysis.StatisticsOptions{Window: c.w})
 		c.emit(s)
-		if r := s.Summary().AllocationRate; r.Why != c.want || c.want == "" && math.Abs(r.Value-50e6) > 1 {
+		sample := analysis.NewSample(c.w)
+		c.emit(sample)
+		list := analysis.Compare([]*analysis.Sample{sample}, []*analysis.Sample{sample}, 1).Differences
+		rate := slices.IndexFunc(list, func(d analysis.Difference) bool { return d.Name == "alloc.rate" })
+		if r := list[rate].A; c.want == "" && math.Abs(r.Value-50e6) > 1 {
+			t.Errorf("%s: compared is %+v", c.name, r)
+		}
+		r := s.Summary().AllocationRate
+		if r.Why != c.want || c.want == "" && math.Abs(r.Value-50e6) > 1 {
 			t.Errorf("%s: %+v", c.name, r)
 		}
 	}
+}
+
+type session interface {
+	gclog.Observer
+	Begin(at int64)
+	End(at int64)
 }
 
 // TestManyAllocations checks that allocations that are no longer kept individually count as well.

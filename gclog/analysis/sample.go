@@ -36,7 +36,9 @@ func NewSample(w Window) *Sample {
 func (s *Sample) GC(d *gclog.GCDetails) {
 	c := sampled{class: ClassOf(d), since: s.allocated.last, ended: ended(d), after: -1, promoted: -1, allocated: -1}
 	if s.allocated.hasLast && d.HasAllocated {
-		c.allocated = float64(d.Allocated())
+		if c.allocated = float64(d.Allocated()); c.ended <= c.since {
+			s.within(&c)
+		}
 	}
 	s.Statistics.GC(d)
 	if d.HasSizesAfter {
@@ -47,6 +49,24 @@ func (s *Sample) GC(d *gclog.GCDetails) {
 	}
 	c.at = max(began(d), s.span.begin)
 	s.collections.add(c)
+}
+
+// within moves what a collection without a stretch of time reports to the one that covers its end,
+// as allocations.within does.
+func (s *Sample) within(c *sampled) {
+	for i := s.collections.n - 1; i >= 0; i-- {
+		x := s.collections.at(i)
+		if x.allocated < 0 {
+			continue
+		}
+		if x.since < c.ended && c.ended <= x.ended {
+			x.allocated += c.allocated
+		}
+		if x.since < c.ended {
+			break
+		}
+	}
+	c.allocated = -1
 }
 
 // The sums of a block, of which metrics are ratios.

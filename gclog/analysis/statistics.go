@@ -369,10 +369,9 @@ func (r *rollup) gc(d *gclog.GCDetails, w Window) {
 	}
 	if d.HasAllocated {
 		r.allocated.add(float64(d.Allocated()))
-		// A collection without bytes of its own has the rate of a background collection.
-		if d.AllocationRate > 0 && d.Allocated() > 0 {
-			r.rate.add(d.AllocationRate)
-		}
+	}
+	if d.AllocationRate > 0 {
+		r.rate.add(d.AllocationRate)
 	}
 	if pinned, known := d.Pinned(); known {
 		r.pinned.add(float64(pinned))

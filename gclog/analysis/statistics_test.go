@@ -72,6 +72,7 @@ func story(s *analysis.Statistics) {
 
 	gen1 := collection(3, 1, gclog.KindBlocking, [2]int64{30 * sec, 20 * ms})
 	gen1.Reason = clr.ReasonInduced
+	gen1.HasAllocated, gen1.AllocationRate = true, 30e6 // what a background collection has reported
 	gen1.PinEvents, gen1.PinEventBytes, gen1.PinPlugs = 1, 50, 2
 	emit(s, gen1)
 
@@ -163,8 +164,8 @@ func TestStory(t *testing.T) {
 		"promoted.total":                    20e6,
 		"promoted.mean":                     10e6,
 		"alloc.total":                       80e6,
-		"alloc.rate":                        80e6 / 10.02, // from the end of the first to that of the second
-		"alloc.rate.max":                    20e6,
+		"alloc.rate":                        80e6 / 20.01, // from the end of the first to that of the third
+		"alloc.rate.max":                    30e6,
 		"pinned.max":                        9,
 		"pinned.share":                      25,
 		"finalized.count":                   70,

@@ -153,11 +153,8 @@ func (l *lastCollection) gc(d *gclog.GCDetails, at int64) {
 			l.fragmentation[g] = d.Generations[g].Fragmentation
 		}
 	}
-	switch {
-	case d.HasCommittedAfter:
+	if d.HasCommittedAfter {
 		l.committed, l.hasCommitted = d.CommittedAfter, true
-	case d.HasCommittedBefore:
-		l.committed, l.hasCommitted = d.CommittedBefore, true
 	}
 	if pinned, known := d.Pinned(); known {
 		l.pinned, l.hasPinned = pinned, true

@@ -76,7 +76,7 @@ var ofDotnet = []Family{
 	},
 	{
 		Name: "dotnet.gc.last_collection.memory.committed_size", Unit: "By", Kind: UpDownCounter,
-		Help: "Memory that the GC had committed at the latest collection.", Equals: "heap.committed.bytes",
+		Help: "Memory that the GC had committed after the latest collection that reports it, which background ones do not.", Equals: "heap.committed.bytes",
 		points: one(func(v *View) (float64, bool) { return float64(v.state.last.committed), v.state.last.hasCommitted }),
 	},
 }
