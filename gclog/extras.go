@@ -11,10 +11,16 @@ func (r *Reducer) marked(at Stamp, e *clr.GCMarkWithType) {
 	if c == nil || e.Type >= clr.MarkTypes {
 		return
 	}
+	kind, promoted := e.Type, e.Promoted
+	if kind == clr.MarkOverflow {
+		// The runtime sends it at the end of a scan of dependent handles in which anything was
+		// promoted, overflow or not. Their own event follows, and contains these bytes.
+		kind, promoted = clr.MarkDependentHandles, 0
+	}
 	if h := c.heap(e.Heap); h != nil {
-		h.MarkTimes[e.Type] += max(0, at.Time-max(c.Start, h.MarkedUntil))
-		h.MarkPromoted[e.Type] += e.Promoted
-		h.Marked |= 1 << e.Type
+		h.MarkTimes[kind] += max(0, at.Time-max(c.Start, h.MarkedUntil))
+		h.MarkPromoted[kind] += promoted
+		h.Marked |= 1 << kind
 		h.MarkedUntil = max(h.MarkedUntil, at.Time)
 	}
 }

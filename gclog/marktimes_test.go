@@ -35,10 +35,44 @@ func markTimes(start int64, marks []mark) (times [clr.MarkTypes]int64) {
 		times[t] = -1
 	}
 	for _, m := range marks {
+		m.Type = rootsOf(&m)
 		times[m.Type] = max(0, times[m.Type]) + m.at - start
 		start = m.at
 	}
 	return times
+}
+
+// rootsOf returns the kind of roots that a mark event is about.
+func rootsOf(m *mark) clr.MarkType {
+	if m.Type == clr.MarkOverflow {
+		return clr.MarkDependentHandles
+	}
+	return m.Type
+}
+
+// TestMarkOverflow: the runtime reports marking because of an overflow only as a part of the scan of
+// dependent handles, which the heap's next event reports, with at least the same bytes.
+func TestMarkOverflow(t *testing.T) {
+	seen := 0
+	recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {
+		for _, p := range readEvents(t, recordings.Read(t, tr.Path)) {
+			overflow := map[uint32]*mark{}
+			for i := range p.marks {
+				m := &p.marks[i]
+				if last := overflow[m.Heap]; last != nil && (m.Type != clr.MarkDependentHandles || m.Promoted < last.Promoted) {
+					t.Errorf("heap %d marked %d bytes from %v at %d, after %d because of an overflow", m.Heap, m.Promoted, m.Type, m.at, last.Promoted)
+				}
+				delete(overflow, m.Heap)
+				if m.Type == clr.MarkOverflow {
+					overflow[m.Heap] = m
+					seen++
+				}
+			}
+		}
+	})
+	if seen == 0 {
+		t.Error("there is no overflow")
+	}
 }
 
 // TestMarkTimes compares the mark times of the heaps with the events themselves, in all recordings.
@@ -66,11 +100,13 @@ func TestMarkTimes(t *testing.T) {
 					}
 					seen := map[clr.MarkType]bool{}
 					for _, m := range marks {
-						if seen[m.Type] {
+						if kind := rootsOf(&m); seen[kind] {
 							twice++
 						}
-						seen[m.Type] = true
-						promoted -= m.Promoted
+						seen[rootsOf(&m)] = true
+						if m.Type != clr.MarkOverflow { // the next event contains it
+							promoted -= m.Promoted
+						}
 					}
 					if promoted != 0 {
 						t.Errorf("#%d heap %d: %d bytes more than the events say", d.Number, d.Heaps[i].Heap, int64(promoted))

@@ -261,6 +261,9 @@ func (p *rawProcess) event(at *parse.Event, e clr.Event) {
 func (g *rawGC) event(e clr.Event) {
 	switch e := e.(type) {
 	case *clr.GCMarkWithType:
+		if e.Type == clr.MarkOverflow {
+			break // the next event, of dependent handles, contains it
+		}
 		if e.Type < clr.MarkTypes {
 			g.marks[e.Type] = true
 			g.promotedFrom[e.Type] += e.Promoted

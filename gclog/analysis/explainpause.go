@@ -412,9 +412,10 @@ func (x *explainer) waits() {
 	x.because(&x.e.Pause, "alloc-waits", text+".", causes, facts...)
 }
 
-// rootNames are the kinds of roots, by clr.MarkType.
+// rootNames are the kinds of roots, by clr.MarkType. Only logs of older versions have what the runtime
+// reports as mark stack overflow apart from dependent handles.
 var rootNames = [clr.MarkTypes]string{
-	"stacks", "finalizer queue", "handles", "older generations", "sized references", "mark stack overflow",
+	"stacks", "finalizer queue", "handles", "older generations", "sized references", "dependent handles",
 	"dependent handles", "newly finalizable objects", "work stolen from other heaps", "background GC roots",
 }
 
