@@ -2,6 +2,7 @@ package gclog
 
 import (
 	"math"
+	"strings"
 
 	"github.com/gclog/gclog/parse/clr"
 )
@@ -20,6 +21,56 @@ type budgets struct {
 	// that collection.
 	swept bool
 	young uint64
+
+	smoothed smoothed
+}
+
+// counting is how the runtime counts budgets, as far as that is known.
+type counting struct {
+	regions Known // what a collection promotes uses up the budget that it sets
+	server  bool  // the budgets of LOH and POH are smoothed
+	whole   bool  // the session has seen the first collection of the process
+	atSweep bool  // a background collection may report LOH and POH as of its sweep
+}
+
+// counting returns what applies to a collection.
+func (r *Reducer) counting(c *collection) counting {
+	var unknown Process
+	p := &unknown
+	if r.process != nil {
+		p = r.process
+	}
+	x := counting{whole: r.seen && r.first == 1, server: r.server == flavourServer || p.Server == Yes}
+	v, old := p.major(), c.GenerationCount <= POH
+	x.atSweep = !old && (v == 0 || v >= 9)
+	standalone := p.GCLibrary != "" && !strings.Contains(p.GCLibrary, "clrgcexp")
+	switch {
+	case r.segments.regions:
+		x.regions = Yes
+	case old, v != 0 && v < 7, standalone, x.whole: // in whole regions for the first objects would have been created
+		x.regions = No
+	}
+	return x
+}
+
+// smoothed are the budgets of LOH and POH that server GC has smoothed: after a gen2 collection a third
+// of what the heaps requested and two thirds of what was in force before are; of the first two
+// collections all and half.
+type smoothed struct {
+	gen2  uint64 // gen2 collections since the first of the process, of the session, or since one was missed
+	lost  bool   // one may have been missed
+	total [Generations]uint64
+}
+
+// settled is after how many gen2 collections less than 1 % of a budget is from before them.
+const settled = 12
+
+// next returns the budget of LOH or POH in force after c, whose heaps requested its Budget, and
+// whether it is known.
+func (x *smoothed) next(g int, c *collection, how counting) (total uint64, known bool) {
+	weight := min(x.gen2, 3)
+	x.total[g] = c.Generations[g].Budget/weight + x.total[g]/weight*(weight-1)
+	return x.total[g], how.whole && !x.lost || x.gen2 >= settled
 }
 
 // A heapBudget holds, for each generation, the state that its latest collection left.
@@ -41,7 +92,7 @@ func (b *budgets) copy(of *budgets) {
 	b.heaps = heaps
 }
 
-func (b *budgets) forget() { *b = budgets{heaps: b.heaps[:0]} }
+func (b *budgets) forget() { *b = budgets{heaps: b.heaps[:0], smoothed: smoothed{lost: true}} }
 
 // sweep records that a background collection is about to sweep: it also turns gen0 objects into
 // free space that the program may allocate in, and no event reports that.
@@ -72,7 +123,7 @@ func (b *budgets) resize(n int) {
 	if len(b.heaps) == n {
 		return
 	}
-	b.forget()
+	*b = budgets{heaps: b.heaps[:0], smoothed: b.smoothed}
 	for range n {
 		b.heaps = append(b.heaps, heapBudget{})
 	}
@@ -80,10 +131,14 @@ func (b *budgets) resize(n int) {
 
 // next fills in the budgets that remained when c started, takes over the budgets that c set, and
 // charges what c promoted.
-func (b *budgets) next(c *collection, regions bool) {
+func (b *budgets) next(c *collection, how counting) {
 	n := c.historyCount()
 	b.resize(n)
+	if c.Provisional { // the collection before it, in the same suspension, has set budgets
+		c.budgets.copy(b)
+	}
 	c.budgets.resize(n)
+	b.smooth(c, how)
 	for i := range c.Heaps {
 		h := &c.Heaps[i]
 		switch {
@@ -93,7 +148,7 @@ func (b *budgets) next(c *collection, regions bool) {
 			b.forget()
 			return
 		}
-		c.budgets.heaps[h.Heap].use(&h.History, regions)
+		c.budgets.heaps[h.Heap].use(c, &h.History, how)
 		b.heaps[h.Heap].next(c, &h.History)
 	}
 	c.left()
@@ -101,6 +156,24 @@ func (b *budgets) next(c *collection, regions bool) {
 	b.young += c.Generations[Gen0].Allocated
 	if c.Collected(Gen0) {
 		b.swept, b.young = false, 0
+	}
+}
+
+// smooth replaces the budgets of LOH and POH that the heaps requested by those in force.
+func (b *budgets) smooth(c *collection, how counting) {
+	if !c.Collected(LOH) {
+		return
+	}
+	b.smoothed.gen2++
+	for _, g := range []int{LOH, POH} {
+		total, known := b.smoothed.next(g, c, how)
+		switch {
+		case !how.server:
+		case known:
+			c.Generations[g].Budget = total
+		default:
+			c.Generations[g].Budget = 0
+		}
 	}
 }
 
@@ -123,17 +196,23 @@ func (c *collection) reuse(young uint64) {
 	c.Generations[Gen0].Allocated += sub(uint64(all), young+c.Generations[Gen0].Allocated)
 }
 
-// use subtracts what was used before the collection that reported h started. With regions, that
-// includes what the collection that set the budget promoted.
-func (x *heapBudget) use(h *clr.GCPerHeapHistory, regions bool) {
+// use subtracts what was used before the collection c, which reported h, started. With regions,
+// that includes what the collection that set the budget promoted.
+func (x *heapBudget) use(c *collection, h *clr.GCPerHeapHistory, how counting) {
 	for _, g := range allocated {
 		y, now := &x[g], &h.Generation[g]
 		y.used = max(now.ObjectsBefore()-y.objects, int64(sub(now.SizeBefore, y.size)), 0)
 		y.left -= y.used
+		if g != Gen0 && c.isBackground() && how.atSweep {
+			y.known = false
+		}
 	}
 	for g := range x {
-		if regions {
-			x[g].left -= int64(x[g].in)
+		switch y := &x[g]; {
+		case how.regions == Yes:
+			y.left -= int64(y.in)
+		case how.regions == Unknown && y.in > 0:
+			y.known = false
 		}
 	}
 }

@@ -1,12 +1,10 @@
 package gclog_test
 
 import (
-	"fmt"
 	"slices"
 	"testing"
 
 	"github.com/gclog/gclog/gclog"
-	"github.com/gclog/gclog/internal/testing/known"
 	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/parse/clr"
 )
@@ -51,10 +49,6 @@ func TestBudgetUsedUp(t *testing.T) {
 	}
 }
 
-var wrongVerdicts = known.Failures{
-	"net11-datas-churn #7": "with server GC and DATAS two thirds of LOH's old budget and a third of the new one are in force",
-}
-
 // TestBudgetVerdict compares what was left of the budgets of older generations with the runtime's
 // own verdict, which each heap reports: the oldest generation whose budget was exceeded. With one
 // heap they agree in every collection.
@@ -81,16 +75,14 @@ func TestBudgetVerdict(t *testing.T) {
 					continue
 				}
 				count(&one, got == want)
-				failure := ""
 				if got != want {
-					failure = fmt.Sprintf("%s: the budget of gen%d was used up, by what is left of gen%d: %+v", d.Kind, want, got, d.Generations)
+					t.Errorf("#%d %s: the budget of gen%d was used up, by what is left of gen%d: %+v", d.Number, d.Kind, want, got, d.Generations)
 				}
-				wrongVerdicts.Check(t, fmt.Sprintf("%s #%d", tr.Name, d.Number), failure)
 			}
 		}
 	})
 	t.Logf("the verdict is the same with one heap in %d of %d collections, with several in %d of %d; %v were of gen0 to gen2", one[1], one[0], several[1], several[0], verdicts)
-	if different := several[0] - several[1]; different > 1+several[0]/50 { // the recordings in the repository have 17
+	if different := several[0] - several[1]; different > 1 {
 		t.Errorf("the verdict is the same in %d of %d collections with several heaps", several[1], several[0])
 	}
 	if slices.Min(verdicts[:]) == 0 {
@@ -159,6 +151,112 @@ func TestBudgetLargeUsedUp(t *testing.T) {
 		}
 	})
 	t.Logf("%d collections", seen)
+}
+
+// TestBudgetOfProvisional: the full collection of provisional mode starts with the budgets that the
+// gen1 collection in the same suspension has just set, of which regions have used up what that has
+// promoted.
+func TestBudgetOfProvisional(t *testing.T) {
+	seen := 0
+	recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {
+		stream := recordings.Read(t, tr.Path)
+		events := readEvents(t, stream)
+		for _, o := range reduce(t, stream).recorders {
+			for _, d := range o.gcs {
+				if !d.Provisional || events[o.process.ID] == nil {
+					continue
+				}
+				list := events[o.process.ID].histories
+				own := slices.IndexFunc(list, func(h heapHistories) bool { return h.at > d.Start })
+				if own < 1 {
+					continue
+				}
+				young, promoted := &list[own-1], uint64(0)
+				for i := range young.heaps {
+					promoted = max(promoted, young.heaps[i].Generation[gclog.Gen1].In)
+				}
+				gen1 := young.asked(gclog.Gen1) / uint64(len(young.heaps))
+				seen++
+				if x := d.Generations[gclog.Gen0]; x.BudgetLeft != int64(young.global.FinalYoungestDesired) {
+					t.Errorf("#%d: %d of gen0's budget of %d are left", d.Number, x.BudgetLeft, young.global.FinalYoungestDesired)
+				}
+				if x := d.Generations[gclog.Gen1]; x.BudgetLeft != int64(gen1)-int64(promoted) {
+					t.Errorf("#%d: %d of gen1's budget of %d are left, of which %d were promoted", d.Number, x.BudgetLeft, gen1, promoted)
+				}
+			}
+		}
+	})
+	if seen == 0 {
+		t.Error("there is no such collection")
+	}
+}
+
+// TestBudgetWithRegions: with regions, what a collection promotes uses up the budget that it sets.
+// A created segment does not show that there are any, unless it is too small for a segment.
+func TestBudgetWithRegions(t *testing.T) {
+	const budget, in = 5000, 700
+	for _, c := range []struct {
+		created uint64 // size of a segment or region; 0: none
+		first   uint32 // number of the first collection
+		facts   gclog.Process
+		left    int64 // 0: unknown
+	}{
+		{4 << 20, 1, gclog.Process{}, budget - in},
+		{256 << 20, 1, gclog.Process{}, budget},
+		{0, 1, gclog.Process{}, budget}, // regions would have been created
+		{0, 9, gclog.Process{}, 0},
+		{256 << 20, 9, gclog.Process{}, 0},
+		{0, 9, gclog.Process{RuntimeVersion: "10.0.1"}, 0}, // it may have libclrgc
+		{0, 9, gclog.Process{RuntimeVersion: "10.0.1", GCLibrary: "libclrgc.so"}, budget},
+		{0, 9, gclog.Process{RuntimeVersion: "10.0.1", GCLibrary: "libclrgcexp.so"}, 0},
+		{4 << 20, 9, gclog.Process{RuntimeVersion: "10.0.1", GCLibrary: "libclrgcexp.so"}, budget - in},
+		{0, 9, gclog.Process{RuntimeVersion: "6.0.1"}, budget},
+	} {
+		s := newStory().at(0)
+		s.SetProcess(&c.facts)
+		if c.created > 0 {
+			s.event(u, &clr.GCCreateSegment{Size: c.created})
+		}
+		for n := c.first; n < c.first+2; n++ {
+			e := perHeap(0)
+			e.Generation[gclog.Gen1] = clr.HeapGeneration{Budget: budget, In: in}
+			s.suspend(u, clr.SuspendForGC).start(u, n, 1, clr.TypeBlocking, 0)
+			s.event(u, &clr.GCGlobalHeapHistory{CondemnedGeneration: 1, Heaps: 1}).event(u, e).finish(u, n, 1).restart(u)
+		}
+		if x := s.gcs[1].Generations[gclog.Gen1]; x.HasBudgetLeft != (c.left != 0) || x.BudgetLeft != c.left {
+			t.Errorf("%+v: %d is left, %v", c, x.BudgetLeft, x.HasBudgetLeft)
+		}
+	}
+}
+
+// TestBudgetAtSweep: from .NET 9 on, a background collection reports large and pinned objects as of
+// its sweep, so what it started with is unknown unless another one in its first suspension knows.
+func TestBudgetAtSweep(t *testing.T) {
+	for _, c := range []struct {
+		version string
+		known   bool
+	}{{"", false}, {"8.0.3", true}, {"9.0.1", false}, {"11.0.0", false}} {
+		s := newStory().at(0)
+		s.SetProcess(&gclog.Process{RuntimeVersion: c.version})
+		heap := func(m clr.Mechanisms) {
+			e := perHeap(0)
+			for _, g := range []int{gclog.LOH, gclog.POH} {
+				e.Generation[g] = clr.HeapGeneration{Budget: 5000}
+			}
+			s.event(u, &clr.GCGlobalHeapHistory{CondemnedGeneration: 2, Heaps: 1, Mechanisms: m}).event(u, e)
+		}
+		s.suspend(u, clr.SuspendForGC).start(u, 1, 2, clr.TypeBlocking, 0)
+		heap(0)
+		s.finish(u, 1, 2).restart(u)
+		s.suspend(u, clr.SuspendForGC).start(u, 2, 2, clr.TypeBackground, 0).restart(u).suspend(u, clr.SuspendForGCPrep).restart(u)
+		heap(clr.MechanismConcurrent)
+		s.finish(u, 2, 2)
+		for _, g := range []int{gclog.LOH, gclog.POH} {
+			if x := s.gcs[1].Generations[g]; x.HasBudgetLeft != c.known {
+				t.Errorf("version %q: what is left of %s is known: %v", c.version, gclog.GenerationName(g), x.HasBudgetLeft)
+			}
+		}
+	}
 }
 
 // TestBudgetOfDatas: dynamic adaptation reports the gen0 budget that it gives each heap.

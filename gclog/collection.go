@@ -451,7 +451,7 @@ func (r *Reducer) settle(c *collection) {
 	c.HasObjects, c.HasFragmentation = c.HasHistory, c.HasHistory
 	c.sumHeaps()
 	c.setWindow()
-	r.sizes.account(c, r.segments.now.Known)
+	r.sizes.account(c, r.counting(c))
 	for _, o := range r.open {
 		if o != c && o.isBackground() && !o.settled {
 			if o.sus != nil && o.sus == c.sus {

@@ -290,7 +290,8 @@ type GenerationDetails struct {
 	// Budget is how much may be allocated in the generation, or promoted into it, until its next
 	// collection, summed over all heaps: each heap has an equal share, and the first to exceed it
 	// requests a collection. Valid for generations up to the condemned one. 0: unknown. For gen0 it
-	// is what the runtime decided [R 205], for others what the heaps requested [R 204].
+	// is what the runtime decided [R 205], for others what the heaps requested [R 204], which server
+	// GC smooths for LOH and POH (docs/reduction.md 8).
 	Budget uint64
 	// BudgetLeft is what remained of the budget when the collection started, in the heap with the
 	// smallest remainder: its share of what the generation's last collection set, minus what has
@@ -336,7 +337,8 @@ type HeapDetails struct {
 	Heap       uint32
 	// MarkTimes is how long the heap took to mark from each kind of root, indexed by clr.MarkType,
 	// in nanoseconds: the time since the heap's previous mark event, or since GCStart for the
-	// first; summed if the runtime marks from a kind more than once. Set for the kinds in Marked [R
+	// first; summed if the runtime marks from a kind more than once. What it reports as mark stack
+	// overflow is the time of dependent handles (docs/reduction.md 9). Set for the kinds in Marked [R
 	// 202].
 	MarkTimes    [clr.MarkTypes]int64
 	MarkPromoted [clr.MarkTypes]uint64

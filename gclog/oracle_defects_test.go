@@ -73,11 +73,12 @@ func overwriting(r *evidence, d *gclog.GCDetails) bool {
 	})
 }
 
-// marksAgain reports whether a heap marked from one kind of root more than once.
+// marksAgain reports whether a heap marked from one kind of root more than once, or from dependent
+// handles what the runtime reports as an overflow.
 func marksAgain(r *evidence, p *pair) bool {
 	seen := map[[2]uint32]bool{}
 	return slices.ContainsFunc(r.events.marks, func(m mark) bool {
-		key := [2]uint32{m.Heap, uint32(m.Type)}
+		key := [2]uint32{m.Heap, uint32(rootsOf(&m))}
 		again := m.at > p.d.Start && m.at < p.d.End && seen[key]
 		seen[key] = seen[key] || m.at > p.d.Start
 		return again
@@ -101,7 +102,7 @@ func summed(r *evidence, p *pair) string {
 		}
 	}
 	for g := range d.Generations {
-		problem = all(problem, summedGeneration(d, history, g))
+		problem = all(problem, summedGeneration(r, d, history, g))
 	}
 	steps, conditions, known := d.Condemned()
 	own := &history.heaps[decided]
@@ -111,9 +112,11 @@ func summed(r *evidence, p *pair) string {
 
 // budgets returns the budget that a generation was given until its next collection, and the sum of
 // what each heap requested, which TraceEvent mistakes for it.
-func (h *heapHistories) budgets(d *gclog.GCDetails, g int) (set, asked uint64) {
-	for i := range h.heaps {
-		asked += h.heaps[i].Generation[g].Budget
+func (r *evidence) budgets(d *gclog.GCDetails, g int) (set, asked uint64) {
+	h := r.historiesOf(d)
+	asked = h.asked(g)
+	if r.server && g >= gclog.LOH && d.Collected(g) {
+		return r.smoothed(h, g), asked
 	}
 	if perHeap := h.global.FinalYoungestDesired; g == gclog.Gen0 && d.Kind != gclog.KindBackground && perHeap > 0 {
 		return perHeap * uint64(len(h.heaps)), asked
@@ -121,7 +124,37 @@ func (h *heapHistories) budgets(d *gclog.GCDetails, g int) (set, asked uint64) {
 	return asked, asked
 }
 
-func summedGeneration(d *gclog.GCDetails, histories *heapHistories, g int) string {
+// asked returns the sum of what each heap requested.
+func (h *heapHistories) asked(g int) (sum uint64) {
+	for i := range h.heaps {
+		sum += h.heaps[i].Generation[g].Budget
+	}
+	return sum
+}
+
+// smoothed returns the budget of large or pinned objects in force after a gen2 collection of server
+// GC: a third of what its heaps requested, and the rest of what was in force before; 0 if that was
+// not seen.
+func (r *evidence) smoothed(last *heapHistories, g int) uint64 {
+	budget, n := uint64(0), uint64(0)
+	for i := range r.events.histories {
+		h := &r.events.histories[i]
+		if h.global.CondemnedGeneration == gclog.Gen2 {
+			n++
+			of := min(n, 3) // the runtime's own formula, in whole bytes
+			budget = h.asked(g)/of + budget/of*(of-1)
+		}
+		if h.at == last.at {
+			break
+		}
+	}
+	if r.byStart[0].Number != 1 && n < 12 {
+		return 0
+	}
+	return budget
+}
+
+func summedGeneration(r *evidence, d *gclog.GCDetails, histories *heapHistories, g int) string {
 	var want gclog.GenerationDetails
 	var after, objectsBefore, objectsAfter int64
 	for i := range histories.heaps {
@@ -134,7 +167,7 @@ func summedGeneration(d *gclog.GCDetails, histories *heapHistories, g int) strin
 		want.SurvivedPins += x.PinnedSurvivors
 		after += int64(x.SizeAfter)
 	}
-	want.Budget, _ = histories.budgets(d, g)
+	want.Budget, _ = r.budgets(d, g)
 	x := &d.Generations[g]
 	if after == 0 && !d.Collected(g) { // .NET Core 3.1
 		after = int64(x.After)
@@ -369,12 +402,27 @@ var defects = []defect{
 		what:    "the budget of gen0 is the sum of what the heaps asked for, which the runtime smooths and limits, and DATAS does not go by",
 		members: []string{"GenBudgetMB[gen0]"},
 		affects: func(r *evidence, p *pair) bool {
-			set, asked := r.historiesOf(p.d).budgets(p.d, gclog.Gen0)
+			set, asked := r.budgets(p.d, gclog.Gen0)
 			return set != asked
 		},
 		wrong: func(r *evidence, p *pair) string {
-			set, asked := r.historiesOf(p.d).budgets(p.d, gclog.Gen0)
+			set, asked := r.budgets(p.d, gclog.Gen0)
 			return all(expect("theirs", uint64(bytesOf(p.w.GenBudgetMB[gclog.Gen0])), asked), expect("budget", p.d.Generations[gclog.Gen0].Budget, set))
+		},
+	},
+	{
+		what:    "the budgets of large and pinned objects are the sum of what the heaps asked for, which server GC smooths",
+		members: []string{"GenBudgetMB[loh]", "GenBudgetMB[poh]"},
+		affects: func(r *evidence, p *pair) bool { return r.server && p.d.Collected(gclog.LOH) },
+		wrong: func(r *evidence, p *pair) (problem string) {
+			for _, g := range []int{gclog.LOH, gclog.POH} {
+				set, asked := r.budgets(p.d, g)
+				problem = all(problem, expect("budget", p.d.Generations[g].Budget, set))
+				if w := p.w.GenBudgetMB; len(w) > g && w[g] != nil {
+					problem = all(problem, expect("theirs", uint64(bytesOf(w[g])), asked))
+				}
+			}
+			return problem
 		},
 	},
 	{
@@ -560,7 +608,9 @@ var defects = []defect{
 			// Summed over all collections, the events match the records.
 			var events, records uint64
 			for _, m := range r.events.marks {
-				events += m.Promoted
+				if m.Type != clr.MarkOverflow { // the next event contains it
+					events += m.Promoted
+				}
 			}
 			for _, d := range r.o.gcs {
 				for i := range d.Heaps {

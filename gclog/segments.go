@@ -4,15 +4,21 @@ import "github.com/gclog/gclog/parse/clr"
 
 // segments counts the memory that the heap acquires and releases.
 type segments struct {
-	now  SegmentDetails    // since the previous collection
-	size map[uint64]uint64 // by address, of those whose creation the session saw
+	now     SegmentDetails    // since the previous collection
+	size    map[uint64]uint64 // by address, of those whose creation the session saw
+	regions bool              // a region was created
 }
+
+// smallestSegment is less than the runtime's smallest segment, unless GCSegmentSize is set, and more
+// than a region for small objects, which has 4 MB or less.
+const smallestSegment = 16 << 20
 
 // maxSegments limits how many are remembered: 256 GB of regions.
 const maxSegments = 1 << 16
 
 func (s *segments) create(e *clr.GCCreateSegment) {
 	s.now.Known = true
+	s.regions = s.regions || e.Size < smallestSegment
 	s.now.Created++
 	s.now.CreatedBytes += e.Size
 	if s.size == nil {

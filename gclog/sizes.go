@@ -234,7 +234,7 @@ func (c *collection) setTiming() {
 // the objects before it in LOH and POH include what was allocated until it sweeps these heaps, when
 // nothing can be: that is all, so the growth must not count again. Allocation in gen0 during its
 // sweep is left to the budgets.
-func (s *sizes) account(c *collection, regions bool) {
+func (s *sizes) account(c *collection, how counting) {
 	if !c.HasHistory {
 		s.counted = false
 		s.budgets.forget()
@@ -268,7 +268,7 @@ func (s *sizes) account(c *collection, regions bool) {
 		s.objects[g], s.total[g] = int64(x.ObjectsAfter), c.historyAfter[g]
 	}
 	s.counted = true
-	s.budgets.next(c, regions)
+	s.budgets.next(c, how)
 	s.rate.next(c)
 }
 
