@@ -26,7 +26,8 @@ const (
 // A state is what was counted about one process. Durations are nanoseconds, sizes bytes.
 type state struct {
 	collections [collected][reasons]uint64 // by generation and reason; the last reason stands for unknown ones
-	paused      int64                      // by collections
+	paused      int64                      // by collections, until the threads were being resumed
+	resumed     int64                      // from then until they were
 	otherPaused int64                      // without a collection
 	allocated   [gclog.Generations]uint64
 	promoted    uint64
@@ -86,7 +87,8 @@ func (s *state) gc(d *gclog.GCDetails, at int64) {
 		if p.Kind == gclog.PauseInitial || p.Kind == gclog.PauseFinal {
 			t = pauseBackground
 		}
-		s.paused = add(s.paused, p.Duration)
+		s.paused = add(s.paused, p.Paused())
+		s.resumed = add(s.resumed, p.Resume)
 		s.pauses[g][t] = observed(s.pauses[g][t], &pauseBounds, p.Duration)
 		if p.HasSuspend {
 			s.suspends = observed(s.suspends, &suspendBounds, p.Suspend)

@@ -37,7 +37,7 @@ var ofDotnet = []Family{
 	},
 	{
 		Name: "dotnet.gc.pause.time", Unit: "s", Kind: Counter,
-		Help: "Time that the program was paused for collections.", Equals: "sum of pause.total.ns",
+		Help: "Time that the program was paused for collections, until the runtime began to resume its threads.", Equals: "sum of pause.parts[].ns less pause.parts[].resume.ns",
 		points: always(func(s *state) float64 { return seconds(s.paused) }),
 	},
 	{
@@ -206,6 +206,11 @@ var ofGclog = []Family{
 		Name: "gclog.gc.suspend", Unit: "s", Kind: Histograms,
 		Help: "Time to suspend all threads at the start of a pause.", Equals: "pause.parts[].suspend.ns",
 		points: func(v *View, to Points) { to.some(v.state.suspends, noAttributes) },
+	},
+	{
+		Name: "gclog.gc.resume.time", Unit: "s", Kind: Counter,
+		Help: "Time to resume all threads at the end of the pauses for collections, which is long if they wait for processors.", Equals: "sum of pause.parts[].resume.ns",
+		points: always(func(s *state) float64 { return seconds(s.resumed) }),
 	},
 	{
 		Name: "gclog.gc.other_pause.time", Unit: "s", Kind: Counter,

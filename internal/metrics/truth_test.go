@@ -50,7 +50,7 @@ func fromLog(list []record) map[string]float64 {
 	for _, g := range generations[:3] {
 		n["dotnet.gc.collections "+g] = 0
 	}
-	for _, name := range []string{"dotnet.gc.pause.time", "gclog.gc.other_pause.time", "gclog.gc.promoted", "gclog.gcs_incomplete", "gclog.gcs_missed", "gclog.events_lost", "gclog.records_dropped", "gclog.gc.stalls suspension", "gclog.gc.stalls gc"} {
+	for _, name := range []string{"dotnet.gc.pause.time", "gclog.gc.resume.time", "gclog.gc.other_pause.time", "gclog.gc.promoted", "gclog.gcs_incomplete", "gclog.gcs_missed", "gclog.events_lost", "gclog.records_dropped", "gclog.gc.stalls suspension", "gclog.gc.stalls gc"} {
 		n[name] = 0
 	}
 	n["gclog.process.info"] = 1
@@ -83,7 +83,12 @@ func fromLog(list []record) map[string]float64 {
 			if k := part.text("kind"); k == "initial" || k == "final" {
 				kind = "background"
 			}
-			n["dotnet.gc.pause.time"] += part.number("ns") / 1e9
+			resume := 0.0
+			if part.at("resume") != nil {
+				resume = part.number("resume", "ns") / 1e9
+			}
+			n["dotnet.gc.pause.time"] += part.number("ns")/1e9 - resume
+			n["gclog.gc.resume.time"] += resume
 			n["dotnet.gc.pause.duration "+g+" "+kind+" sum"] += part.number("ns") / 1e9
 			n["dotnet.gc.pause.duration "+g+" "+kind+" count"]++
 			if part.at("suspend") != nil {

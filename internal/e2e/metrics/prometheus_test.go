@@ -193,6 +193,7 @@ type totals struct {
 	collections [3]float64 // by generation
 	pauses      map[string]float64
 	paused      map[string]float64 // by generation and type of pause, in seconds
+	resumed     float64            // of that, while the threads were being resumed
 	incomplete  float64
 }
 
@@ -220,8 +221,9 @@ func (n *metricsNode) total(service string) totals {
 						Complete   bool
 						Pause      struct {
 							Parts []struct {
-								Kind string
-								NS   float64
+								Kind   string
+								NS     float64
+								Resume struct{ NS float64 }
 							}
 						}
 					}
@@ -243,6 +245,7 @@ func (n *metricsNode) total(service string) totals {
 				key := fmt.Sprintf("gen%d %s", gc.Generation, kind)
 				s.pauses[key]++
 				s.paused[key] += part.NS / 1e9
+				s.resumed += part.Resume.NS / 1e9
 			}
 		}
 	}
@@ -406,7 +409,8 @@ func (p *prometheus) agrees(n *metricsNode, native bool) {
 				check("sum, "+key, p.grown("dotnet_gc_pause_duration_seconds_sum", label, ""), want.paused[key])
 				check("bucket, "+key, p.grown("dotnet_gc_pause_duration_seconds_bucket", label+",le=\"+Inf\"", ""), count)
 			}
-			check("paused of "+service, p.grown("dotnet_gc_pause_time_seconds_total", label, ""), total)
+			check("paused of "+service, p.grown("dotnet_gc_pause_time_seconds_total", label, ""), total-want.resumed)
+			check("resumed of "+service, p.grown("gclog_gc_resume_time_seconds_total", label, ""), want.resumed)
 		}
 		if wrong == nil {
 			return

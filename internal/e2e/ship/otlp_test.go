@@ -310,7 +310,9 @@ func checkPoints(t *testing.T, got []arrival, records map[string]map[string]any)
 			if part["kind"] != "blocking" {
 				kind = "background"
 			}
-			want["dotnet.gc.pause.time "+service] += ns / 1e9
+			resume, _ := part["resume"].(map[string]any)
+			resuming, _ := resume["ns"].(float64)
+			want["dotnet.gc.pause.time "+service] += (ns - resuming) / 1e9
 			want["dotnet.gc.pause.duration "+service+" "+generation+" "+kind] += ns / 1e9
 			want["dotnet.gc.pause.duration count "+service+" "+generation+" "+kind]++
 		}
