@@ -127,38 +127,6 @@ type Start struct {
 	Providers string // what the session listens to, in dotnet-trace's syntax; "": start of a recording
 }
 
-// EndReason is why a session with a process ended.
-type EndReason uint8
-
-// The reasons for the end of a session.
-const (
-	EndDetached    EndReason = iota // gclog was asked to stop
-	EndExited                       // the process exited
-	EndKilled                       // a signal killed the process, or it left its socket behind
-	EndOOMKilled                    // the kernel killed the process because memory ran out
-	EndUnseen                       // the process ended; where it ran, nothing shows how
-	EndStreamError                  // the stream broke
-	EndOfRecording                  // end of a recording: how its session ended is unknown
-	EndOfLog                        // end of a log: only open items are closed
-)
-
-var endNames = [...]string{"detached", "exited", "killed", "oom-killed", "ended", "stream-error", "end-of-recording", "end-of-log"}
-
-func (r EndReason) String() string { return endNames[r] }
-
-// End is the end of a session.
-type End struct {
-	At       int64 // nanoseconds since the sync point
-	Ticks    int64
-	Reason   EndReason
-	ExitCode int // of the process
-	HasCode  bool
-	Signal   int    // that killed the process; 0: none or unknown
-	Message  string // details of the reason, or ""
-	// Process is what is known about the process by now; nil: nothing more than at the start.
-	Process *gclog.Process
-}
-
 // A Summary is what happened in an interval.
 type Summary struct {
 	From, To int64 // nanoseconds since the sync point

@@ -327,8 +327,7 @@ func (j *jsonFormat) end(dst []byte, e *End) []byte {
 	if e.Reason == EndOfLog {
 		return dst
 	}
-	bad := e.Reason == EndStreamError || e.Reason == EndKilled || e.Reason == EndOOMKilled || e.ExitCode != 0
-	o := j.begin(dst, e.At, bad, func(b []byte) []byte {
+	o := j.begin(dst, e.At, e.Bad(), func(b []byte) []byte {
 		if e.Reason == EndOfRecording {
 			b = append(b, "recording of process "...)
 			b = strconv.AppendInt(b, j.o.Process.ID, 10)
@@ -340,8 +339,8 @@ func (j *jsonFormat) end(dst []byte, e *End) []byte {
 		b = append(b, e.Reason.String()...)
 		switch {
 		case e.Signal != 0:
-			b = append(b, " by signal "...)
-			b = strconv.AppendInt(b, int64(e.Signal), 10)
+			b = append(b, " by "...)
+			b = append(b, SignalName(e.Signal)...)
 		case e.HasCode:
 			b = append(b, " with code "...)
 			b = strconv.AppendInt(b, int64(e.ExitCode), 10)

@@ -303,7 +303,7 @@ func TestJSONRecords(t *testing.T) {
 			"end for want of memory", func(w *formats.Writer) {
 				w.End(&formats.End{At: hour, Ticks: 2, Reason: formats.EndOOMKilled, Signal: 9})
 			},
-			map[string]any{"event.reason": "oom-killed", "process.exit_signal": 9, "message": "session with process 4711 ended: oom-killed by signal 9", "log.level": "warn"},
+			map[string]any{"event.reason": "oom-killed", "process.exit_signal": 9, "message": "session with process 4711 ended: oom-killed by SIGKILL", "log.level": "warn"},
 		},
 		{
 			"end detached", func(w *formats.Writer) { w.End(&formats.End{At: hour, Ticks: 3, Reason: formats.EndDetached}) },

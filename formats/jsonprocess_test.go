@@ -149,7 +149,7 @@ func TestJSONBegins(t *testing.T) {
 			"message": "session with process 4711 ended: exited with code 139", "log.level": "warn", "process.exit_code": "139", "dotnet.gc.settings.server": "",
 		}},
 		{func(w *formats.Writer) { w.End(&formats.End{Reason: formats.EndKilled, Signal: 15}) }, map[string]string{
-			"message": "session with process 4711 ended: killed by signal 15", "log.level": "warn", "process.exit_code": "", "process.exit_signal": "15",
+			"message": "session with process 4711 ended: killed by SIGTERM", "log.level": "warn", "process.exit_code": "", "process.exit_signal": "15",
 		}},
 		{func(w *formats.Writer) {
 			w.End(&formats.End{Reason: formats.EndStreamError, Message: "why", Process: &gclog.Process{Server: gclog.No, RuntimeVersion: "10.0.15", Cookie: "another"}})

@@ -176,25 +176,8 @@ func (t *textFormat) end(dst []byte, e *End) []byte {
 
 func (t *textFormat) appendEnd(b []byte, e *End) []byte {
 	b = strconv.AppendInt(b, t.o.Process.ID, 10)
-	switch e.Reason {
-	case EndExited:
-		b = append(b, " exited"...)
-		if e.HasCode {
-			b = append(b, " with code "...)
-			b = strconv.AppendInt(b, int64(e.ExitCode), 10)
-		}
-	case EndKilled:
-		b = append(b, " was killed"...)
-		if e.Signal != 0 {
-			b = append(b, " by signal "...)
-			b = strconv.AppendInt(b, int64(e.Signal), 10)
-		}
-	case EndOOMKilled:
-		b = append(b, " was killed by the kernel, because there was no memory left"...)
-	case EndUnseen:
-		b = append(b, " ended"...)
-	default:
-		b = append(b, ": the stream broke"...)
+	if !e.Reason.OfProcess() {
+		return append(b, ": the stream broke"...)
 	}
-	return b
+	return e.AppendTo(append(b, ' '))
 }

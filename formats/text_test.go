@@ -128,13 +128,13 @@ func TestTextLines(t *testing.T) {
 		"10:00:01.000  process 4711 exited with code 139": func(w *formats.Writer) {
 			w.End(&formats.End{At: 1e9, Reason: formats.EndExited, ExitCode: 139, HasCode: true})
 		},
-		"10:00:01.000  process 4711 was killed": func(w *formats.Writer) {
+		"10:00:01.000  process 4711 was killed or crashed": func(w *formats.Writer) {
 			w.End(&formats.End{At: 1e9, Reason: formats.EndKilled})
 		},
-		"10:00:01.000  process 4711 was killed by signal 15": func(w *formats.Writer) {
+		"10:00:01.000  process 4711 was killed by SIGTERM": func(w *formats.Writer) {
 			w.End(&formats.End{At: 1e9, Reason: formats.EndKilled, Signal: 15})
 		},
-		"10:00:01.000  process 4711 was killed by the kernel, because there was no memory left": func(w *formats.Writer) {
+		"10:00:01.000  process 4711 was killed by the kernel, because memory ran out": func(w *formats.Writer) {
 			w.End(&formats.End{At: 1e9, Reason: formats.EndOOMKilled, Signal: 9})
 		},
 		"10:00:01.000  process 4711 ended": func(w *formats.Writer) {

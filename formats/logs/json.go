@@ -530,6 +530,9 @@ func (l *jsonLine) settle(r *record) bool {
 		r.start = formats.Start{At: r.at, Ticks: ticks, Providers: keep(l.providers)}
 	case recordEnd:
 		reason, ok := named(l.reason, formats.EndOfRecording)
+		if reason == formats.EndKilled {
+			reason = formats.KilledBy(int(l.signal)) // older logs call every such end "killed"
+		}
 		r.end = formats.End{
 			At: r.at, Ticks: ticks, Reason: reason,
 			ExitCode: int(l.exitCode), HasCode: l.hasExit, Signal: int(l.signal), Message: keep(l.message),

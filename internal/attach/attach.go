@@ -48,9 +48,9 @@ type Options struct {
 	// That one has no copy in Record.
 	Switch        <-chan session.Config
 	Early, Resume bool // see SessionOptions
-	// Exit returns how the process ended, once it has. It is for processes that gclog, as their
-	// parent, has started.
-	Exit    func() (code int, killed, known bool)
+	// Exit returns how the process ended, once it has: its exit code, or the signal that killed it. It
+	// is for processes that gclog, as their parent, has started.
+	Exit    func() (code, signal int, known bool)
 	Waiting func() // see SessionOptions
 	// Observe returns what receives every record before it is written: see Log.
 	Observe func(*gclog.Process) formats.Observer

@@ -45,9 +45,9 @@ func TestRun(t *testing.T) {
 		three(x)
 		_ = x.Conn.Close()
 	}
-	exited := func() (int, bool, bool) { return 7, false, true }
-	killed := func() (int, bool, bool) { return 137, true, true }
-	unknown := func() (int, bool, bool) { return 7, false, false }
+	exited := func() (int, int, bool) { return 7, 0, true }
+	killed := func() (int, int, bool) { return -1, 15, true }
+	unknown := func() (int, int, bool) { return 7, 0, false }
 	for name, c := range map[string]struct {
 		play    func(*stage)
 		options Options
@@ -82,7 +82,7 @@ func TestRun(t *testing.T) {
 		},
 		"the process is killed": {
 			play: cut, dead: true, options: Options{Exit: killed},
-			logged: "session-start, 1, 2, 3, killed", end: formats.End{Reason: formats.EndKilled}, lasts: 3009 * time.Millisecond, over: true,
+			logged: "session-start, 1, 2, 3, killed", end: formats.End{Reason: formats.EndKilled, Signal: 15}, lasts: 3009 * time.Millisecond, over: true,
 		},
 		"nobody knows how it ended": {
 			play: cut, dead: true, options: Options{Exit: unknown},

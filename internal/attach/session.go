@@ -61,9 +61,9 @@ type SessionOptions struct {
 	// Resume resumes the runtime, which a port of ours suspends, after the session was opened, even
 	// if that failed.
 	Resume bool
-	// Exit returns how the process ended, once it has. It is for processes that gclog, as their
-	// parent, has started.
-	Exit     func() (code int, killed, known bool)
+	// Exit returns how the process ended, once it has: its exit code, or the signal that killed it. It
+	// is for processes that gclog, as their parent, has started.
+	Exit     func() (code, signal int, known bool)
 	Progress *Progress
 	Poller   *session.Poller // waits for the data of many sessions; nil: the session does
 	Warn     func(string)    // receives messages for people about problems that end nothing
@@ -689,8 +689,8 @@ func (s *Session) end() formats.End {
 	case s.gone():
 		o := s.watch.Outcome()
 		if s.o.Exit != nil && !o.Known {
-			if code, killed, known := s.o.Exit(); known {
-				o = session.Outcome{Known: true, Exited: !killed, Code: code, OOM: o.OOM}
+			if code, signal, known := s.o.Exit(); known {
+				o = session.Outcome{Known: true, Exited: signal == 0, Code: code, Signal: signal, OOM: o.OOM}
 			}
 		}
 		ended(&e, o)
@@ -711,11 +711,11 @@ func ended(e *formats.End, o session.Outcome) {
 	case o.OOM:
 		e.Reason = formats.EndOOMKilled
 	case o.Exited:
-		e.Reason = formats.EndExited
+		e.Reason = formats.ExitedWith(o.Code)
 	case o.Unseen:
 		e.Reason = formats.EndUnseen
 	default:
-		e.Reason = formats.EndKilled
+		e.Reason = formats.KilledBy(o.Signal)
 	}
 	e.Signal = o.Signal
 	e.ExitCode, e.HasCode = o.Code, o.Known && o.Exited

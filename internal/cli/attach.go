@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/gclog/gclog/formats"
@@ -381,7 +380,7 @@ func (p *program) awaitStartup(ctx context.Context, t *session.Target, duration 
 
 // oneOfTree watches a process that gclog has started, from its start: see attach.SessionOptions for
 // early and resume. exit returns how it ended, if that is known.
-func (w *watch) oneOfTree(ctx context.Context, t *session.Target, early, resume bool, exit func() (int, bool, bool)) (*attach.Result, error) {
+func (w *watch) oneOfTree(ctx context.Context, t *session.Target, early, resume bool, exit func() (int, int, bool)) (*attach.Result, error) {
 	o, endDoing := w.options(t)
 	defer endDoing()
 	o.Exit, o.Early, o.Resume = exit, early, resume
@@ -506,24 +505,8 @@ func outputName(o output.Spec, process *gclog.Process, host string) string {
 }
 
 func (w *watch) sayEnded(r *attach.Result) {
-	e := &r.End
-	switch e.Reason {
-	case formats.EndExited:
-		s := fmt.Sprintf("process %d exited", r.Process.ID)
-		if e.HasCode {
-			s += fmt.Sprintf(" with code %d", e.ExitCode)
-		}
-		w.p.ui.say(s)
-	case formats.EndKilled:
-		if e.Signal != 0 {
-			w.p.ui.sayf("process %d was terminated by signal %d (%v)", r.Process.ID, e.Signal, syscall.Signal(e.Signal))
-		} else {
-			w.p.ui.sayf("process %d was killed or crashed", r.Process.ID)
-		}
-	case formats.EndOOMKilled:
-		w.p.ui.sayf("process %d was killed by the kernel because its control group ran out of memory", r.Process.ID)
-	case formats.EndUnseen:
-		w.p.ui.sayf("process %d ended", r.Process.ID)
+	if r.End.Reason.OfProcess() {
+		w.p.ui.sayf("process %d %s", r.Process.ID, r.End.AppendTo(nil))
 	}
 	if len(w.outputs) > 0 && w.progress.GCs.Load() == 0 && r.Err == nil {
 		w.p.ui.sayf("no collection of process %d started meanwhile", r.Process.ID)

@@ -400,14 +400,16 @@ func (t *tree) ended(target *session.Target, err error) bool {
 }
 
 // exitOf returns a function that returns how a process ended, if the process is the child.
-func (t *tree) exitOf(pid int) func() (int, bool, bool) {
+func (t *tree) exitOf(pid int) func() (int, int, bool) {
 	if pid != t.child.Process.Pid {
 		return nil
 	}
-	return func() (code int, killed, known bool) {
+	return func() (code, signal int, known bool) {
 		<-t.exited
-		status, ok := t.state.Sys().(syscall.WaitStatus)
-		return t.state.ExitCode(), ok && status.Signaled(), true
+		if status, ok := t.state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+			signal = int(status.Signal())
+		}
+		return t.state.ExitCode(), signal, true
 	}
 }
 

@@ -411,8 +411,7 @@ func (p *process) ended(s *attach.Session, end formats.End, err error) {
 		p.sayDefect(defect)
 	}
 	p.d.measured.ended(end.Reason.String())
-	switch end.Reason {
-	case formats.EndExited, formats.EndKilled, formats.EndOOMKilled, formats.EndUnseen:
+	if end.Reason.OfProcess() {
 		if !p.reported {
 			p.reported = true
 			p.sayEnded(end)
@@ -428,7 +427,7 @@ func (p *process) ended(s *attach.Session, end formats.End, err error) {
 // sayEnded logs how the process ended in the daemon's own log.
 func (p *process) sayEnded(end formats.End) {
 	level := zerolog.InfoLevel
-	if end.Reason == formats.EndKilled || end.Reason == formats.EndOOMKilled || end.ExitCode != 0 {
+	if end.Bad() {
 		level = zerolog.WarnLevel
 	}
 	about := p.d.log.With().Int("pid", p.target.PID).Str("service", p.facts.Service).Str("reason", end.Reason.String())

@@ -128,11 +128,7 @@ func (e *Engine) HeapGrowth(*formats.HeapGrowth) {}
 func (e *Engine) End(x *formats.End) {
 	e.judged = 0
 	e.find(x.At, gclog.Stamp{Time: x.At, Ticks: x.Ticks})
-	switch x.Reason {
-	case formats.EndExited, formats.EndKilled, formats.EndOOMKilled, formats.EndUnseen:
-		if e.exited {
-			return
-		}
+	if x.Reason.OfProcess() && !e.exited {
 		e.exited = true
 		e.step(OnExit, x.At, event{end: x, began: gclog.Stamp{Time: x.At, Ticks: x.Ticks}})
 	}

@@ -72,18 +72,16 @@ func (s *source) session(ctx context.Context, t *session.Target, poller *session
 		s.send(Started{ID: s.id, Process: *p, From: "session"})
 		return &s.feed
 	})
-	return endOf(end.Reason, err)
+	return endOf(&end, err)
 }
 
 // endOf returns how a session ended.
-func endOf(reason formats.EndReason, err error) (e Ended) {
-	switch reason {
-	case formats.EndExited, formats.EndKilled, formats.EndOOMKilled, formats.EndUnseen:
-		e.Exited, e.Text = true, "the process has ended: "+reason.String()
-	default:
-		if err != nil {
-			e.Text = err.Error()
-		}
+func endOf(end *formats.End, err error) (e Ended) {
+	switch {
+	case end.Reason.OfProcess():
+		e.Exited, e.Text = true, "the process "+string(end.AppendTo(nil))
+	case err != nil:
+		e.Text = err.Error()
 	}
 	return e
 }
@@ -132,7 +130,7 @@ func (o *daemonFeed) Start(*formats.Start) {
 }
 
 // End implements formats.Observer.
-func (o *daemonFeed) End(e *formats.End) { o.end = endOf(e.Reason, nil) }
+func (o *daemonFeed) End(e *formats.End) { o.end = endOf(e, nil) }
 
 // A replay passes on the records of files as fast as they happened, or faster.
 type replay struct {
