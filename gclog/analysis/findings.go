@@ -138,6 +138,13 @@ func (f *Findings) Damaged(why string) {
 	f.each(func(s *stretch) { s.loss.damage = why })
 }
 
+// Ended reports how the process ended, or that it had not when the observation did. Without it, that
+// is unknown.
+func (f *Findings) Ended(e Ending) {
+	f.advance(f.now)
+	f.each(func(s *stretch) { s.ending = &e })
+}
+
 // Pause adds a pause.
 func (f *Findings) Pause(p *gclog.Pause) {
 	f.advance(p.Start)
@@ -163,7 +170,10 @@ func (f *Findings) GC(d *gclog.GCDetails) {
 	if !f.window.Contains(at) {
 		return
 	}
-	f.each(func(s *stretch) { s.loss.record(d) })
+	f.each(func(s *stretch) {
+		s.loss.record(d)
+		s.latest.see(d)
+	})
 	// A collection without sizes still has its pauses.
 	if d.Flaws&^gclog.FlawNoSizes != 0 {
 		return
@@ -201,8 +211,8 @@ func (f *Findings) Event(at gclog.Stamp, e clr.Event, _ *gclog.GCDetails) {
 	}
 }
 
-// List returns the findings so far, the most severe first, and those of equal severity in the order
-// of the rules.
+// List returns the findings so far: how the process ended, then the most severe first, and those of
+// equal severity in the order of the rules.
 func (f *Findings) List() []Finding {
 	list := []Finding{}
 	f.eachVerdict(func(r *Rule, v Finding, _ string) {
@@ -215,7 +225,13 @@ func (f *Findings) List() []Finding {
 		}
 		list = append(list, v)
 	})
-	slices.SortStableFunc(list, func(a, b Finding) int { return cmp.Compare(b.Severity, a.Severity) })
+	rank := func(x *Finding) Severity {
+		if x.Rule.first {
+			return Error + 1
+		}
+		return x.Severity
+	}
+	slices.SortStableFunc(list, func(a, b Finding) int { return cmp.Compare(rank(&b), rank(&a)) })
 	return list
 }
 
@@ -289,6 +305,8 @@ type stretch struct {
 	walks       uint64 // collections left out because they walked the heap
 	paused      int64
 	loss        losses
+	latest      latestGC
+	ending      *Ending // nil: unknown
 
 	judges []judge      // by rule; nil for rules about the last day
 	pauses []pauseJudge // of the judges

@@ -85,6 +85,7 @@ func TestHeapDumpStatistics(t *testing.T) {
 type listensToNothing struct{}
 
 func (listensToNothing) Damaged(string)                                 {}
+func (listensToNothing) Ended(analysis.Ending)                          {}
 func (listensToNothing) Event(gclog.Stamp, clr.Event, *gclog.GCDetails) {}
 
 // TestHeapDumpStops: a timeline says which pauses were for heap snapshots.

@@ -32,6 +32,7 @@ type listener interface {
 	CollectionsOnly()
 	Unbounded()
 	Damaged(why string)
+	Ended(analysis.Ending)
 }
 
 // A change makes a collection differ from that of a healthy program.
@@ -146,6 +147,14 @@ func (h *past) tick(id uint64, name string, bytes uint64) *past {
 	text := nettracetest.UTF16(name)
 	e := &clr.GCAllocationTick{TypeID: id, TypeName: text[:len(text)-2], Amount: bytes} // without the terminating zero
 	h.calls = append(h.calls, func(to listener) { to.Event(at, e, nil) })
+	return h
+}
+
+// end reports how the process ended.
+func (h *past) end(way analysis.Way, text string) *past {
+	e := analysis.Ending{Way: way, At: int64(h.now), Text: text}
+	h.shift = append(h.shift, func(by int64) { e.At += by })
+	h.calls = append(h.calls, func(to listener) { to.Ended(e) })
 	return h
 }
 

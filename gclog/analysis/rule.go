@@ -19,6 +19,7 @@ type Rule struct {
 
 	need    need
 	lasting bool // it covers the last day
+	first   bool // its findings come before more severe ones
 	judge   func(limits) judge
 }
 
@@ -55,7 +56,7 @@ func Rules() []Rule {
 		needNothing: "", needCollections: "20 complete collections", needGen2: "3 complete gen2 collections",
 		needEither: "20 complete collections, or 3 of gen2",
 	}
-	list := slices.Concat(pauseRules(), gen2Rules(), heapRules(), fragmentationRules(), growthRules(), serverRules(), objectRules(), limitRules(), backgroundRules(), qualityRules())
+	list := slices.Concat(pauseRules(), gen2Rules(), heapRules(), fragmentationRules(), growthRules(), serverRules(), objectRules(), limitRules(), backgroundRules(), qualityRules(), endRules())
 	slices.SortFunc(list, func(a, b Rule) int { return a.Number - b.Number })
 	for i := range list {
 		r := &list[i]

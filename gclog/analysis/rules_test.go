@@ -839,6 +839,45 @@ var ruleCases = []ruleCase{
 		text:    []string{"The data has 3 incomplete collections."},
 		silence: "data-quality.incomplete=3", wake: "data-quality.incomplete=1",
 	},
+	{
+		rule: "process-end", name: "no memory",
+		bad: func(h *past) {
+			h.gc(0, milli, remembers(gclog.Memory{Resident: 141 * megabyte, Cgroup: 150 * megabyte, CgroupLimit: 157 * megabyte}, 11)).run(2500*milli).end(analysis.WayOOMKilled, "was killed by the kernel, because memory ran out")
+		},
+		good:     func(h *past) { h.gc(0, milli).end(analysis.WayPeaceful, "exited with code 0") },
+		severity: analysis.Error,
+		text:     []string{"The process was killed by the kernel, because memory ran out, at 2026-01-31 14:03:02. At the latest complete collection, which ended 2.5 s before, it had 141 MB resident, the GC had committed 11 MB, and its control group used 150 MB of 157 MB."},
+	},
+	{
+		rule: "process-end", name: "no memory for the GC",
+		bad: func(h *past) {
+			h.gc(2, milli, condemned(clr.CondemnedLimitBeforeOOM)).run(time.Second).gc(2, milli, incomplete(gclog.FlawNoEnd)).run(568*milli).end(analysis.WayAborted, "aborted (SIGABRT)")
+		},
+		good:     func(h *past) { h.gc(2, milli).end(analysis.WayPeaceful, "") },
+		severity: analysis.Error, gcs: []uint32{2},
+		text: []string{"The process aborted (SIGABRT), at 2026-01-31 14:03:01. Collection 2, which began 569 ms before, did not end. 1 collection was considered the last attempt before an OutOfMemoryException by the GC, the latest 1.57 s before."},
+	},
+	{
+		rule: "process-end", name: "crash",
+		bad: func(h *past) {
+			h.gc(0, milli, remembers(gclog.Memory{Resident: 141 * megabyte}, 11)).gc(0, milli).end(analysis.WayCrashed, "crashed (SIGSEGV)")
+		},
+		good:     func(h *past) { h.end(analysis.WayPeaceful, "") },
+		severity: analysis.Error, text: []string{"The process crashed (SIGSEGV), at 2026-01-31 14:03:00."},
+	},
+	{
+		rule: "process-end", name: "kill",
+		bad:      func(h *past) { h.end(analysis.WayKilled, "was killed by SIGKILL") },
+		good:     func(h *past) { h.end(analysis.WayPeaceful, "was killed by SIGTERM") },
+		severity: analysis.Warning, text: []string{"The process was killed by SIGKILL, at 2026-01-31 14:03:00."},
+	},
+}
+
+// remembers sets the memory of the process and its control group, and what the GC has committed in MB.
+func remembers(m gclog.Memory, committed uint64) change {
+	return func(d *gclog.GCDetails) {
+		d.Memory, d.CommittedAfter, d.HasCommittedAfter = m, committed*megabyte, true
+	}
 }
 
 // private makes it a background collection with events of the private provider.

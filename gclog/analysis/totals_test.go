@@ -82,6 +82,11 @@ func (o *everything) Unbounded() {
 	}
 }
 
+func (o *everything) Ended(e analysis.Ending) {
+	o.findings.Ended(e)
+	o.liveFindings.Ended(e)
+}
+
 func (o *everything) Damaged(why string) {
 	for _, x := range o.observers {
 		if x, ok := x.(interface{ Damaged(why string) }); ok {

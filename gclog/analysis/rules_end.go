@@ -1,0 +1,123 @@
+package analysis
+
+import (
+	"fmt"
+
+	"github.com/gclog/gclog/gclog"
+)
+
+// An Ending is what is known about the end of a process.
+type Ending struct {
+	Way Way
+	At  int64 // nanoseconds since the sync point
+	// Text says what happened, as the rest of a sentence that begins with the process: "crashed
+	// (SIGSEGV)". It is "" if the process was still running when the observation ended.
+	Text string
+}
+
+// A Way is how a process ended, as far as it matters to a finding.
+type Way uint8
+
+// The ways.
+const (
+	WayPeaceful  Way = iota // it is still running, it exited, or it was asked to
+	WayKilled               // it was killed at once, or nobody knows the signal
+	WayOOMKilled            // the kernel killed it because memory ran out
+	WayAborted              // it gave up, as the runtime does after an exception that nobody handles
+	WayCrashed              // a fault such as SIGSEGV
+)
+
+func endRules() []Rule {
+	return []Rule{{
+		Number: 28, ID: "process-end", Title: "The process was killed, or it crashed", Severity: Error,
+		Evidence:    "the end of the session in logs of live sessions in json; the latest memory of the process and its control group, the latest collections and their condition BeforeOOM",
+		Explanation: "What a process does last is the most important fact about it. Oom-killed, aborted and crashed are errors; a process that was killed from outside at once is a warning, because it may be a deployment that did not wait. A process that aborts (SIGABRT) has usually thrown an exception that nothing handled: OutOfMemoryException if the GC had reached its limit. This finding is the first of all.",
+		Advice:      "Oom-killed: if most of the resident memory is committed by the GC, give the container more memory, or the GC a lower limit (System.GC.HeapHardLimitPercent), so that it collects before the kernel kills; otherwise look for native memory (native-growth). Aborted: the exception is the last text on the standard error of the process; after OutOfMemoryException see hard-limit. Crashed: set DOTNET_DbgEnableMiniDump=1 and look at the dump of the next time; most crashes are of native libraries or unsafe code. Killed: the journal, or kubectl describe pod, says who sent the signal.",
+		Basis:       BasisRuntime, need: needNothing, first: true,
+		judge: func(limits) judge { return &processEnd{} },
+	}}
+}
+
+// processEnd keeps what was known last.
+type processEnd struct {
+	memory            gclog.Memory
+	committed         uint64
+	hasCommitted      bool
+	ended, lastChance int64 // when the latest collection ended, and the latest one before an OutOfMemoryException
+	lastChances       uint64
+}
+
+func (j *processEnd) gc(x *judgedGC) {
+	j.ended = x.End
+	j.memory, j.committed, j.hasCommitted = x.Memory, x.CommittedAfter, x.HasCommittedAfter
+	if x.conditions&beforeOOM != 0 {
+		j.lastChances++
+		j.lastChance = x.End
+	}
+}
+
+func (j *processEnd) verdict(s *stretch) (f Finding, why string) {
+	e := s.ending
+	switch {
+	case e == nil:
+		return f, "how the process ended is not recorded: logs of live sessions in json contain it"
+	case e.Way == WayPeaceful:
+		return f, ""
+	case e.Way == WayKilled:
+		f.Severity = Warning
+	}
+	f.Evidence = []Fact{textFact("process.end", s.time(e.At)), textFact("process.end_reason", e.Text)}
+	f.Text = fmt.Sprintf("The process %s, at %s.", e.Text, s.time(e.At))
+	before := func(at int64, name string) string {
+		ago := max(0, e.At-at)
+		f.Evidence = append(f.Evidence, timeFact(name, ago))
+		return valueText(float64(ago), "ns")
+	}
+	if l := &s.latest; l.open {
+		f.Text += fmt.Sprintf(" Collection %d, which began %s before, did not end.", l.number, before(l.start, "since.open"))
+		f.GCs = []uint32{l.number}
+		f.Evidence = append(f.Evidence, countFact("collection.open", l.number))
+	}
+	if j.lastChances > 0 {
+		f.Evidence = append(f.Evidence, countFact("collections.before-oom", j.lastChances))
+		f.Text += fmt.Sprintf(" %s considered the last attempt before an OutOfMemoryException by the GC, the latest %s before.", were(j.lastChances, "collection"), before(j.lastChance, "since.before-oom"))
+	}
+	if e.Way != WayCrashed {
+		f.Text += j.memories(&f, before)
+	}
+	return f, ""
+}
+
+// memories returns what was known of the memory at the latest collection.
+func (j *processEnd) memories(f *Finding, before func(int64, string) string) (text string) {
+	m := &j.memory
+	if m.Resident == 0 {
+		return ""
+	}
+	f.Evidence = append(f.Evidence, bytesFact("memory.resident", m.Resident))
+	text = fmt.Sprintf(" At the latest complete collection, which ended %s before, it had %s resident", before(j.ended, "since.collection"), sizeText(float64(m.Resident)))
+	if j.hasCommitted {
+		f.Evidence = append(f.Evidence, bytesFact("heap.committed", j.committed))
+		text += fmt.Sprintf(", the GC had committed %s", sizeText(float64(j.committed)))
+	}
+	if m.Cgroup > 0 && m.CgroupLimit > 0 {
+		f.Evidence = append(f.Evidence, bytesFact("memory.cgroup", m.Cgroup), bytesFact("memory.cgroup.limit", m.CgroupLimit))
+		text += fmt.Sprintf(", and its control group used %s of %s", sizeText(float64(m.Cgroup)), sizeText(float64(m.CgroupLimit)))
+	}
+	return text + "."
+}
+
+// A latestGC is the collection that began last.
+type latestGC struct {
+	seen, open bool // open: its end was not seen
+	number     uint32
+	start      int64
+}
+
+// see records a collection, complete or not.
+func (l *latestGC) see(d *gclog.GCDetails) {
+	if d.Flaws&gclog.FlawNoStart != 0 || !d.HasNumber || l.seen && d.Start < l.start {
+		return
+	}
+	*l = latestGC{true, d.Flaws&gclog.FlawNoEnd != 0, d.Number, d.Start}
+}
