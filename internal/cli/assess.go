@@ -3,6 +3,7 @@ package cli
 import (
 	"strings"
 
+	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/history"
@@ -52,10 +53,39 @@ func (p *program) assess(c *cli.Context) (*history.History, *assessment, error) 
 		a = newAssessment(process, thresholds, w)
 		return a
 	})
-	if h != nil && h.Cut() {
-		a.findings.Damaged(h.Damage)
+	if h != nil {
+		a.conclude(h)
 	}
 	return h, a, err
+}
+
+// conclude passes on what is known at the end of the history: how it ended.
+func (a *assessment) conclude(h *history.History) {
+	if h.Cut() {
+		a.findings.Damaged(h.Damage)
+	}
+	switch {
+	case h.Ended != nil:
+		a.findings.Ended(analysis.Ending{Way: wayOf(h.Ended), At: h.Ended.At, Text: string(h.Ended.AppendTo(nil))})
+	case h.Detached:
+		a.findings.Ended(analysis.Ending{})
+	}
+}
+
+// wayOf returns what the end of a process means.
+func wayOf(e *formats.End) analysis.Way {
+	const sigkill = 9
+	switch {
+	case e.Reason == formats.EndOOMKilled:
+		return analysis.WayOOMKilled
+	case e.Reason == formats.EndAborted:
+		return analysis.WayAborted
+	case e.Reason == formats.EndCrashed:
+		return analysis.WayCrashed
+	case e.Reason == formats.EndKilled && (e.Signal == 0 || e.Signal == sigkill):
+		return analysis.WayKilled
+	}
+	return analysis.WayPeaceful
 }
 
 func newAssessment(process *gclog.Process, thresholds analysis.Thresholds, w analysis.Window) *assessment {

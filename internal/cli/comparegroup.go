@@ -64,9 +64,7 @@ func (p *program) readGroup(c *cli.Context, arg string) (*runGroup, error) {
 		})
 		switch {
 		case r.h != nil:
-			if r.h.Cut() {
-				a.findings.Damaged(r.h.Damage)
-			}
+			a.conclude(r.h)
 			r.findings, r.unjudged = a.findings.List(), a.findings.NotEvaluated()
 			r.s.Sync = r.h.Process.Sync
 			g.runs = append(g.runs, r)

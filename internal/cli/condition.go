@@ -305,9 +305,11 @@ func findingMetrics(list []analysis.Finding, unjudged []analysis.NotEvaluated, i
 	for _, u := range unjudged {
 		why[u.Rule.ID] = u.Why
 	}
+	needNoData := map[string]bool{"data-quality": true, "process-end": true}
+	judged := slices.ContainsFunc(rules, func(r analysis.Rule) bool { return why[r.ID] == "" && !needNoData[r.ID] })
 	note, none := "", ""
 	switch n := len(unjudged); {
-	case n > 0 && n >= len(rules)-1 && !idle: // all but data-quality, which needs no data
+	case !judged && !idle:
 		none = "none of the rules could be evaluated (gclog summary -v shows why)"
 	case n > 0:
 		note = fmt.Sprintf("%d of %d rules could not be evaluated (gclog summary -v shows why)", n, len(rules))

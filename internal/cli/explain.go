@@ -64,7 +64,7 @@ func (p *program) explain(c *cli.Context) error {
 	if how == "json" {
 		return errors.Join(p.printJSON(p.explanationJSON(h, d, &e)), err)
 	}
-	p.printExplanation(d, &e)
+	p.printExplanation(h, d, &e)
 	return err
 }
 

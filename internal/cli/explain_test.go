@@ -17,7 +17,7 @@ func TestExplainHostile(t *testing.T) {
 	e := analysis.Explain(d, analysis.Context{Process: h.Process, Log: "\x1b[31m"})
 	var out bytes.Buffer
 	p := &program{stdout: &out, out: newPrinter(&out)}
-	p.printExplanation(d, &e)
+	p.printExplanation(h, d, &e)
 	if err := p.printJSON(&e); err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func TestExplainUnseenKind(t *testing.T) {
 		e := analysis.Explain(d, analysis.Context{Process: h.Process})
 		var out bytes.Buffer
 		p := &program{stdout: &out, out: newPrinter(&out)}
-		p.printExplanation(d, &e)
+		p.printExplanation(&history.History{}, d, &e)
 		if !strings.Contains(out.String(), tt.head) {
 			t.Errorf("no %q in\n%s", tt.head, out.String())
 		}

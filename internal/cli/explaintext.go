@@ -9,6 +9,7 @@ import (
 	"github.com/gclog/gclog/formats/screen"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/history"
 )
 
 // What explain prints for people: sections of sentences, with tables after them.
@@ -20,8 +21,11 @@ type explanationPage struct {
 	paint func(screen.Style, string) string
 }
 
-func (p *program) printExplanation(d *gclog.GCDetails, e *analysis.Explanation) {
+func (p *program) printExplanation(h *history.History, d *gclog.GCDetails, e *analysis.Explanation) {
 	page := explanationPage{p.out, p.pageWidth(), screen.Painter(screen.Colored(p.stdout))}
+	if text := endText(h); text != "" {
+		fmt.Fprintf(p.out, "%s\n\n", page.paint(screen.Failure, text))
+	}
 	page.print(d, e)
 }
 

@@ -100,6 +100,21 @@ func (p *program) readFiles(c *cli.Context, files []string, asked history.Span, 
 	return h, err
 }
 
+// endText says that the process did not end well, "" if it did or nobody knows.
+func endText(h *history.History) string {
+	if h.Ended == nil || !h.Ended.Bad() {
+		return ""
+	}
+	return fmt.Sprintf("process %d %s, at %s", h.Process.ID, h.Ended.AppendTo(nil), history.TimeText(h.Process.Time(h.Ended.At)))
+}
+
+// sayEnd says that the process of a file did not end well. Watching a running one has said it.
+func (p *program) sayEnd(h *history.History) {
+	if text := endText(h); text != "" && h.Names != nil {
+		p.ui.say(text)
+	}
+}
+
 func (p *program) readHistory(files []string, o history.Options, observe history.Observe) (*history.History, error) {
 	o.Want = gclog.WantedFinalized
 	in, err := p.openInputs(files, o)

@@ -34,6 +34,25 @@ type processJSON struct {
 	Name        string `json:"name,omitempty"`
 	Executable  string `json:"executable,omitempty"`
 	CommandLine string `json:"command_line,omitempty"`
+	endJSON
+}
+
+// endJSON is how a process ended, if that is known.
+type endJSON struct {
+	End        string `json:"end,omitempty"`
+	EndReason  string `json:"end_reason,omitempty"` // as event.reason in records
+	ExitCode   *int   `json:"exit_code,omitempty"`
+	ExitSignal int    `json:"exit_signal,omitempty"`
+}
+
+func newEndJSON(h *history.History) (j endJSON) {
+	if e := h.Ended; e != nil {
+		j = endJSON{End: timeJSON(h.Process.Time(e.At)), EndReason: e.Reason.String(), ExitSignal: e.Signal}
+		if e.HasCode {
+			j.ExitCode = &e.ExitCode
+		}
+	}
+	return j
 }
 
 type versionJSON struct {
@@ -71,7 +90,7 @@ func (p *program) historyJSON(h *history.History, action string, w analysis.Wind
 	return &historyJSON{
 		Event:   eventJSON{action, timeJSON(x.Time(w.From)), timeJSON(x.Time(w.To)), w.To - w.From},
 		Files:   h.Names,
-		Process: processJSON{x.ID, x.Cookie, x.Name, x.Executable, x.CommandLine},
+		Process: processJSON{x.ID, x.Cookie, x.Name, x.Executable, x.CommandLine, newEndJSON(h)},
 		Dotnet: dotnetJSON{
 			Runtime: runtimeJSON{x.Flavor, x.RuntimeVersion, knownJSON(x.Server), knownJSON(x.Concurrent), x.HeapCount},
 			GC:      gc,

@@ -97,6 +97,7 @@ func (p *program) pausesList(c *cli.Context, asJSON bool) error {
 	if h == nil {
 		return err
 	}
+	p.sayEnd(h)
 	stops := t.All()
 	written := p.write(func(w io.Writer) error {
 		if !asJSON {
@@ -104,7 +105,7 @@ func (p *program) pausesList(c *cli.Context, asJSON bool) error {
 		}
 		enc := newEncoder(w)
 		for i := range stops {
-			if err := enc.Encode(newPauseJSON(h.Process, &stops[i])); err != nil {
+			if err := enc.Encode(newPauseJSON(h, &stops[i])); err != nil {
 				return err
 			}
 		}
@@ -276,8 +277,9 @@ type nsJSON struct {
 	NS int64 `json:"ns"`
 }
 
-func newPauseJSON(p *gclog.Process, s *analysis.Stop) *pauseJSON {
-	j := &pauseJSON{Process: processJSON{PID: p.ID, EntityID: p.Cookie, Name: p.Name}}
+func newPauseJSON(h *history.History, s *analysis.Stop) *pauseJSON {
+	p := h.Process
+	j := &pauseJSON{Process: processJSON{PID: p.ID, EntityID: p.Cookie, Name: p.Name, endJSON: newEndJSON(h)}}
 	j.Dotnet.GC = *newStopJSON(p, s)
 	j.Timestamp = j.Dotnet.GC.Pause.Start
 	j.Event = eventJSON{"gc-pause", j.Timestamp, timeJSON(p.Time(s.End())), s.Duration}

@@ -83,6 +83,7 @@ func (p *program) pausesAt(c *cli.Context, asJSON bool) error {
 	if h == nil {
 		return err
 	}
+	p.sayEnd(h)
 	m := &moment{h: h, line: h.Observer.(*atTimeline), damaged: err != nil}
 	if wrong := m.look(within); wrong != nil {
 		return wrong

@@ -218,8 +218,8 @@ func (p *program) reported(c *cli.Context, files []string) (*history.History, *r
 		o = &reporting{gclog.Tee(a, records).(gclog.EventObserver), a, records}
 		return o
 	})
-	if h != nil && h.Cut() {
-		o.findings.Damaged(h.Damage)
+	if h != nil {
+		o.conclude(h)
 	}
 	return h, o, err
 }
@@ -255,6 +255,9 @@ func reportFacts(h *history.History, s *analysis.Summary) (list []report.Fact) {
 	}
 	if x.ID != 0 {
 		add("pid", strconv.FormatInt(x.ID, 10))
+	}
+	if h.Ended != nil {
+		add("end", fmt.Sprintf("it %s, at %s", h.Ended.AppendTo(nil), clockText(x, h.Ended.At)))
 	}
 	add("runtime", runtimeText(x))
 	if x.HasLimits && x.Limits.HardLimit > 0 {

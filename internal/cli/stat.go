@@ -80,6 +80,7 @@ func (p *program) stat(c *cli.Context) error {
 		return err
 	}
 	l.finish(h.End)
+	p.sayEnd(h)
 	return errors.Join(notWritten(l.err), err)
 }
 

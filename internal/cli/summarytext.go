@@ -115,6 +115,13 @@ func (t *summaryText) head() {
 		}
 	}
 	t.line("process", "%s", who)
+	if e := t.h.Ended; e != nil {
+		how := fmt.Sprintf("it %s, at %s", e.AppendTo(nil), clockText(p, e.At))
+		if e.Bad() {
+			how = t.paint(screen.Failure, how)
+		}
+		t.line("end", "%s", how)
+	}
 	t.line("runtime", "%s", oneLine(runtimeText(p)))
 	w := t.s.Window
 	observed := ""

@@ -37,6 +37,7 @@ func (r *Report) log(name string, h logs.Head, unpacked int64) {
 		r.add(Note, "rotated-incomplete", "%s is file %d of its session: the files before it are not here", filepath.Base(first.Name), first.Log.File)
 	}
 	r.logTotals(h, list, sum)
+	r.endings(list)
 }
 
 // continues reports whether a file that was rotated away belongs to the same log.

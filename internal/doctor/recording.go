@@ -28,6 +28,7 @@ type tally struct {
 	starts     int64 // starts of sessions
 	ends       int64
 	unended    int64 // sessions without an end, of all processes
+	end        formats.End
 	numbers    *history.Numbers
 }
 
@@ -59,8 +60,16 @@ func (t *tally) Gap(g *gclog.Gap) {
 	t.numbers.Gap(g)
 }
 
-func (t *tally) Start(*formats.Start)           { t.starts++ }
-func (t *tally) End(*formats.End)               { t.ends++ }
+func (t *tally) Start(*formats.Start) {
+	t.starts++
+	t.end = formats.End{}
+}
+
+func (t *tally) End(e *formats.End) {
+	t.ends++
+	t.end = *e
+}
+
 func (t *tally) Phase(*gclog.Phase)             {}
 func (t *tally) Stall(*gclog.Stall)             {}
 func (t *tally) HeapGrowth(*formats.HeapGrowth) {}
@@ -222,6 +231,25 @@ func (r *Report) processes(list []*tally) {
 		all = append(all, fmt.Sprintf("and %d more", len(list)-most))
 	}
 	r.fact("process", "%s", strings.Join(all, "; "))
+}
+
+// endings adds how processes ended, before all other facts.
+func (r *Report) endings(list []*tally) {
+	var all []string
+	const most = 8
+	for _, t := range list {
+		if !t.end.Reason.OfProcess() {
+			continue
+		}
+		if len(all) == most {
+			all = append(all, "and more")
+			break
+		}
+		all = append(all, fmt.Sprintf("process %d %s, at %s", t.process.ID, t.end.AppendTo(nil), t.process.Time(t.end.At).UTC().Format(time.RFC3339Nano)))
+	}
+	if len(all) > 0 {
+		r.Facts = slices.Insert(r.Facts, 0, Fact{"end", strings.Join(all, "; ")})
+	}
 }
 
 // missingEvents adds what is unknown because events are missing. heard reports whether other events

@@ -30,10 +30,14 @@ type History struct {
 	Begin, End int64           // of what was read or observed
 	Names      []string        // of the files, ordered by time; nil: the process was running
 	Format     string          // of the log; "" for recordings and for a running process
-	Unheard    bool            // nothing in the recordings shows that the GC was recorded
-	Damage     string          // why it could not be read to its end; "" if it could
-	Skipped    int64           // lines of a log that are damaged or not gclog's
-	Observer   gclog.SpanObserver
+	// Ended is how the process ended; nil: it was running at the end of the part that was asked for, or
+	// that is not recorded. Detached reports that it was running.
+	Ended    *formats.End
+	Detached bool
+	Unheard  bool   // nothing in the recordings shows that the GC was recorded
+	Damage   string // why it could not be read to its end; "" if it could
+	Skipped  int64  // lines of a log that are damaged or not gclog's
+	Observer gclog.SpanObserver
 
 	part stretch
 }
@@ -105,6 +109,7 @@ func (s *Source) Read(observe Observe) (*History, error) {
 		Process: x.process, Span: r.part.Span, Window: x.window, Begin: x.startedAt, End: x.newest,
 		Names: s.names(), Format: s.Files[0].Log.Format, Unheard: !s.IsLog() && !s.heard, Observer: x.to, part: r.part,
 	}
+	h.ended(x.ended)
 	for _, f := range s.Files {
 		h.Skipped += f.Skipped.Count
 	}
@@ -115,6 +120,20 @@ func (s *Source) Read(observe Observe) (*History, error) {
 		h.Damage = damage.Error()
 	}
 	return h, damage
+}
+
+// ended records how the last session ended, nil if that is unknown. What is after the part that was
+// asked for does not count.
+func (h *History) ended(e *formats.End) {
+	switch {
+	case e == nil:
+	case e.At > h.Window.To:
+		h.Detached = true
+	case e.Reason.OfProcess():
+		h.Ended = e
+	default:
+		h.Detached = e.Reason == formats.EndDetached
+	}
 }
 
 // A sparseObserver is informed of what the format of a log cannot hold.
@@ -142,6 +161,7 @@ func Watch(s *attach.Session, known *gclog.Process, length time.Duration, asked 
 	})
 	h.End = end.At
 	h.Observer.End(end.At)
+	h.ended(&end)
 	if err != nil {
 		h.Damage = err.Error()
 	}

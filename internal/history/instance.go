@@ -141,7 +141,11 @@ func (o *instance) ask(begin int64) {
 		if r.subject.has(&r.part.At) {
 			return
 		}
-		r.notifyf("process %d was restarted at %s: everything before that is left out (choose it with --until)", o.process.ID, r.part.timeText(t))
+		how := ""
+		if e := r.subject.ended; e != nil && e.Bad() {
+			how = string(e.AppendTo(nil)) + ", and "
+		}
+		r.notifyf("process %d %swas restarted at %s: everything before that is left out (choose it with --until)", o.process.ID, how, r.part.timeText(t))
 		r.gcs.Store(0)
 	}
 	o.subject = r.pass(o.process)
@@ -151,12 +155,15 @@ func (o *instance) Start(s *formats.Start) {
 	if x := o.from(s.At); x != nil {
 		x.end(x.newest) // of the previous session, if nothing has ended it
 		x.begin(s.At)
+		x.ended = nil
 	}
 }
 
 func (o *instance) End(e *formats.End) {
 	if x := o.during(e.At, e.At); x != nil {
 		x.end(e.At)
+		copied := *e
+		x.ended = &copied
 	}
 }
 
@@ -214,10 +221,11 @@ type subject struct {
 	window    analysis.Window
 	to        gclog.SpanObserver
 	source    *Source
-	started   bool  // a session has started
-	open      bool  // the session has not ended
-	startedAt int64 // when the first session started
-	newest    int64 // the latest time that was passed on
+	started   bool         // a session has started
+	open      bool         // the session has not ended
+	startedAt int64        // when the first session started
+	newest    int64        // the latest time that was passed on
+	ended     *formats.End // the end of the last session; nil: not seen
 	numbers   Numbers
 }
 
