@@ -3,6 +3,7 @@ package metrics
 import (
 	"strings"
 
+	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 )
 
@@ -50,6 +51,7 @@ const (
 	typeAttribute        = "gc.type"
 	reasonGroupAttribute = "gc.reason_group"
 	stallAttribute       = "gc.stall.kind"
+	endAttribute         = "reason"
 )
 
 // Prometheus returns the name that the family has there.
@@ -125,6 +127,7 @@ var (
 	collectionSets = sets(generationAttribute, generationNames(collected)...)
 	heapSets       = sets(generationAttribute, generationNames(gclog.Generations)...)
 	stallSets      = sets(stallAttribute, names(stalls, func(i int) string { return gclog.OpenKind(i).String() })...)
+	endSets        = sets(endAttribute, names(len(formats.EndsOfProcess), func(i int) string { return formats.EndsOfProcess[i].String() })...)
 	pauseSets      = func() (list [collected][pauseTypes]*Set) {
 		for g := range list {
 			for t, name := range [...]string{pauseBlocking: "blocking", pauseBackground: "background"} {

@@ -97,6 +97,9 @@ func (p *Process) Stall(x *gclog.Stall) {
 
 // End implements formats.Observer.
 func (p *Process) End(e *formats.End) {
+	if e.Reason.OfProcess() {
+		p.count(func(s *state) { s.ended = e.Reason })
+	}
 	if e.Process != nil {
 		p.registry.learned(p, e.Process)
 	}

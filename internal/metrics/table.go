@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -273,6 +274,15 @@ var ofGclog = []Family{
 		Name: "gclog.records_dropped", Unit: "{record}", Kind: Counter,
 		Help: "Records that gclog dropped because its outputs were too slow, or that it had no time to write at its end.", Equals: "sum of gap.records.count",
 		points: always(func(s *state) float64 { return float64(s.dropped) }),
+	},
+	{
+		Name: "gclog.process.ended", Kind: Gauge, Attributes: []string{endAttribute},
+		Help: "1 after the process has ended, by how: exited, killed, oom-killed, aborted, crashed, or ended if nobody knows.", Equals: "gc-session-end by event.reason, other than detached and stream-error",
+		points: func(v *View, to Points) {
+			if i := slices.Index(formats.EndsOfProcess[:], v.state.ended); i >= 0 {
+				to.Value(1, endSets[i])
+			}
+		},
 	},
 	{
 		Name: "gclog.process.info", Kind: Gauge, Attributes: []string{"pid", "entity_id", "service_version", "runtime_version", "runtime_flavor", "gc_mode", "gc_concurrent", "container_id"},

@@ -70,6 +70,11 @@ func fromLog(list []record) map[string]float64 {
 		case "gc-stall":
 			n["gclog.gc.stalls "+r.text("dotnet", "gc", "stall", "kind")]++
 			continue
+		case "gc-session-end":
+			if why := r.text("event", "reason"); why != "detached" && why != "stream-error" && why != "end-of-recording" {
+				n["gclog.process.ended "+why] = 1
+			}
+			continue
 		case "gc":
 		default:
 			continue
@@ -176,14 +181,17 @@ func TestTruth(t *testing.T) {
 		type pair struct {
 			counts *Process
 			log    *bytes.Buffer
+			both   formats.Observer
 		}
 		var all []pair
 		_ = in.ReadAll(func(known *gclog.Process) formats.Observer { // damaged recordings end in an error
-			x := pair{NewRegistry().Process(), &bytes.Buffer{}}
+			x := pair{NewRegistry().Process(), &bytes.Buffer{}, nil}
+			x.both = formats.Tee(x.counts.Observe(known), formats.NewWriter(json1, formats.NewStream(x.log, false), formats.Options{Process: *known}))
 			all = append(all, x)
-			return formats.Tee(x.counts.Observe(known), formats.NewWriter(json1, formats.NewStream(x.log, false), formats.Options{Process: *known}))
+			return x.both
 		})
-		for _, x := range all {
+		for i, x := range all {
+			x.both.End(&formats.End{Reason: formats.EndsOfProcess[(i+len(tr.Name))%len(formats.EndsOfProcess)]})
 			var list []record
 			for line := range bytes.Lines(x.log.Bytes()) {
 				var r record

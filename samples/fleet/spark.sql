@@ -93,7 +93,7 @@ ORDER BY lost_events DESC, service_name;
 -- 10. Which processes were killed, and what happened in the 10 minutes before?
 WITH killed AS (
   SELECT instance, service_name, event_reason, timestamp AS killed_at
-  FROM gc WHERE event_action = 'gc-session-end' AND event_reason IN ('killed', 'oom-killed')
+  FROM gc WHERE event_action = 'gc-session-end' AND event_reason IN ('killed', 'oom-killed', 'aborted', 'crashed')
 ), before AS (
   SELECT k.service_name, k.instance, k.event_reason,
     sum(g.gc_pause_total_ns) / 600e9 AS pause_share,

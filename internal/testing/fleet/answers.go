@@ -311,7 +311,7 @@ func (a *Answers) killed() [][]any {
 		rows := processes[id]
 		last := rows[len(rows)-1]
 		before := slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return r.what != "gc" || r.at <= last.at-600e6 })
-		if key := (ended{last.p.Service, last.reason}); (last.reason == "killed" || last.reason == "oom-killed") && len(before) > 0 {
+		if key := (ended{last.p.Service, last.reason}); slices.Contains([]string{"killed", "oom-killed", "aborted", "crashed"}, last.reason) && len(before) > 0 {
 			shares[key] = append(shares[key], sum(before, paused)/600e9)
 			memory[key] = append(memory[key], highest(before, func(r row) float64 { return r.used }))
 		}

@@ -128,7 +128,7 @@ func check(t *testing.T, model dashboard.Dashboard, text string) {
 			t.Errorf("%s does not fit: %+v", title, x.GridPos)
 		}
 	}
-	if want := []string{"Overview", "Pauses", "Heap", "Allocation", "gclog"}; !slices.Equal(rows, want) {
+	if want := []string{"Overview", "Pauses", "Ends", "Heap", "Allocation", "gclog"}; !slices.Equal(rows, want) {
 		t.Errorf("rows %v", rows)
 	}
 }

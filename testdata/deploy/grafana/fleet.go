@@ -98,6 +98,11 @@ var fleet = board{
 				description: "Per minute, for the ten services with most of them. Each pauses the program while its whole heap is collected.",
 				queries:     []query{{worst("60 * (" + count(pauses, selected+`, gc_heap_generation="gen2", gc_pause_type="blocking"`, interval, services...) + ")"), serviceName}}},
 		}},
+		{"Ends", []panel{
+			{kind: stacked(), title: "Killed or crashed, by service", width: 24, height: 6, unit: "short", links: toService,
+				description: "Processes that did not exit: oom-killed, aborted, crashed or killed, for the ten services with most of them. There is no value while there are none.",
+				queries:     []query{{worst(of(selected+`, reason=~"oom-killed|aborted|crashed|killed"`, sumByService("max_over_time(gclog_process_ended{}["+interval+"])"))), serviceName}}},
+		}},
 		{"Heap", []panel{
 			{kind: stacked(), title: "Heap by service", width: 12, height: 8, unit: "decbytes", links: toService,
 				description: "Sum over the processes, after the latest collection of each, free space included, for the ten largest services.",

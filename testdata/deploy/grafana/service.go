@@ -82,6 +82,11 @@ var service = board{
 					{of(ofService, "sum by (gc_stall_kind) (increase(gclog_gc_stalls_total{}["+interval+"]))"), "stalls: {{gc_stall_kind}}"},
 				}},
 		}},
+		{"Ends", []panel{
+			{kind: stacked(), title: "Processes that ended", width: 24, height: 6, unit: "short",
+				description: "By how: oom-killed (the kernel killed it because memory ran out), aborted (an exception that nothing handled), crashed, killed, exited. There is no value while none ends.",
+				queries:     []query{{of(ofService, "sum by (reason) (max_over_time(gclog_process_ended{}["+interval+"]))"), "{{reason}}"}}},
+		}},
 		{"Heap", []panel{
 			{kind: stacked(), title: "Heap by generation", width: 12, height: 8, unit: "decbytes",
 				description: "Sum over the processes, after the latest collection of each, free space included.",

@@ -74,6 +74,12 @@ var charts = []chart{
 		metrics:     []metric{{label: "collections", operation: "count"}},
 	},
 	{
+		id: "gclog-ends", title: "Processes that ended", kql: `event.action: "gc-session-end" and not event.reason: (detached or stream-error or end-of-recording)`, kind: "bar_stacked",
+		description: "By how. Oom-killed: the kernel killed it because memory ran out; aborted: nothing handled an exception.",
+		by:          &split{label: "How", fields: []string{"event.reason"}, size: 10},
+		metrics:     []metric{{label: "processes", operation: "count"}},
+	},
+	{
 		id: "gclog-losses", title: "Gaps and losses", kql: `event.action: "gc-gap"`, kind: "bar_stacked",
 		description: "Gaps by their reason: what is missing in the log. No bar is good.",
 		by:          &split{label: "Reason", fields: []string{"dotnet.gc.gap.reason"}, size: 10},
@@ -126,6 +132,7 @@ func objects(fields []string) []savedObject {
 			at("gclog-paused", 24, 12), at("gclog-heap", 24, 12),
 			at("gclog-allocation", 24, 12), at("gclog-reasons", 24, 12),
 			at("gclog-longest", 48, 18),
+			at("gclog-ends", 48, 10),
 			at("gclog-losses", 24, 10), at("gclog-lost-events", 24, 10),
 			at("gclog-events", 48, 14),
 		}))
