@@ -78,7 +78,7 @@ var arrows = map[string][]string{
 	"internal/report":      {"formats", "formats/fields", "gclog", "gclog/analysis", "internal/view"},
 	"internal/view":        {"formats", "formats/fields", "formats/screen", "gclog", "gclog/analysis"},
 	"internal/unpack":      {"formats", "github.com/klauspost/compress/zstd"},
-	"internal/history":     {"formats", "formats/logs", "gclog", "gclog/analysis", "parse", "parse/clr", "internal/attach", "internal/cause", "internal/output", "internal/unpack"},
+	"internal/history":     {"formats", "formats/logs", "gclog", "gclog/analysis", "parse", "parse/clr", "internal/accesslog", "internal/attach", "internal/cause", "internal/output", "internal/unpack"},
 	"internal/doctor":      {"formats", "formats/logs", "gclog", "parse", "parse/clr", "session", "internal/attach", "internal/config", "internal/control", "internal/history", "internal/output", "internal/unpack", "golang.org/x/sys/unix"},
 	"internal/fakeruntime": {"github.com/Microsoft/go-winio", "github.com/prometheus/procfs", "golang.org/x/sys/unix"},
 	"internal/daemon": {

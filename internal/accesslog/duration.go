@@ -10,9 +10,9 @@ import (
 // longest is the longest duration that is accepted: more than a year.
 const longest = int64(1) << 55
 
-// duration parses how long something took, in nanoseconds: a number with a unit (12ms, 1.5s,
+// ParseDuration parses how long something took, in nanoseconds: a number with a unit (12ms, 1.5s,
 // 1m30s), .NET's [d.]hh:mm:ss.fffffff, or a bare number of units.
-func duration(b []byte, unit int64) (ns int64, bare, ok bool) {
+func ParseDuration(b []byte, unit int64) (ns int64, bare, ok bool) {
 	b = bytes.TrimSpace(b)
 	whole, part, rest, ok := decimal(b)
 	if !ok {

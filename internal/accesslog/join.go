@@ -193,7 +193,7 @@ func (j *joiner) pausesOf(row []byte) *pauses {
 		r.note(problemTime, j.line, l.time())
 		return nil
 	}
-	d, bare, ok := duration(l.duration(), j.unit)
+	d, bare, ok := ParseDuration(l.duration(), j.unit)
 	if !ok {
 		r.note(problemDuration, j.line, l.duration())
 		return nil

@@ -27,7 +27,7 @@ func (t *times) parse(b []byte) (ns int64, ok bool) {
 	case len(b) > 11 && b[2] == '/' && b[6] == '/':
 		ns, ok = t.common(b)
 	default:
-		ns, ok = sinceEpoch(b)
+		ns, _, ok = SinceEpoch(b)
 	}
 	if ok && ns%int64(time.Second) != 0 {
 		t.precise = true
@@ -147,31 +147,32 @@ func daysSince1970(year, month, day int) int64 {
 	return int64(365*year + year/4 - year/100 + year/400 + (153*(month-3)+2)/5 + day - 1 - 719468)
 }
 
-// sinceEpoch parses a number since 1970.
-func sinceEpoch(b []byte) (ns int64, ok bool) {
+// SinceEpoch parses a number since 1970: its size tells the unit, a second, millisecond, microsecond
+// or nanosecond.
+func SinceEpoch(b []byte) (ns int64, unit time.Duration, ok bool) {
 	whole, part, rest, ok := decimal(b)
 	if !ok {
-		return 0, false
+		return 0, 0, false
 	}
 	if len(rest) > 0 {
 		if rest[0] != 'e' && rest[0] != 'E' {
-			return 0, false
+			return 0, 0, false
 		}
 		f, err := strconv.ParseFloat(string(b), 64) // such as 1.7e9
 		if err != nil || !(f >= 0 && f < math.MaxInt64) {
-			return 0, false
+			return 0, 0, false
 		}
 		whole, part = int64(f), int64((f-math.Floor(f))*1e9)
 	}
 	for limit, unit := int64(1e11), int64(time.Second); unit > 1; limit, unit = limit*1000, unit/1000 {
 		if whole < limit {
 			if whole > math.MaxInt64/unit-1 {
-				return 0, false
+				return 0, 0, false
 			}
-			return whole*unit + scale(part, unit), true
+			return whole*unit + scale(part, unit), time.Duration(unit), true
 		}
 	}
-	return whole, true
+	return whole, 1, true
 }
 
 // decimal parses a number with decimals, without a sign: part is in billionths.

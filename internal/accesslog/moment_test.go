@@ -120,7 +120,7 @@ func TestDuration(t *testing.T) {
 		{" 3 ", time.Millisecond, 3 * time.Millisecond, true},
 		{"0", time.Millisecond, 0, true},
 	} {
-		ns, bare, ok := duration([]byte(x.text), int64(x.unit))
+		ns, bare, ok := ParseDuration([]byte(x.text), int64(x.unit))
 		if !ok || ns != int64(x.want) || bare != x.bare {
 			t.Errorf("%q: %v %v %v, want %v", x.text, time.Duration(ns), bare, ok, x.want)
 		}
@@ -129,7 +129,7 @@ func TestDuration(t *testing.T) {
 		"", "-", "-5", "ms", "5 parsecs", "0.1, 0.2", "1e999", "1e30", "nan", "inf", "0x5p1", "99999999999999999999", "9999999999999s", "1:02:03", "00:60:00", "00:00:60", "24:00:00", "00:00:00.",
 		"00:00:00x", "400.00:00:00", "5.", ".5.00:00:00", "99999h9m",
 	} {
-		if ns, _, ok := duration([]byte(text), int64(time.Second)); ok {
+		if ns, _, ok := ParseDuration([]byte(text), int64(time.Second)); ok {
 			t.Errorf("%q: %v", text, time.Duration(ns))
 		}
 	}

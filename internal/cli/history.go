@@ -12,6 +12,7 @@ import (
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/accesslog"
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/doctor"
 	"github.com/gclog/gclog/internal/history"
@@ -43,17 +44,32 @@ func spanFlags() []cli.Flag {
 // parseSpan reads --since, --until and --at.
 func (p *program) parseSpan(c *cli.Context) (s history.Span, err error) {
 	s.Zone = p.zoneOf(c)
+	at, atEnd, ranged := strings.Cut(c.String("at"), "..")
+	if ranged && (at == "" || atEnd == "") {
+		return s, usagef("--at %s: write the start and the end, as in 14:03:22.1..14:03:22.9", c.String("at"))
+	}
 	for _, x := range []struct {
-		flag string
-		to   *history.Instant
-	}{{"since", &s.Since}, {"until", &s.Until}, {"at", &s.At}} {
-		if !c.IsSet(x.flag) {
+		flag, text string
+		to         *history.Instant
+	}{{"since", c.String("since"), &s.Since}, {"until", c.String("until"), &s.Until}, {"at", at, &s.At}, {"at", atEnd, &s.AtEnd}} {
+		if x.text == "" && (!c.IsSet(x.flag) || x.to == &s.AtEnd) {
 			continue
 		}
-		if *x.to, err = history.ParseInstant(x.flag, c.String(x.flag), s.Zone); err != nil {
+		if *x.to, err = history.ParseInstant(x.flag, x.text, s.Zone); err != nil {
 			return s, inputError(err)
 		}
 	}
+	if !c.IsSet("took") {
+		return s, nil
+	}
+	took, _, ok := accesslog.ParseDuration([]byte(c.String("took")), int64(time.Millisecond))
+	switch {
+	case !ok || took <= 0:
+		return s, usagef("--took %q is not a duration: write 783ms, 1.5s or 00:00:01.5", c.String("took"))
+	case ranged:
+		return s, usagef("--took is for one time, its end; --at %s has a start", c.String("at"))
+	}
+	s.Took = time.Duration(took)
 	return s, nil
 }
 

@@ -26,7 +26,9 @@ func (p *program) pausesCommand() *cli.Command {
 name that is not a file, is a running process, which is observed for 30 seconds.
 
 --at reports in its first line how much of that time the program was paused, and lists
-the pauses around it: 14:03 is the whole minute, 14:03:22 the whole second.
+the pauses around it: 14:03 is the whole minute, 14:03:22 the whole second, FROM..TO what is
+between two times. Access logs have the time when a request ended: --took says how long it
+took, so that the answer is about the request.
 
 --join adds to each row of an access log, NDJSON or CSV, how long the program was paused
 during that request: gc_pause_ms, gc_count and gc_numbers. The rest of the log remains
@@ -36,13 +38,15 @@ Examples:
    gclog pauses app.nettrace                          one line for each pause
    gclog pauses gc*.json --since -5m -o json          those of the last 5 minutes
    gclog pauses app.nettrace --at 14:03:22            was it the GC?
-   gclog pauses app.nettrace --at 14:03:22.104 --within 30s
+   gclog pauses app.nettrace --at 14:03:22.104 --took 783ms
+   gclog pauses app.nettrace --at 14:03:22.1..14:03:24 --within 30s
    gclog pauses app.nettrace --join access.json --time-field time \
          --duration-field took
    gclog pauses gc.log --join access.csv.gz --time-field time \
          --duration-field request_time --duration-unit s > joined.csv`,
 		Flags: join(historyFlags(), []cli.Flag{
-			&cli.StringFlag{Name: "at", Usage: "report whether the program was paused at `TIME`, in the notation of --since"},
+			&cli.StringFlag{Name: "at", Usage: "report whether the program was paused at `TIME`, or FROM..TO, in the notation of --since"},
+			&cli.StringFlag{Name: "took", Usage: "with --at: report about the request that ended at that time and took `TIME` (783ms, 1.5s, 00:00:01.5; ms without a unit)"},
 			&cli.StringFlag{Name: "within", Usage: "with --at: list the pauses up to `TIME` before and after it", DefaultText: aroundAt.String()},
 			&cli.StringFlag{Name: "join", Usage: "write the access log `FILE` to standard output with the pause of each request; - is standard input"},
 			&cli.StringFlag{Name: "time-field", Usage: "`FIELD` of the log with the time of the request; a dot selects a field of an object"},
@@ -65,6 +69,9 @@ func (p *program) pauses(c *cli.Context) error {
 	}
 	if c.IsSet("within") && !c.IsSet("at") {
 		return usagef("--within requires --at; use --since and --until for a part of all pauses")
+	}
+	if c.IsSet("took") && !c.IsSet("at") {
+		return usagef("--took requires --at: the time when the request ended")
 	}
 	for _, name := range []string{"time-field", "duration-field", timeIsFlag, durationUnitFlag} {
 		if c.IsSet(name) && !c.IsSet("join") {

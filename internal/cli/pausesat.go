@@ -103,6 +103,9 @@ func (p *program) pausesAt(c *cli.Context, asJSON bool) error {
 func (m *moment) look(within time.Duration) error {
 	h := m.h
 	from, to := h.At()
+	if !from.Before(to) {
+		return usagef("--at %s..%s: %s is not before %s", h.Span.At.Text, h.Span.AtEnd.Text, history.TimeText(from), history.TimeText(to))
+	}
 	known := m.line.Known()
 	begin, end := h.Process.Time(known.From), h.Process.Time(known.To)
 	asked := analysis.Window{From: int64(from.Sub(h.Process.Sync)), To: int64(to.Sub(h.Process.Sync))}
@@ -138,6 +141,9 @@ func unitText(d time.Duration) string {
 		return "that second"
 	case time.Millisecond:
 		return "that millisecond"
+	}
+	if d > time.Minute {
+		return "those " + about(d.Nanoseconds())
 	}
 	return "those " + strconv.FormatFloat(float64(d)/1e6, 'f', -1, 64) + " ms"
 }
@@ -176,9 +182,13 @@ func (m *moment) say(beyond bool) (answer, text string) {
 	}
 	text = "no: not paused in " + m.what + " " + m.span() + "; "
 	before, after := m.line.Nearest(m.from, m.to)
-	if before != nil {
+	switch {
+	case before != nil && m.from-before.End() < before.Duration && m.h.Span.Took == 0:
+		// What it delayed may have ended at the time that was asked about.
+		text = fmt.Sprintf("no at that moment %s; a pause of %s ms for %s ended %s ms before, and delayed what took longer than that (--took)", m.span(), millisText(before.Duration), stopText(p, before), millisText(m.from-before.End()))
+	case before != nil:
 		text += fmt.Sprintf("the pause before it ended %s earlier, %s ms for %s", about(m.from-before.End()), millisText(before.Duration), stopText(p, before))
-	} else {
+	default:
 		text += "there was no pause before it"
 	}
 	if after != nil {

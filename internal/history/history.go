@@ -58,11 +58,24 @@ func (h *History) Source() string {
 	}
 }
 
-// At returns the time that Span.At means, and its end: a time includes everything that starts with
-// its digits.
+// At returns the time of interest, and its end. A time includes everything that starts with its
+// digits: something that took a while may have ended at any moment of that second, but fractions of
+// one are exact.
 func (h *History) At() (from, to time.Time) {
-	from = h.Span.At.in(h.Process.Time(h.Begin), h.Process.Time(h.End))
-	return from, from.Add(h.Span.At.unit())
+	begin, end := h.Process.Time(h.Begin), h.Process.Time(h.End)
+	at, unit := h.Span.At.in(begin, end), h.Span.At.unit()
+	switch until := &h.Span.AtEnd; {
+	case until.kind == instantClock:
+		_, to = until.around(at)
+		return at, to
+	case until.kind != instantOpen:
+		return at, until.in(begin, end)
+	case h.Span.Took == 0:
+		return at, at.Add(unit)
+	case unit < time.Second:
+		unit = 0
+	}
+	return at.Add(-h.Span.Took), at.Add(unit)
 }
 
 // ZoneRule returns how Span.At is interpreted if it was written without a zone, as the end of a

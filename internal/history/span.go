@@ -8,6 +8,7 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/accesslog"
 )
 
 // A Span is the part of a history that is asked for.
@@ -15,8 +16,12 @@ type Span struct {
 	Since, Until Instant
 	// At is the moment of interest. If there are several instances of a process, the one that
 	// contains it is read.
-	At   Instant
-	Zone Zone // of times without one
+	At Instant
+	// AtEnd is the end of the time of interest, Took its length before At; without them it is what At
+	// includes.
+	AtEnd Instant
+	Took  time.Duration
+	Zone  Zone // of times without one
 }
 
 // An Instant is a moment of a history as people write it. The zero Instant is left open.
@@ -45,13 +50,13 @@ const (
 // Layouts of calendar times and of times of day, with and without seconds, and with and without a
 // zone. Go reads decimals of the seconds in all of them.
 var (
-	timeLayouts  = zonedLayouts("2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04")
+	timeLayouts  = zonedLayouts("2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", "02/Jan/2006:15:04:05")
 	clockLayouts = zonedLayouts("15:04:05", "15:04")
 )
 
 func zonedLayouts(layouts ...string) (all []string) {
 	for _, l := range layouts {
-		all = append(all, l+"Z07:00", l+"Z0700", l)
+		all = append(all, l+"Z07:00", l+"Z0700", l+" Z07:00", l+" Z0700", l)
 	}
 	return all
 }
@@ -86,6 +91,7 @@ func (s *Span) timeText(t time.Time) string { return TimeText(t.In(s.Zone.locati
 // or, if it is negative, from the end. Times without a zone are in the zone z.
 func ParseInstant(flag, text string, z Zone) (i Instant, err error) {
 	i.Text = text
+	text = plainTime(text)
 	if t, layout, ok := parseAny(timeLayouts, text); ok {
 		i.kind, i.time = instantTime, shown(t)
 		i.setZone(t, layout, z)
@@ -106,7 +112,31 @@ func ParseInstant(flag, text string, z Zone) (i Instant, err error) {
 		}
 		return i, nil
 	}
-	return i, callf("--%s %q is not a time: write 14:03, 14:03:22, 2026-01-31T14:03:22Z, 90s from the start or -5m from the end", flag, text)
+	if ns, unit, ok := accesslog.SinceEpoch([]byte(text)); ok && ns >= leastEpoch {
+		i.kind, i.time, i.where, i.zoned, i.step = instantTime, time.Unix(0, ns).UTC(), time.UTC, true, unit
+		return i, nil
+	}
+	return i, callf("--%s %q is not a time: write 14:03, 14:03:22, 2026-01-31T14:03:22Z, 1769868202.5 (since 1970), 31/Jan/2026:14:03:22 +0000, 90s from the start or -5m from the end", flag, i.Text)
+}
+
+// leastEpoch is the first number since 1970 that is taken as a time, of 1973: a smaller one lacks its
+// unit.
+const leastEpoch = int64(1e8 * time.Second)
+
+// plainTime returns a time of an access log as calendar times are written: nginx and Apache put it
+// into brackets, others end it with a UTC or write t and z.
+func plainTime(text string) string {
+	text = strings.TrimSpace(text)
+	if strings.HasPrefix(text, "[") && strings.HasSuffix(text, "]") {
+		text = text[1 : len(text)-1]
+	}
+	if bare, utc := strings.CutSuffix(text, "UTC"); utc {
+		text = strings.TrimRight(bare, " ") + "Z"
+	}
+	if len(text) > 11 && text[4] == '-' && text[10] == 't' {
+		text = strings.ToUpper(text)
+	}
+	return text
 }
 
 // parseAny parses a time with the first of the layouts that fits.

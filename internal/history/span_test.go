@@ -55,6 +55,17 @@ func TestInstant(t *testing.T) {
 		"1h5m":                           day(31, 23, 55, 0, 250),
 		"-5m":                            day(32, 0, 45, 0, 250),
 		"-0s":                            day(32, 0, 50, 0, 250),
+		"1769900400":                     day(31, 23, 0, 0, 0), // since 1970, in units that the size tells
+		"1769900400.25":                  day(31, 23, 0, 0, 250),
+		"1769900400250":                  day(31, 23, 0, 0, 250),
+		"1769900400250000":               day(31, 23, 0, 0, 250),
+		"1769900400250000000":            day(31, 23, 0, 0, 250),
+		"31/Jan/2026:23:00:00 +0000":     day(31, 23, 0, 0, 0), // as nginx and Apache write it
+		"[01/Feb/2026:00:00:00 +0100]":   day(31, 23, 0, 0, 0),
+		"31/Jan/2026:23:00:00":           day(31, 23, 0, 0, 0),
+		"2026-01-31 23:00:00 UTC":        day(31, 23, 0, 0, 0),
+		"2026-01-31 23:00:00.5 +00:00":   day(31, 23, 0, 0, 500),
+		"2026-01-31t23:00:00z":           day(31, 23, 0, 0, 0),
 		"2026-01-31T22:50:00.123456789Z": time.Date(2026, 1, 31, 22, 50, 0, 123456789, time.UTC),
 	} {
 		s, err := spanOf(Zone{}, "--since", text)
@@ -164,6 +175,11 @@ func TestInstantUnit(t *testing.T) {
 		"250ms":                         time.Millisecond,
 		"-7us":                          time.Microsecond,
 		"0.00000000001s":                1,
+		"1769900400":                    time.Second,
+		"1769900400.25":                 10 * time.Millisecond,
+		"1769900400250":                 time.Millisecond,
+		"1769900400250000":              time.Microsecond,
+		"[31/Jan/2026:23:00:00 +0000]":  time.Second,
 	} {
 		i, err := ParseInstant("at", text, Zone{})
 		if got := i.unit(); got != want || err != nil {
