@@ -532,6 +532,7 @@ func TestJSONOthers(t *testing.T) {
 		t.Errorf("lines %v were skipped", skipped.Lines)
 	}
 	sameCalls(t, x, back[0])
+	p.ServerFrom = gclog.EvidenceRecorded
 	if !reflect.DeepEqual(back[0].process, p) {
 		t.Errorf("the process is\n\t%+v\nwant\n\t%+v", back[0].process, p)
 	}

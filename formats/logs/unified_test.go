@@ -894,6 +894,9 @@ func TestHeads(t *testing.T) {
 	} {
 		x := one(t, false, []byte("[1.000s][info][gc,init] VM Arguments: "+args+"\n"+pauseLines("[2.000s]", 1)))
 		want.Sync = time.Unix(0, 0).UTC()
+		if want.Server != gclog.Unknown {
+			want.ServerFrom = gclog.EvidenceRecorded
+		}
 		if !reflect.DeepEqual(want, x.process) {
 			t.Errorf("%s: %+v, want %+v", args, x.process, want)
 		}
