@@ -215,10 +215,13 @@ func TestObserve(t *testing.T) {
 
 // TestLearn: what is known takes precedence over what events have shown.
 func TestLearn(t *testing.T) {
-	shown := gclog.Process{Server: gclog.Yes, Concurrent: gclog.No, HeapCount: 4}
+	shown := gclog.Process{Server: gclog.Yes, ServerFrom: gclog.EvidenceReported, Concurrent: gclog.No, HeapCount: 4}
 	for _, c := range []struct{ known, want gclog.Process }{
 		{gclog.Process{}, shown},
-		{gclog.Process{Server: gclog.No, Concurrent: gclog.Yes, HeapCount: 2}, gclog.Process{Server: gclog.No, Concurrent: gclog.Yes, HeapCount: 2}},
+		{
+			gclog.Process{Server: gclog.No, ServerFrom: gclog.EvidenceThreads, Concurrent: gclog.Yes, HeapCount: 2},
+			gclog.Process{Server: gclog.No, ServerFrom: gclog.EvidenceThreads, Concurrent: gclog.Yes, HeapCount: 2},
+		},
 	} {
 		p := c.known
 		if learn(&p, &shown); !reflect.DeepEqual(p, c.want) {

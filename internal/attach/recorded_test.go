@@ -61,6 +61,9 @@ func TestRecorder(t *testing.T) {
 		}
 		p := processOf(t, out.Bytes())
 		want := gclog.Process{ID: int64(clock.ProcessID), Name: known.Name, RuntimeVersion: known.RuntimeVersion, Flavor: known.Flavor, Server: known.Server, Started: known.Started, DiagnosticsThreads: known.DiagnosticsThreads, Snapshot: known.Snapshot, Sync: p.Sync, Processors: 2}
+		if known.Server != gclog.Unknown {
+			want.ServerFrom = gclog.EvidenceRecorded
+		}
 		if !known.Started.IsZero() {
 			want.UptimeAtSync = time.Minute
 		}

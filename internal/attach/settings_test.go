@@ -42,12 +42,12 @@ func TestSettings(t *testing.T) {
 		"sent with the version": {
 			(*stage).runtimeInfo,
 			gclog.Process{},
-			gclog.Process{RuntimeVersion: "9.0.7", Server: gclog.Yes, Concurrent: gclog.No},
+			gclog.Process{RuntimeVersion: "9.0.7", Server: gclog.Yes, ServerFrom: gclog.EvidenceReported, Concurrent: gclog.No},
 		},
 		"the version is known": {
 			(*stage).runtimeInfo,
 			gclog.Process{RuntimeVersion: "9.0.8-rc.1", Server: gclog.No},
-			gclog.Process{RuntimeVersion: "9.0.8-rc.1", Server: gclog.Yes, Concurrent: gclog.No},
+			gclog.Process{RuntimeVersion: "9.0.8-rc.1", Server: gclog.Yes, ServerFrom: gclog.EvidenceReported, Concurrent: gclog.No},
 		},
 		"not sent": {
 			func(*stage) {},
@@ -317,7 +317,7 @@ func TestConfiguration(t *testing.T) {
 		"too large":                         {process: session.Process{Executable: large}},
 		"variables come first":              {process: session.Process{Executable: shop}, env: map[string]string{"DOTNET_gcServer": "0", "DOTNET_gcConcurrent": "0"}, server: gclog.No, concurrent: gclog.No, version: "8.0.3", from: shop},
 		"variables alone":                   {env: map[string]string{"DOTNET_gcServer": "1"}, server: gclog.Yes},
-		"what is known stays":               {process: session.Process{Executable: shop}, p: gclog.Process{Server: gclog.No, Concurrent: gclog.No, RuntimeVersion: "8.0.9"}, server: gclog.No, concurrent: gclog.No, version: "8.0.9", from: shop},
+		"what is known stays":               {process: session.Process{Executable: shop}, p: gclog.Process{Server: gclog.No, ServerFrom: gclog.EvidenceReported, Concurrent: gclog.No, RuntimeVersion: "8.0.9"}, server: gclog.No, concurrent: gclog.No, version: "8.0.9", from: shop},
 		"a NativeAOT program":               {process: session.Process{Executable: shop}, p: gclog.Process{Flavor: gclog.FlavorNativeAOT}, env: map[string]string{"DOTNET_gcServer": "1"}, version: "8.0.3", from: shop},
 	} {
 		t.Run(name, func(t *testing.T) {
