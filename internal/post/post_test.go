@@ -23,8 +23,11 @@ func says(t *testing.T, write func(io.Writer)) *Client {
 	c := New(nil, 10*time.Second)
 	c.Transport.(*http.Transport).DialContext = func(context.Context, string, string) (net.Conn, error) {
 		ours, theirs := net.Pipe()
-		go func() { _, _ = io.Copy(io.Discard, theirs) }()
-		go write(theirs)
+		go func() {
+			_, _ = theirs.Read(make([]byte, 1)) // what comes before the request is no answer to it
+			go func() { _, _ = io.Copy(io.Discard, theirs) }()
+			write(theirs)
+		}()
 		t.Cleanup(func() { _, _ = ours.Close(), theirs.Close() })
 		return ours, nil
 	}
