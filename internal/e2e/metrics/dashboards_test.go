@@ -197,7 +197,7 @@ func (p *prometheus) fills(d dashboard, variables map[string]string, unknown []s
 		for _, q := range panel.Targets {
 			where := fmt.Sprintf("%s, %s: %s", d.Title, panel.Title, fill(q.Expr))
 			var got []series
-			if strings.Contains(q.Expr, "gclog_process_ended") { // no process of the node dies: the query is only evaluated
+			if strings.Contains(q.Expr, ofTheDead) { // the query is only evaluated
 				p.evaluate(fill(q.Expr), q.Instant)
 				continue
 			}
@@ -267,6 +267,9 @@ func (s series) hasNumber() bool {
 	})
 }
 
+// ofTheDead is a metric of processes that died, of which the node has none.
+const ofTheDead = "gclog_process_ended"
+
 // selector is a selector of a metric in an alert.
 var selector = regexp.MustCompile(`\b((dotnet|gclog)_|process:|up\b)[\w:]*({[^}]*})?`)
 
@@ -299,6 +302,9 @@ func (p *prometheus) hasRules(native bool) {
 			}
 			if r.Type == "alerting" {
 				for _, x := range selector.FindAllString(r.Query, -1) {
+					if strings.HasPrefix(x, ofTheDead) {
+						continue
+					}
 					program.Eventually(p.t, r.Name+": "+x, func() bool { return slices.ContainsFunc(p.evaluate(x, true), series.hasNumber) })
 				}
 			}
