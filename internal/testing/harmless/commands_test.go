@@ -120,7 +120,7 @@ func (x *trial) args(p *program) []string {
 	case "gc":
 		return []string{"gc", pid, "--timeout", "5s"}
 	case "snapshot":
-		return []string{"heap", "snapshot", pid, "-o", p.log, "--timeout", "10s", "--wait-bgc", "5s"}
+		return []string{"heap", "snapshot", pid, "-o", p.log, "--timeout", "10s", "--wait-bgc", "20s"}
 	}
 	return []string{p.command, pid}
 }
