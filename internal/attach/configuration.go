@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/gcsettings"
@@ -71,11 +72,12 @@ const maxPrograms = 3
 // runtimeConfig reads the configuration next to the program; nil if there is none.
 func runtimeConfig(ctx context.Context, t *session.Target) *gcsettings.Config {
 	var candidates []string
+	modules := sync.OnceValue(func() []string { return t.Modules(ctx) })
 	for _, arg := range t.Process.CommandLine {
 		if !strings.HasSuffix(arg, ".dll") || len(candidates) == maxPrograms {
 			continue
 		}
-		if path := loaded(arg, func() []string { return t.Modules(ctx) }); path != "" {
+		if path := loaded(arg, modules); path != "" {
 			candidates = append(candidates, strings.TrimSuffix(path, ".dll")+".runtimeconfig.json")
 		}
 	}
