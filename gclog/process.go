@@ -63,9 +63,9 @@ type Process struct {
 	PodUID         string            // distinguishes pods of the same name
 	Labels         map[string]string // set by the user
 
-	Server     Known // server GC; see SetServer
-	ServerFrom Evidence
-	Concurrent Known // background collections are allowed
+	Server     Known    // server GC; see SetServer
+	ServerFrom Evidence // what Server is based on
+	Concurrent Known    // background collections are allowed
 	HeapCount  int
 	Processors int    // that the runtime sees
 	GCLibrary  string // file name of a standalone GC, "" for the built-in one

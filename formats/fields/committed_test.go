@@ -10,7 +10,7 @@ import (
 	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
-// A collecting calls a function for every collection.
+// A collecting passes every collection to a function.
 type collecting struct {
 	gclog.NopObserver
 	each func(*gclog.GCDetails)

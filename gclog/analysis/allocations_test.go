@@ -41,7 +41,7 @@ func TestAllocationRate(t *testing.T) {
 			emit(s, gc(4, 15*sec, 200))
 			emit(s, gc(5, 19*sec, 200))
 		}, ""},
-		{"a hole that is told late", analysis.Always(), func(s session) {
+		{"a hole that is reported late", analysis.Always(), func(s session) {
 			emit(s, gc(1, 3*sec, 0))
 			emit(s, gc(2, 7*sec, 200))
 			emit(s, gc(4, 15*sec, 200))

@@ -120,7 +120,7 @@ func (all several) Gap(g *gclog.Gap) {
 
 // TestAllocationAgrees checks that allocation numbers do not contradict each other, in the whole or
 // in a window with one collection: the highest rate is that of a record, and the allocation in a time
-// is no more than all collections report.
+// is at most what all collections report.
 func TestAllocationAgrees(t *testing.T) {
 	forEach(t, func(t *testing.T, tr recordings.Trace) {
 		stream := recordings.Read(t, tr.Path)

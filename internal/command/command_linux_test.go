@@ -49,7 +49,7 @@ func runAsGclog(args []string) {
 		privilegedRun(args[1], args[2])
 	case "parent":
 		runAsParent(args[1])
-	case "child", "child of its own accord":
+	case "child", "child that sets the signal itself":
 		if args[0] != "child" {
 			_ = unix.Prctl(unix.PR_SET_PDEATHSIG, 0, 0, 0, 0) // as if the file of this program had capabilities
 			EndWithParent(os.Getppid())

@@ -21,7 +21,7 @@ func runAsParent(word string) {
 		for {
 			ended := make(chan bool)
 			go func() {
-				runtime.LockOSThread() // for ever: the thread ends with the goroutine
+				runtime.LockOSThread() // forever: the thread ends with the goroutine
 				close(ended)
 			}()
 			<-ended
@@ -34,7 +34,7 @@ func runAsParent(word string) {
 
 // TestEndWithParent: what Self runs ends when this process is killed, and not before.
 func TestEndWithParent(t *testing.T) {
-	for _, word := range []string{"child", "child of its own accord"} {
+	for _, word := range []string{"child", "child that sets the signal itself"} {
 		parent := exec.Command("/proc/self/exe")
 		parent.Args = []string{"gclog", "parent", word}
 		_, out := programs.Pipes(t, parent)

@@ -22,7 +22,7 @@ import (
 //     one is wrong.
 //   - One password is checked at a time, and wrong ones take at most a quarter of a processor. Clients
 //     that have sent no wrong password are not subject to that limit: their first one is next.
-//   - The clients of one source, such as those behind a proxy, cannot be told apart. But who guesses
+//   - The clients of one source, such as those behind a proxy, cannot be distinguished. But who guesses
 //     tries each password once, and who knows it tries it again: a password that was sent before is
 //     checked first.
 type passwords struct {
@@ -204,7 +204,7 @@ func (p *passwords) guesser(from source) *guesser {
 }
 
 // add lets a guess wait. If too many from its source do, a random one of them does no longer: so that
-// no order of guesses keeps another one out for ever.
+// no order of guesses keeps another one out forever.
 func (p *passwords) add(g *guess) {
 	list := g.list()
 	if len(*list) >= guessesMost {

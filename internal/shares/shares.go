@@ -22,7 +22,7 @@ const (
 	// greed is how many times what is free one may have: alone, 3/4 of everything; of two who take what
 	// they can, each 3/7.
 	greed = 3
-	// mostUsers is how many users are told apart: a user may have tens of thousands of ids.
+	// mostUsers is how many users are distinguished: a user may have tens of thousands of ids.
 	mostUsers = 4096
 )
 

@@ -9,5 +9,5 @@ rss=$(peak rss=) disk=$(peak unlinked-files=)
 figure "memory ${rss:-?} MB, spool ${disk:-?} MB, $(grep '^rc ' <<<"$out"): $(grep -v '^t=\|^rc \|^GUARD\|^total\|^[d-]r' <<<"$out" | tail -1 | cut -c1-150)"
 most memory "$rss" 1200 MB
 most spool "$disk" 1200 MB
-grep -q '^GUARD' <<<"$out" && broken "it goes on for ever"
+grep -q '^GUARD' <<<"$out" && broken "it does not end"
 echo "$out"
