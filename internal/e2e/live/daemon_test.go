@@ -216,9 +216,14 @@ func TestLiveDaemon(t *testing.T) {
 		checkLive(t, p, m.begin, m.end)
 	}
 	d.Stop(t)
-	for _, said := range []string{`"level":"error"`, "cannot", "could not"} {
-		if bytes.Contains(d.Log(), []byte(said)) {
-			t.Errorf("the daemon said:\n%s", d.Log())
+	for line := range bytes.Lines(d.Log()) {
+		if bytes.Contains(line, []byte(`"message":"inspecting `)) {
+			continue // processes of others, with file systems that do not answer; ours have been logged
+		}
+		for _, said := range []string{`"level":"error"`, "cannot", "could not"} {
+			if bytes.Contains(line, []byte(said)) {
+				t.Errorf("the daemon said: %s", line)
+			}
 		}
 	}
 }
