@@ -24,7 +24,7 @@ import (
 
 // Schema is the version of the table: a new minor version adds columns, a new major version changes
 // them.
-const Schema = "1.0"
+const Schema = "1.1"
 
 // A Type is the type of a column's values.
 type Type uint8
@@ -61,7 +61,7 @@ type Column struct {
 	field func(*gclog.GCDetails) (v uint64, known bool)
 	get   func(*fact) (v uint64, known bool)
 	text  func(*fact) string
-	list  func(*fact, []string) (names []string)
+	list  func(*fact, []string) (names []string, known bool)
 }
 
 // The actions: what the records are.
@@ -233,19 +233,13 @@ var special = map[string]Column{
 		}
 		return formats.ReasonGroup(f.gc.Reason)
 	}},
-	"mechanisms[]": {list: func(f *fact, names []string) []string {
-		if !f.gc.HasGlobal {
-			return nil
-		}
-		return f.gc.Global.Mechanisms.Names(names)
+	"mechanisms[]": {list: func(f *fact, names []string) ([]string, bool) {
+		return f.gc.Global.Mechanisms.Names(names), f.gc.HasGlobal
 	}},
-	"flaws[]": {list: func(f *fact, names []string) []string { return f.gc.Flaws.Names(names) }},
-	"condemned.reasons[]": {list: func(f *fact, names []string) []string {
+	"flaws[]": {list: func(f *fact, names []string) ([]string, bool) { return f.gc.Flaws.Names(names), f.gc.Flaws != 0 }},
+	"condemned.reasons[]": {list: func(f *fact, names []string) ([]string, bool) {
 		d := f.condemned()
-		if !d.known {
-			return nil
-		}
-		return d.conditions.Names(names)
+		return d.conditions.Names(names), d.known
 	}},
 	"condemned.initial":         {get: condemned(clr.CondemnedGenerations.Initial)},
 	"condemned.final":           {get: condemned(clr.CondemnedGenerations.Final)},
@@ -392,4 +386,18 @@ var others = []Column{
 	{Name: "gc_stall_since", Type: Timestamp, Unit: "UTC", In: "gc-stall", Doc: "when that started", get: func(f *fact) (uint64, bool) { return f.time(f.stall.Since), true }},
 	{Name: "gc_stall_ns", Unit: "ns", In: "gc-stall", Doc: "how long it has been open", get: func(f *fact) (uint64, bool) { return uint64(max(0, f.stall.Now-f.stall.Since)), true }},
 	{Name: "gc_stall_threshold_ns", Unit: "ns", In: "gc-stall", Doc: "the threshold that was exceeded", get: func(f *fact) (uint64, bool) { return uint64(f.stall.Threshold), true }},
+	{Name: "gc_stall_number", In: "gc-stall", Doc: "the number of the collection that is open", get: func(f *fact) (uint64, bool) { return uint64(f.stall.Number), f.stall.HasNumber }},
+	{Name: "gc_stall_generation", In: "gc-stall", Doc: "its condemned generation", get: func(f *fact) (uint64, bool) { return uint64(f.stall.Generation), f.stall.HasNumber }},
+	{Name: "gc_stall_type", Type: Text, In: "gc-stall", Doc: "how it runs, as far as that is known: blocking, background or foreground", text: func(f *fact) string {
+		if !f.stall.HasNumber {
+			return ""
+		}
+		return formats.GCTypeName(f.stall.Type)
+	}},
+	{Name: "gc_stall_reason", Type: Text, In: "gc-stall", Doc: "why it was started, or the program suspended", text: func(f *fact) string {
+		if !f.stall.HasReason {
+			return ""
+		}
+		return f.stall.Reason.String()
+	}},
 }

@@ -150,7 +150,7 @@ func (e *encoder) addPage(p *page) (err error) {
 		return err
 	}
 	c := &e.chunks[p.leaf]
-	c.limits.addPage(e.leaves[p.leaf].kind, p.data)
+	c.limits.addPage(e.leaves[p.leaf].kind, p.data, p.values)
 	c.values += int64(p.rows)
 	c.nulls += int64(p.rows - p.values)
 	head := format.PageHeader{Type: format.DataPage, DataPageHeader: thrift.New(format.DataPageHeader{

@@ -171,6 +171,9 @@ func (w *fileWriter) take(x *leaf, b row) row {
 	case Texts:
 		count, n := uvarint(b)
 		b = b[n:]
+		if count == 0 {
+			x.addEmpty(w.rows)
+		}
 		for i := range int(count) {
 			size, n := uvarint(b)
 			end := n + int(size)

@@ -166,11 +166,20 @@ func (x *leaf) value(text []byte) {
 	x.page.indexes = append(x.page.indexes, x.lastIndex)
 }
 
-// Levels of lists, and of the keys and values of maps: an absent list, and an element.
+// Levels of lists, and of the keys and values of maps: an absent list, an empty one, and an element.
 const (
 	levelNull    = 0
+	levelEmpty   = 1
 	levelElement = 2
 )
+
+// addEmpty adds an empty list as that of a row.
+func (x *leaf) addEmpty(row int) {
+	x.skip(row)
+	x.next = row + 1
+	x.page.repetitions = append(x.page.repetitions, 0)
+	x.page.definitions = append(x.page.definitions, levelEmpty)
+}
 
 // addElement adds the element i of the list of a row.
 func (x *leaf) addElement(row, i int, text []byte) {

@@ -17,7 +17,7 @@ type limits struct {
 }
 
 // addPage adds the values of a page that are no indexes.
-func (l *limits) addPage(kind Type, data []byte) {
+func (l *limits) addPage(kind Type, data []byte, values int) {
 	switch kind {
 	case Integer, Timestamp:
 		if len(data) > 0 {
@@ -34,8 +34,8 @@ func (l *limits) addPage(kind Type, data []byte) {
 			l.add(data[:8], compareDoubles)
 		}
 	case Flag:
-		if len(data) > 0 { // some of the bits are padding: nobody needs limits of flags
-			l.low, l.high, l.known = append(l.low[:0], 0), append(l.high[:0], 1), true
+		for i := range values { // not the bits that fill the last byte
+			l.add([]byte{data[i/8] >> (i % 8) & 1}, bytes.Compare)
 		}
 	default:
 		l.addTexts(data)

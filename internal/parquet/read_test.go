@@ -67,6 +67,8 @@ func toRecord(columns [][]string, r parquet.Row) record {
 		path := columns[v.Column()]
 		name := path[0]
 		switch {
+		case v.IsNull() && v.DefinitionLevel() == levelEmpty:
+			x[name] = []string{}
 		case v.IsNull():
 		case len(path) == 3 && path[2] == "element":
 			list, _ := x[name].([]string)

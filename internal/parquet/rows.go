@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/gclog/gclog/formats"
@@ -87,7 +88,7 @@ type step struct {
 	field    func(*gclog.GCDetails) (v uint64, known bool)
 	get      func(*fact) (v uint64, known bool)
 	text     func(*fact) string
-	list     func(*fact, []string) (names []string)
+	list     func(*fact, []string) (names []string, known bool)
 }
 
 // steps are what encodes a fact, by its action.
@@ -207,7 +208,8 @@ func (r *Recorder) encode(dst row, f *fact, id formats.DocID) row {
 			dst = appendDistance(dst, x.column-before)
 			dst = appendText(dst, text)
 		default:
-			if r.names = x.list(f, r.names[:0]); len(r.names) == 0 {
+			var known bool
+			if r.names, known = x.list(f, r.names[:0]); !known {
 				continue
 			}
 			dst = appendDistance(dst, x.column-before)
@@ -256,10 +258,22 @@ func isPlain(s string) bool {
 
 // valid reports whether a row can be decoded.
 func (r row) valid() bool {
+	_, ok := r.values()
+	return ok
+}
+
+// columnFromLog is the column that is set in rows that were read from a log which contains less than
+// the runtime reported.
+var columnFromLog = slices.IndexFunc(table, func(c Column) bool { return c.Name == "gc_from_log" })
+
+// values returns how much a row says: the number of its values, one less if it is from a log that
+// contains less. It also reports whether the row can be decoded.
+func (r row) values() (n int, ok bool) {
 	if len(r) < rowHead || r.action() >= actions {
-		return false
+		return 0, false
 	}
-	column, rest, ok := 0, r[rowHead:], true
+	column, rest := 0, r[rowHead:]
+	ok = true
 	uvarint := func() uint64 {
 		v, n := binary.Uvarint(rest)
 		if n <= 0 {
@@ -279,9 +293,14 @@ func (r row) valid() bool {
 	for ok && len(rest) > 0 {
 		distance := uvarint()
 		if distance > uint64(len(table)) || column+int(distance) >= len(table) {
-			return false
+			return 0, false
 		}
 		column += int(distance)
+		if column == columnFromLog {
+			n--
+		} else {
+			n++
+		}
 		switch table[column].Type {
 		case Text:
 			text()
@@ -291,14 +310,14 @@ func (r row) valid() bool {
 			}
 		case Double:
 			if len(rest) < 8 {
-				return false
+				return 0, false
 			}
 			rest = rest[8:]
 		case Labels:
-			return false
+			return 0, false
 		default:
 			uvarint()
 		}
 	}
-	return ok
+	return n, ok
 }

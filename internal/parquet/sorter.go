@@ -35,7 +35,7 @@ type Sorter struct {
 	byKey     map[string]int
 	ranks     []int // order of the processes; not longer than processes if some are new
 
-	inMemory, fanIn, batch int // sortBytes, mergedRuns and batchBytes, except in tests
+	inMemory, fanIn, batch, window int // sortBytes, mergedRuns, batchBytes and windowRows, except in tests
 
 	rows     []byte // not yet in a run
 	entries  []entry
@@ -64,7 +64,7 @@ const (
 
 // newSorter returns a Sorter. temp creates a temporary file.
 func newSorter(path func(*Process) string, span time.Duration, temp func() (*os.File, func(), error)) *Sorter {
-	return &Sorter{path: path, span: span, temp: temp, byKey: map[string]int{}, inMemory: sortBytes, fanIn: mergedRuns, batch: batchBytes}
+	return &Sorter{path: path, span: span, temp: temp, byKey: map[string]int{}, inMemory: sortBytes, fanIn: mergedRuns, batch: batchBytes, window: windowRows}
 }
 
 // process returns the number of a process. Instances that several inputs contain are one: what is
@@ -362,18 +362,17 @@ func merge(list []*runReader, ranks []int, f func(process int, span int64, r row
 	return nil
 }
 
-// each passes on all rows in order, once each: inputs may overlap.
+// each passes on all rows in order, each fact once: inputs may overlap.
 func (s *Sorter) each(f func(p *Process, span int64, r row) error) error {
-	var before [rowHead]byte
-	last := -1
-	once := func(process int, span int64, r row) error {
-		if process == last && bytes.Equal(before[:], r[:rowHead]) {
-			return nil
-		}
-		last = process
-		copy(before[:], r)
-		return f(s.processes[process], span, r)
+	w := newWindow(s.window, func(process int, span int64, r row) error { return f(s.processes[process], span, r) })
+	if err := s.inOrder(w.add); err != nil {
+		return err
 	}
+	return w.flush()
+}
+
+// inOrder passes on all rows in order.
+func (s *Sorter) inOrder(f func(process int, span int64, r row) error) error {
 	if err := s.wait(); err != nil {
 		return err
 	}
@@ -381,7 +380,7 @@ func (s *Sorter) each(f func(p *Process, span int64, r row) error) error {
 	if len(s.levels) == 0 { // all rows are in memory
 		sortRows(s.rows, s.entries, s.ranks)
 		for _, e := range s.entries {
-			if err := once(int(e.process), e.span, s.rows[e.from:e.end]); err != nil {
+			if err := f(int(e.process), e.span, s.rows[e.from:e.end]); err != nil {
 				return err
 			}
 		}
@@ -393,7 +392,7 @@ func (s *Sorter) each(f func(p *Process, span int64, r row) error) error {
 		}
 	}
 	s.rows, s.entries, s.spare, s.spares = nil, nil, nil, nil
-	return s.merged(once)
+	return s.merged(f)
 }
 
 // A batch is merged rows. The time of the entries is not set.
