@@ -96,6 +96,11 @@ func (p *program) report(c *cli.Context) error {
 		return err
 	}
 	d := report.New(in)
+	for _, s := range d.Snapshots {
+		if s.Other != "" {
+			p.ui.sayf("%s: %s", s.Name, s.Other)
+		}
+	}
 	if png != "" {
 		err = errors.Join(p.writePicture(c.Context, browser, png, d), err)
 	}

@@ -74,7 +74,11 @@ func (p *program) reportSnapshots(names []string) (list []*report.Snapshot, err 
 		h := g.Histogram()
 		p.describeSnapshot(s, l, g, info, h)
 		if before != nil {
-			s.Before = list[len(list)-1].Name
+			last := list[len(list)-1]
+			s.Before = last.Name
+			if last.PID != 0 && s.PID != 0 && last.PID != s.PID {
+				s.Before += fmt.Sprintf(", which is of process %d", last.PID)
+			}
 			for _, x := range heap.Compare(before, h) {
 				if x.Bytes() != 0 || x.Objects() != 0 {
 					s.Growth = append(s.Growth, report.Growth{Name: l.name(x.Name), Objects: x.Objects(), Bytes: x.Bytes(), Now: x.Counts[1].Bytes})
@@ -97,9 +101,10 @@ func (p *program) describeSnapshot(s *report.Snapshot, l *heapList, g *heap.Grap
 		}
 	}
 	add("file", s.Name)
-	add("program", cmp.Or(g.Process.Name, info.Process))
-	if id := cmp.Or(g.Process.ID, info.ProcessID); id != 0 {
-		add("pid", strconv.Itoa(id))
+	s.Process, s.PID = cmp.Or(g.Process.Name, info.Process), int64(cmp.Or(g.Process.ID, info.ProcessID))
+	add("program", s.Process)
+	if s.PID != 0 {
+		add("pid", strconv.FormatInt(s.PID, 10))
 	}
 	if !s.Time.IsZero() {
 		add("taken", history.TimeText(s.Time.UTC()))

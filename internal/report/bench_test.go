@@ -102,7 +102,10 @@ func (w *world) next() *gclog.GCDetails {
 }
 
 // observe passes n collections to what a report needs.
-func (w *world) observe(n, rows int) *Input {
+func (w *world) observe(n, rows int) *Input { return w.observed(n, rows, w.next) }
+
+// observed passes n collections that next makes to what a report needs.
+func (w *world) observed(n, rows int, next func() *gclog.GCDetails) *Input {
 	p := &gclog.Process{ID: 4711, Name: "Shop.Api", RuntimeVersion: "10.0.14", Server: gclog.Yes, Concurrent: gclog.Yes, HeapCount: 4, Sync: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)}
 	s, f := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()}), analysis.NewFindings(p, analysis.Thresholds{}, analysis.Always())
 	r := newRecorder(analysis.Always(), f.List, rows)
@@ -110,7 +113,7 @@ func (w *world) observe(n, rows int) *Input {
 		o.Begin(0)
 	}
 	for range n {
-		d := w.next()
+		d := next()
 		for _, o := range []gclog.SpanObserver{s, f, r} {
 			for i := range d.Pauses {
 				o.Pause(&gclog.Pause{PausePart: d.Pauses[i], GC: d})

@@ -16,6 +16,7 @@ import (
 	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/internal/view"
+	"github.com/gclog/gclog/parse/clr"
 )
 
 // expected is what testdata/report/check.mjs compares a page with.
@@ -30,6 +31,15 @@ type expected struct {
 	Types int  `json:"types,omitempty"`
 	Limit bool `json:"limit,omitempty"` // the chart of the heap has the hard limit
 	Sides int  `json:"sides,omitempty"` // of a comparison
+	// Charts are places on the time axis, from 0 to 1, and what charts have there.
+	Charts *expectedCharts `json:"charts,omitempty"`
+}
+
+type expectedCharts struct {
+	Known   float64 `json:"known"`   // the sizes of the generations are known
+	Unknown float64 `json:"unknown"` // they are not
+	Paused  float64 `json:"paused"`  // within a long pause, which started far before
+	Ran     float64 `json:"ran"`     // no pause, and no point near it
 }
 
 type expectedRow struct {
@@ -162,6 +172,35 @@ func TestBrowserHostile(t *testing.T) {
 	}}
 	in.Process.Limits.HardLimit, in.Process.HasLimits = 1<<30, true
 	browse(t, New(in), &expected{Types: 2, Limit: true})
+}
+
+// TestBrowserCharts looks at what charts draw: a long pause is as long as it was, sizes that are unknown
+// are not 0, the limit of the control group is shown, and a steady rate of allocation has a linear axis.
+func TestBrowserCharts(t *testing.T) {
+	const n, second, long, last = 20, int64(1e9), 8, 18
+	w := newWorld(1)
+	in := w.observed(n, 1000, func() *gclog.GCDetails {
+		d := w.next()
+		d.Kind, d.Generation, d.Reason, d.Background = gclog.KindBlocking, gclog.Gen1, clr.ReasonAllocSmall, nil
+		d.AllocationRate = 100e6 + float64(d.Number)*1e5
+		d.Start = int64(d.Number) * 10 * second
+		d.Suspended = d.Start
+		part := gclog.PausePart{Start: d.Start, Duration: 2e6}
+		if d.Number == long {
+			part.Duration = 5 * second
+		}
+		d.Pauses = []gclog.PausePart{part}
+		d.End = d.Start + part.Duration
+		d.HasSizesAfter = d.Number <= last
+		w.now = d.End + second
+		return d
+	})
+	in.Process.Limits.HardLimit, in.Process.HasLimits = 64<<30, true // far above everything else
+	window := in.Summary.Window
+	at := func(seconds int64) float64 {
+		return float64(seconds*second-window.From) / float64(window.To-window.From)
+	}
+	browse(t, New(in), &expected{Limit: true, Charts: &expectedCharts{Known: at(105), Unknown: at(last*10 + 5), Paused: at(long*10 + 3), Ran: at(long*10 + 8)}})
 }
 
 // TestBrowserComparison opens the page of two histories.

@@ -52,6 +52,10 @@ type Data struct {
 	Histogram  *Histogram
 	Reasons    []Bar
 	Conditions []Bar
+	// NoConditions says why Conditions is empty.
+	NoConditions string
+	Figures      map[string]*Figure // the charts, by name
+	Static       Grid               // collections, before the scripts have run
 	// Thinned says how many of how many collections the table and the charts show; "" for all.
 	Thinned   string
 	Snapshots []*Snapshot
@@ -114,6 +118,9 @@ func New(in *Input) *Data {
 		d.Facts = append(d.Facts, Fact{f.Name, view.OneLine(f.Text)})
 	}
 	for _, s := range in.Snapshots {
+		if in.Process != nil {
+			s.Other = s.other(in.Process)
+		}
 		s.clean()
 	}
 	if in.Records != nil {
@@ -257,6 +264,9 @@ func tiles(in *Input) []Tile {
 	heap := Tile{Name: "Heap after gen2", Value: s.Heap.LastGen2.Text(), Href: "#heap"}
 	heap.Trend = gen2Trend(in.Records)
 	switch t := heap.Trend; {
+	case t != nil && !s.Heap.LastGen2.Known():
+		heap.Value = view.Text(t.Last, "bytes")
+		heap.Notes = append(heap.Notes, t.text(), s.Heap.LastGen2.Why)
 	case t != nil:
 		heap.Notes = append(heap.Notes, t.text())
 	case !s.Heap.LastGen2.Known():

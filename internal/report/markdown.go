@@ -82,6 +82,9 @@ const markdownRows = 20
 func (s *Snapshot) markdown(b io.Writer) {
 	fmt.Fprint(b, "\n## Heap snapshot\n\n")
 	markdownFacts(b, s.Facts)
+	if s.Other != "" {
+		fmt.Fprintf(b, "- note: %s\n", escaped(s.Other))
+	}
 	if s.Incomplete != "" {
 		fmt.Fprintf(b, "- incomplete: %s\n", escaped(s.Incomplete))
 	}

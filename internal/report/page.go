@@ -71,6 +71,8 @@ func writePage(w io.Writer, name string, content any, data, tables, told, heaps 
 	t, err := template.New("report").Funcs(template.FuncMap{
 		"inc":  func(i int) int { return i + 1 },
 		"list": func(list ...any) []any { return list },
+		// numeric reports whether a column contains numbers: all but the last ones do.
+		"numeric": func(g Grid, column, last int) bool { return column < len(g.Head)-last },
 	}).ParseFS(files, "page/*.html")
 	if err != nil {
 		return err

@@ -29,6 +29,7 @@ type Recorder struct {
 	pauses     *table // that are not a whole collection: the two of background ones, and those without a collection
 	histogram  [analysis.Classes][buckets]uint64
 	conditions map[string]uint64 // collections by the reasons for their generation
+	condemned  uint64            // collections that report these
 	peers      *analysis.Peers
 	kept       []kept
 	gaps       []gap
@@ -148,6 +149,7 @@ func (r *Recorder) GC(d *gclog.GCDetails) {
 	}
 	r.peers.GC(d)
 	if _, conditions, known := d.Condemned(); known {
+		r.condemned++
 		for _, name := range conditions.Names(nil) {
 			r.conditions[name]++
 		}

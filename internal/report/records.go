@@ -57,6 +57,7 @@ func (d *Data) records(in *Input) {
 	r.pauses.finish()
 	r.gcs.sort("start")
 	r.pauses.sort("start")
+	d.figures(in)
 	if n := r.gcs.rows(); n < r.gcs.added {
 		d.Thinned = fmt.Sprintf("The table and the charts show %s of %s collections: of each few consecutive ones those with the longest pause, the largest heap and the highest allocation rate. All other numbers are of all collections.", thousands(n), thousands(r.gcs.added))
 	}
@@ -77,7 +78,11 @@ func (d *Data) records(in *Input) {
 	}
 	for _, s := range in.Snapshots {
 		if !s.Time.IsZero() {
-			p.Marks = append(p.Marks, mark{int64(s.Time.Sub(sync) / time.Nanosecond), "heap snapshot " + filepath.Base(s.Name)})
+			text := "heap snapshot " + filepath.Base(s.Name)
+			if s.Other != "" {
+				text += fmt.Sprintf(" of process %d", s.PID)
+			}
+			p.Marks = append(p.Marks, mark{int64(s.Time.Sub(sync) / time.Nanosecond), text})
 		}
 	}
 	var columns []byte

@@ -1,8 +1,10 @@
 package report
 
 import (
+	"fmt"
 	"time"
 
+	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/view"
 )
 
@@ -10,8 +12,12 @@ import (
 type Snapshot struct {
 	Name       string    // of the file
 	Time       time.Time // zero: unknown
+	Process    string    // the name of its program; "": unknown
+	PID        int64     // 0: unknown
 	Facts      []Fact
 	Incomplete string // what it lacks; "": nothing
+	// Other says that it is not of the process of the history, "" if it is, or may be.
+	Other string
 	// Generations are those before the collection of the snapshot.
 	Generations []Bytes
 	Suspects    []Suspect
@@ -81,9 +87,27 @@ func newSnapshotData(s *Snapshot) snapshotData {
 	return x
 }
 
+// other returns a sentence if a snapshot is not of this process. The same process may have two pids, in
+// two pid namespaces: so both are named, and nothing is refused.
+func (s *Snapshot) other(p *gclog.Process) string {
+	of := func(name string, pid int64) string {
+		if name == "" {
+			return fmt.Sprintf("process %d", pid)
+		}
+		return fmt.Sprintf("process %d (%s)", pid, name)
+	}
+	switch {
+	case s.PID != 0 && p.ID != 0 && s.PID != p.ID:
+		return fmt.Sprintf("This snapshot is of %s, the log of %s.", of(s.Process, s.PID), of(p.Name, p.ID))
+	case !s.Time.IsZero() && s.Time.Before(p.Started):
+		return fmt.Sprintf("This snapshot was taken before the process of the log was started, at %s: it is of an earlier one.", p.Started.In(p.Sync.Location()).Format("2006-01-02 15:04:05 MST"))
+	}
+	return ""
+}
+
 // clean cleans all texts.
 func (s *Snapshot) clean() {
-	for _, text := range []*string{&s.Name, &s.Incomplete, &s.Before} {
+	for _, text := range []*string{&s.Name, &s.Process, &s.Incomplete, &s.Other, &s.Before} {
 		*text = view.OneLine(*text)
 	}
 	for i := range s.Facts {

@@ -13,7 +13,7 @@ const expected = JSON.parse(fs.readFileSync(expectedFile, 'utf8'));
 const axe = fs.readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const browser = await openBrowser();
 const figures = {};
-const thorough = expected.rows || expected.types || expected.sides; // of a large page only how long it takes matters
+const thorough = expected.rows || expected.types || expected.sides || expected.charts; // of a large page only how long it takes matters
 
 async function accessible(page, where) {
   await page.evaluate(axe);
@@ -178,6 +178,45 @@ async function snapshot(page) {
   assert.ok((await texts(page, '[data-types] .name')).every((n) => n.toLowerCase().includes('string')));
 }
 
+// charts looks at what is drawn: colored counts the pixels of a column that are not gray, as the grid is.
+async function charts(page) {
+  const colored = async (name, at) => {
+    await box(page, `[data-chart="${name}"]`);
+    return page.evaluate((name, at) => {
+      const canvas = document.querySelector(`[data-chart="${name}"] canvas`), copy = document.createElement('canvas'), over = document.querySelector(`[data-chart="${name}"] .u-over`);
+      const from = canvas.getBoundingClientRect(), to = over.getBoundingClientRect(), ratio = canvas.width / from.width;
+      const x = Math.round((to.left - from.left + at * to.width) * ratio);
+      [copy.width, copy.height] = [canvas.width, canvas.height];
+      const g = copy.getContext('2d', { willReadFrequently: true });
+      g.drawImage(canvas, 0, 0);
+      const { data } = g.getImageData(x, (to.top - from.top) * ratio, 1, to.height * ratio);
+      let n = 0;
+      for (let i = 0; i < data.length; i += 4) if (data[i + 3] > 128 && Math.max(data[i], data[i + 1], data[i + 2]) - Math.min(data[i], data[i + 1], data[i + 2]) > 40) n++;
+      return n;
+    }, name, at);
+  };
+  const { known, unknown, paused, ran } = expected.charts;
+  assert.ok(await colored('generations', known) > 50);
+  assert.equal(await colored('generations', unknown), 0, 'the sizes of the generations are drawn where they are unknown');
+  assert.ok(await colored('pauses', paused) >= 2, 'a long pause is not drawn as long as it was');
+  assert.equal(await colored('pauses', ran), 0);
+  const pressed = (name, label) => page.$$eval(`[data-chart="${name}"] button`, (list, label) => list.find((b) => b.textContent.trim() === label)?.getAttribute('aria-pressed'), label);
+  assert.equal(await pressed('heap', 'cgroup limit'), 'true');
+  assert.equal(await pressed('allocation', 'log scale'), 'false');
+  assert.equal(await pressed('pauses', 'log scale'), 'true');
+}
+
+// withoutScripts checks that a page has its numbers where scripts cannot run.
+async function withoutScripts() {
+  const page = await browser.newPage();
+  await page.setJavaScriptEnabled(false);
+  await page.setViewport({ width: 1280, height: 900 });
+  await page.goto('file://' + file);
+  const empty = await page.$$eval('[data-chart], [data-icicle], [data-types], [data-growth], #table', (list) => list.filter((e) => !e.querySelector('td, .missing')).map((e) => e.outerHTML.slice(0, 80)));
+  assert.deepEqual(empty, []);
+  await page.close();
+}
+
 let heard = [];
 try {
   const { page, complaints } = await openPage(browser, file);
@@ -187,6 +226,7 @@ try {
   if (expected.rows) await history(page);
   if (expected.types) await snapshot(page);
   if (expected.sides) await comparison(page);
+  if (expected.charts) await charts(page);
   if (expected.limit) assert.ok((await texts(page, '[data-chart="heap"] .legend button')).includes('hard limit'));
   if (thorough) {
     await page.emulateMediaType('print');
@@ -195,12 +235,15 @@ try {
   assert.deepEqual(complaints, []);
   await page.close();
 
-  for (const view of thorough ? [{ dark: true }, { width: 390, height: 800 }] : []) {
+  if (thorough) await withoutScripts();
+  for (const view of thorough ? [{ dark: true }, { width: 360, height: 740 }] : []) {
     const { page, complaints } = await openPage(browser, file, view);
     await accessible(page, JSON.stringify(view));
     if (view.width) {
       const width = await page.evaluate(() => document.documentElement.scrollWidth);
       assert.ok(width <= view.width, `the page is ${width} wide on a phone`);
+      const cut = await page.$$eval('nav a', (list, width) => list.filter((a) => a.getBoundingClientRect().right > width || a.getBoundingClientRect().left < 0).map((a) => a.textContent), view.width);
+      assert.deepEqual(cut, [], 'links of the navigation are cut off');
     }
     assert.deepEqual(complaints, []);
     await page.close();

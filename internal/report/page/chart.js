@@ -7,7 +7,8 @@ const axisWidth = 84;
 const hint = el('div', { class: 'hint', hidden: true });
 
 // A TimeChart shows series over the times xs (seconds, ascending).
-//   series: [{ title, color, values, unit, dash | shape | fill, hidden }]
+//   series: [{ title, color, values, unit, dash | shape | fill, hidden, far }]
+//   lengths: how long each point lasted, in seconds; a long one is drawn as a bar
 //   describe(i, series): the lines of the hint for a point;  open(i): what Enter and a click do
 class TimeChart {
   constructor(figure, spec) {
@@ -69,8 +70,8 @@ class TimeChart {
     return this.spec.series.map((s) => {
       const below = shown.slice(shown.indexOf(s));
       const sum = new Float64Array(this.spec.xs.length);
-      for (const b of below) for (let i = 0; i < sum.length; i++) sum[i] += b.values[i] || 0;
-      return s.hidden ? nothing(sum.length) : sum;
+      for (const b of below) for (let i = 0; i < sum.length; i++) sum[i] += b.values[i]; // with one that is unknown, so is the sum
+      return known(s.hidden ? nothing(sum.length) : sum);
     });
   }
 
@@ -124,7 +125,7 @@ class TimeChart {
 
   seriesOptions(s) {
     const color = theme.color(s.color);
-    const common = { show: !s.hidden || this.spec.stack, label: s.title, spanGaps: s.spanGaps === true, points: { show: false }, scale: 'y' };
+    const common = { show: !s.hidden || this.spec.stack, label: s.title, spanGaps: s.spanGaps === true, points: { show: false }, scale: 'y', auto: !s.far };
     if (s.shape) return { ...common, stroke: color, paths: () => ({ stroke: new Path2D(), fill: null, clip: null, flags: 0 }) }; // drawShapes draws it
     if (s.fill) return { ...common, stroke: theme.panel, width: 1, fill: (u) => fillStyle(u.ctx, mix(color, theme.panel, 0.62), s.hatch) };
     const few = this.spec.xs.length < 60; // a line between two collections says little
@@ -135,7 +136,7 @@ class TimeChart {
   drawShapes(u, index, s) {
     const { left, top, width, height } = u.bbox;
     const xs = u.data[0], ys = u.data[index], g = u.ctx, ratio = devicePixelRatio || 1;
-    const [from, to] = visible(xs);
+    const [from, to] = around(xs, range.from - this.longest(), range.to);
     const many = to - from > 4000;
     const r = (many ? 1.8 : to - from > 800 ? 2.8 : 3.8) * ratio;
     g.save();
@@ -147,22 +148,31 @@ class TimeChart {
     for (let i = from; i < to; i++) {
       const y = ys[i];
       if (y === null || Number.isNaN(y)) continue;
-      shapePath(g, s.shape, u.valToPos(xs[i], 'x', true), u.valToPos(y, 'y', true), r);
+      const a = u.valToPos(xs[i], 'x', true), b = this.spec.lengths ? u.valToPos(xs[i] + this.spec.lengths[i], 'x', true) : a, v = u.valToPos(y, 'y', true);
+      if (b - a > 2 * r) g.rect(a, v - r / 2, b - a, r);
+      shapePath(g, s.shape, a, v, r);
     }
     g.fill();
     g.restore();
+  }
+
+  // longest returns how long the longest point lasted.
+  longest() {
+    this.most ??= (this.spec.lengths || []).reduce((a, b) => Math.max(a, b), 0);
+    return this.most;
   }
 
   rangeY(min, max) {
     if (this.spec.lanes) return [0, this.spec.lanes.length];
     if (this.spec.scale) [min, max] = this.spec.scale(this.log);
     if (min === null || max === null || !Number.isFinite(max)) return this.log ? [1, 10] : [0, 1];
-    if (this.log) return [10 ** Math.floor(Math.log10(min)), 10 ** Math.ceil(Math.log10(max * 1.0001))];
+    if (this.log) return [round125(min * 0.9999, false), round125(max * 1.0001, true)];
     return [Math.min(0, min), max <= 0 ? 1 : max * 1.06];
   }
 
   tick(v, splits) {
-    if (this.log && Math.abs(Math.log10(v) - Math.round(Math.log10(v))) > 1e-9) return '';
+    const few = this.log && splits.at(-1) < 100 * splits[0]; // powers of ten alone would be two labels or none
+    if (this.log && !(few ? [1, 2, 5] : [1]).some((m) => Math.abs(mantissa(v) - m) < 1e-3)) return '';
     if (v === 0) return '0';
     return valueText(v, this.spec.unit);
   }
@@ -204,12 +214,13 @@ class TimeChart {
       return i === undefined ? null : { i, series: 0 };
     }
     const xs = this.spec.xs;
-    const [from, to] = around(xs, u.posToVal(left - 30, 'x'), u.posToVal(left + 30, 'x'));
+    const [from, to] = around(xs, u.posToVal(left - 30, 'x') - this.longest(), u.posToVal(left + 30, 'x'));
     let best = null, least = Infinity;
     for (let i = from; i < to; i++) {
-      const dx = u.valToPos(xs[i], 'x') - left;
+      const end = xs[i] + (this.spec.lengths?.[i] || 0);
+      const dx = Math.max(0, u.valToPos(xs[i], 'x') - left, left - u.valToPos(end, 'x'));
       if (!this.spec.scatter) {
-        if (Math.abs(dx) < least) { least = Math.abs(dx); best = { i, series: 0 }; }
+        if (dx < least) { least = dx; best = { i, series: 0 }; }
         continue;
       }
       for (let s = 1; s < u.data.length; s++) {
@@ -259,6 +270,15 @@ class TimeChart {
 
 TimeChart.all = [];
 window.addEventListener('beforeprint', () => TimeChart.all.forEach((c) => c.make()));
+
+// mantissa returns a number from 1 to 10 that is v without its power of ten.
+const mantissa = (v) => v / 10 ** Math.floor(Math.log10(v) + 1e-9);
+
+// round125 rounds to 1, 2 or 5 times a power of ten, so that a narrow range fills a logarithmic axis.
+function round125(v, up) {
+  const steps = [1, 2, 5, 10], m = mantissa(v), power = v / m;
+  return power * (up ? steps.find((s) => s >= m - 1e-9) : steps.findLast((s) => s <= m + 1e-9));
+}
 
 const nothing = (n) => new Float64Array(n).fill(NaN);
 // uPlot's gaps are null.

@@ -8,21 +8,19 @@ function makeCharts(gcs, pauses, open, root = document, extents = {}) {
   const head = (row) => [nameOf(row), `${cell('start', row)}   pause ${cell('pause.total', row) || 'n/a'}`];
   const figures = Object.fromEntries([...root.querySelectorAll('[data-chart]')].map((f) => [f.dataset.chart, f]));
 
-  // chart makes a chart of those series whose column has values, or says what is missing.
-  function chart(name, spec, missing) {
+  // chart makes a chart of those series whose column has values. Without any, the page says why.
+  function chart(name, spec) {
     const figure = figures[name];
     if (!figure) return;
-    const lacking = spec.series.filter((s) => s.key && !s.optional && !gcs.has(s.key));
     spec.series = spec.series.filter((s) => !s.key || gcs.has(s.key));
-    if (spec.series.length === 0 || spec.xs.length === 0) {
-      figure.append(el('p', { class: 'missing' }, missing));
-      return;
-    }
+    if (spec.series.length === 0 || spec.xs.length === 0) return;
     for (const s of spec.series) if (s.key) Object.defineProperty(s, 'values', { get: () => gcs.values(s.key) }); // unpacked when it is drawn
     if (extents[name]) spec.scale = () => extents[name];
     spec.label = 'Chart: ' + figure.querySelector('h3').textContent;
+    const missing = figure.querySelector('.missing');
+    figure.querySelector('.static')?.remove();
     new TimeChart(figure, spec);
-    if (lacking.length > 0 && spec.lacking) figure.append(el('p', { class: 'missing' }, `Not recorded: ${lacking.map((s) => s.title).join(', ')}. ${spec.lacking}`));
+    if (missing) figure.append(missing); // below the chart
   }
   // overRows completes a chart of values of the collections.
   function overRows(spec) {
@@ -36,7 +34,7 @@ function makeCharts(gcs, pauses, open, root = document, extents = {}) {
   const occur = new Set(pauses.map((p) => p.cls));
   const series = page.classes.filter((c) => occur.has(c.id)).map((c) => ({ title: c.title, color: 'class-' + c.css, shape: c.shape, values: pauses.map((p) => p.cls === c.id ? Math.max(p.duration, 1) : null) }));
   chart('pauses', {
-    xs: Float64Array.from(pauses, (p) => clock.seconds(p.start)), unit: 'ns', log: true, size: 'tall', scatter: true, series,
+    xs: Float64Array.from(pauses, (p) => clock.seconds(p.start)), lengths: Float64Array.from(pauses, (p) => p.duration / 1e9), unit: 'ns', log: true, size: 'tall', scatter: true, series,
     describe: (i) => {
       const p = pauses[i];
       const lines = [p.row < 0 ? p.kind + ', without a collection' : nameOf(p.row) + (p.kind === 'blocking' ? '' : `, ${p.kind} pause`), `${clock.text(p.start, 3)}   paused ${durationText(p.duration)}`];
@@ -45,51 +43,83 @@ function makeCharts(gcs, pauses, open, root = document, extents = {}) {
     },
     open: (i) => { if (pauses[i].row >= 0) open(pauses[i].row); },
     draw: (u, c) => drawThresholds(u, c.log),
-  }, 'No pause was recorded.');
+  });
 
-  const lines = 'Live sessions and their logs in json and csv have the memory of the process; .NET 8 and later report what is committed.';
+  const limits = memoryLimits(gcs);
   chart('heap', overRows({
-    unit: 'bytes', size: 'tall', lacking: lines,
+    unit: 'bytes', size: 'tall',
     series: [
       bytes('heap.after', 'after', 'series-1', { fill: false }), bytes('heap.peak', 'before', 'series-2', { dash: 'dotted' }),
       bytes('heap.committed', 'committed', 'series-3', { dash: 'dashed', spanGaps: true }),
-      bytes('process.memory.rss', 'RSS', 'series-4', { dash: 'mixed', spanGaps: true }), bytes('process.cgroup.memory.usage', 'cgroup', 'series-5', { dash: 'dashed', spanGaps: true, hidden: true, optional: true }),
-      bytes('process.cgroup.memory.limit', 'cgroup limit', 'series-6', { spanGaps: true, hidden: true, optional: true }),
-    ].concat(hardLimit(gcs)),
-  }), 'The sizes of the heap are in the event GCHeapStats, which this log does not contain: any recording or log of gclog does.');
+      bytes('process.memory.rss', 'RSS', 'series-4', { dash: 'mixed', spanGaps: true }),
+    ].concat(limits),
+    draw: (u) => drawAbove(u, limits),
+  }));
   chart('generations', overRows({
     unit: 'bytes', stack: true,
     series: [
       bytes('gen0.after', 'gen0', 'class-gen0', { fill: true }), bytes('gen1.after', 'gen1', 'class-gen1', { fill: true, hatch: 'dots' }), bytes('poh.after', 'POH', 'series-1', { fill: true, hatch: 'lines' }),
       bytes('loh.after', 'LOH', 'series-2', { fill: true, hatch: 'dots' }), bytes('gen2.after', 'gen2', 'class-gen2', { fill: true }),
     ],
-  }), 'The sizes of the generations are in recordings, and in logs in json, csv and unified.');
+  }));
   chart('budgets', overRows({
     unit: 'bytes', log: true,
     series: [
       bytes('gen0.budget', 'gen0', 'class-gen0', { spanGaps: true, step: true }), bytes('gen1.budget', 'gen1', 'class-gen1', { spanGaps: true, step: true, dash: 'dashed' }), bytes('gen2.budget', 'gen2', 'class-gen2', { spanGaps: true, step: true, dash: 'dotted' }),
       bytes('loh.budget', 'LOH', 'series-2', { spanGaps: true, step: true, dash: 'mixed' }), bytes('poh.budget', 'POH', 'series-1', { spanGaps: true, step: true, dash: 'dotted', hidden: true }),
     ],
-  }), 'Budgets are in the histories of the heaps: recordings and logs in json have them.');
+  }));
   chart('allocation', overRows({
-    unit: 'bytes/s', log: true, // of two collections in quick succession it is very high
+    unit: 'bytes/s', log: spread(gcs, 'alloc_rate.bytes_per_s') > 10, // of two collections in quick succession it is very high
     series: [bytes('alloc_rate.bytes_per_s', 'allocated per second while the program ran', 'series-1', { spanGaps: true })],
-  }), 'What was allocated is computed from the histories of two collections: recordings and logs in json have them.');
+  }));
   chart('balance', overRows({
     unit: '', log: false,
     series: [bytes('imbalance.gen0', 'gen0: most objects of a heap ÷ mean', 'series-1', { spanGaps: true }), bytes('imbalance.survived', 'survivors: most of a heap ÷ mean', 'series-2', { spanGaps: true, dash: 'dashed' })],
-  }), 'Only server GC has several heaps, and their histories are in recordings and logs in json.');
+  }));
   backgroundChart(gcs, pauses, head, open, chart);
   return starts;
 }
 
-// hardLimit returns the series of the heap's hard limit, if there is one. It is hidden if the heap is
-// so far from it that it would be hard to see.
-function hardLimit(gcs) {
-  if (!page.limit) return [];
+// spread returns how many times the median the greatest value of a column is.
+function spread(gcs, key) {
+  if (!gcs.has(key)) return 1;
+  const sorted = Array.from(gcs.values(key)).filter((v) => v > 0).sort((a, b) => a - b);
+  return sorted.length > 0 ? sorted.at(-1) / sorted[sorted.length >> 1] : 1;
+}
+
+// memoryLimits returns the series of what limits the heap: those of the control group and the hard limit.
+// What is far above everything else does not change the scale: drawAbove says how much it is. What the
+// control group uses is shown where it has a limit.
+function memoryLimits(gcs) {
+  const most = greatest(gcs, 'heap.peak', 'heap.committed', 'process.memory.rss');
+  const series = (key, title, more) => ({ key, title, spanGaps: true, far: greatest(gcs, key) > 4 * most, ...more });
+  const list = [];
+  if (gcs.has('process.cgroup.memory.usage')) list.push(series('process.cgroup.memory.usage', 'cgroup', { color: 'series-5', dash: 'dashed', hidden: !gcs.has('process.cgroup.memory.limit') }));
+  if (gcs.has('process.cgroup.memory.limit')) list.push(series('process.cgroup.memory.limit', 'cgroup limit', { color: 'series-6' }));
+  if (page.limit) list.push({ title: 'hard limit', color: 'series-6', dash: 'mixed', values: new Float64Array(gcs.rows).fill(page.limit), far: page.limit > 4 * most });
+  return list;
+}
+
+// greatest returns the greatest value of columns, 0 without any.
+function greatest(gcs, ...keys) {
   let most = 0;
-  for (const key of ['heap.peak', 'heap.committed', 'process.memory.rss']) if (gcs.has(key)) for (const v of gcs.values(key)) if (v > most) most = v;
-  return [{ title: 'hard limit', color: 'series-6', dash: 'mixed', values: new Float64Array(gcs.rows).fill(page.limit), hidden: page.limit > 4 * most }];
+  for (const key of keys) if (gcs.has(key)) for (const v of gcs.values(key)) if (v > most) most = v;
+  return most;
+}
+
+// drawAbove says what the latest values of series are that the scale does not reach.
+function drawAbove(u, list) {
+  const { left, width, top } = u.bbox, g = u.ctx, ratio = devicePixelRatio || 1;
+  const latest = (s) => s.values.findLast((v) => !Number.isNaN(v));
+  const text = list.filter((s) => !s.hidden && latest(s) > u.scales.y.max).map((s) => `↑ ${s.title} ${sizeText(latest(s))}`).join('   ');
+  if (text === '') return;
+  g.save();
+  g.fillStyle = theme.ink;
+  g.font = 11 * ratio + 'px sans-serif';
+  g.textAlign = 'right';
+  g.fillText(text, left + width - 3 * ratio, top + 11 * ratio);
+  g.restore();
 }
 
 // drawThresholds draws where pauses are noticeable and long.
@@ -188,5 +218,5 @@ function backgroundChart(gcs, pauses, head, open, chart) {
       });
       g.restore();
     },
-  }, 'No background collection ran.');
+  });
 }

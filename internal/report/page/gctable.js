@@ -1,6 +1,6 @@
 // The table of collections: pages of rows, sorted and filtered, with export.
 
-const pageRows = 100;
+const pageRows = 100; // staticCollections in figures.go
 
 class GCTable {
   constructor(box, gcs, open) {
@@ -30,7 +30,7 @@ class GCTable {
     this.pager = el('div', { class: 'pages' });
     this.table = el('table', { id: 'gcs' });
     this.scroll = el('div', { class: 'gcs-table', tabindex: 0, role: 'group', 'aria-label': 'Table of collections' }, this.table);
-    this.box.append(
+    this.box.replaceChildren(
       el('div', { class: 'table-tools' },
         el('label', { for: 'gc-filter' }, 'Filter', this.search),
         el('label', null, only, 'only the selected time range'),

@@ -22,6 +22,7 @@ class Icicle {
     this.focus = tree;
     this.path = el('p', { class: 'icicle-path', 'aria-live': 'polite' });
     this.box = el('div', { class: 'icicle', role: 'group', 'aria-label': 'Icicle of retained sizes. Arrow keys go to other boxes, Enter enlarges one, Escape shows everything.' });
+    figure.querySelector('.scroll')?.remove();
     figure.append(this.box, this.path);
     (function link(n, parent) { // parents of the nodes, without recursion
       const todo = [[n, parent]];
@@ -100,7 +101,7 @@ class Icicle {
   }
 }
 
-const firstRows = 50;
+const firstRows = 50; // firstTypes in figures.go
 
 // A NameTable has a name and numbers in each row: [name, ...numbers].
 class NameTable {
@@ -111,7 +112,7 @@ class NameTable {
     this.count = el('span', { 'aria-live': 'polite' });
     this.table = el('table', { class: 'grid names' });
     this.more = el('button', { type: 'button', onclick: () => { this.all = true; this.render(); } });
-    box.append(el('div', { class: 'table-tools' }, el('label', null, 'Filter', filter), this.count), el('div', { class: 'scroll', tabindex: 0, role: 'group', 'aria-label': label }, this.table), this.more);
+    box.replaceChildren(el('div', { class: 'table-tools' }, el('label', null, 'Filter', filter), this.count), el('div', { class: 'scroll', tabindex: 0, role: 'group', 'aria-label': label }, this.table), this.more);
     this.render();
   }
 

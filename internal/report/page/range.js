@@ -50,8 +50,8 @@ function makeBrush(pauses) {
     g.scale(ratio, ratio);
     const columns = new Float64Array(Math.max(1, width));
     for (const p of pauses) {
-      const x = Math.min(width - 1, Math.max(0, Math.floor(position(clock.seconds(p.start)) * width)));
-      if (p.duration > columns[x]) columns[x] = p.duration;
+      const at = (ns) => Math.min(width - 1, Math.max(0, Math.floor(position(clock.seconds(ns)) * width)));
+      for (let x = at(p.start), end = at(p.start + p.duration); x <= end; x++) if (p.duration > columns[x]) columns[x] = p.duration;
     }
     g.fillStyle = theme.muted;
     for (let x = 0; x < width; x++) {
