@@ -22,8 +22,8 @@ func (p *program) demoCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "demo",
 		Usage: "attach to a recorded .NET process, to see gclog in action without .NET",
-		Description: `A process started by gclog replays five seconds of a real .NET 9 process with server GC
-over a diagnostics socket, and gclog attaches to it as to any other process.
+		Description: `A process started by gclog replays a real .NET 9 process with server GC over a
+diagnostics socket. gclog attaches to it as to any other process, for 30 collections.
 
 Examples:
    gclog demo
@@ -83,11 +83,17 @@ func (p *program) demo(c *cli.Context) error {
 		return err
 	}
 	p.ui.sayf("%d collections; the log for GCViewer and similar tools is %s", w.progress.GCs.Load(), log)
+	quoted := shellWords([]string{log})
+	p.ui.sayf("next: gclog summary %s", quoted)
+	p.ui.sayf("      gclog report %s -o report.html", quoted)
+	p.ui.say("      gclog top        your own .NET processes")
 	return resultError(result)
 }
 
 const (
-	demoGCs  = 141 // in the recording
+	// demoGCs are a screen of them. None of the 141 in the recording is in progress after them, and
+	// would be reported as incomplete.
+	demoGCs  = 30
 	demoTime = 5 * time.Minute
 )
 

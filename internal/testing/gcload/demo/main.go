@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/gclog/gclog/internal/testing/gcload"
 	"github.com/gclog/gclog/internal/testing/recordings"
@@ -24,22 +26,23 @@ func main() {
 	}
 }
 
-// work allocates 150 MB/s with survivors in all generations. The gen0 budget of 4 MB makes that
-// some 30 collections per second.
+// work allocates 25 MB/s with survivors in all generations. With a gen0 budget of 4 MB that is about
+// a screen of collections in demoTime.
 var work = []string{
-	"churn", "--rate", "150", "--live", "60", "--loh", "10", "--poh", "5", "--pins", "100", "--threads", "2", "--quiet", "--exit-on-eof",
+	"churn", "--rate", "25", "--live", "20", "--loh", "10", "--poh", "5", "--pins", "100", "--threads", "2", "--quiet", "--exit-on-eof",
 }
+
+const (
+	demoTime   = 6 * time.Second
+	settleTime = time.Second // enough for a background collection to end
+)
 
 func demo(gclog string) error {
 	r, err := gcload.FromRepository()
 	if err == nil {
 		var p *gcload.Process
 		if p, err = r.Start("", "small", nil, work...); err == nil {
-			err = watch(gclog, p)
-			if p.Exit(0) != nil { // a process that exits removes its sockets, one that is killed does not
-				p.Kill()
-			}
-			return err
+			return watch(gclog, p)
 		}
 	}
 	fmt.Printf("No real .NET process here (%v), so gclog attaches to a recorded one.\n\n", err)
@@ -55,27 +58,36 @@ func watch(gclog string, p *gcload.Process) error {
 		return err
 	}
 	log := filepath.Join(dir, "gc.log")
-	args := []string{"attach", strconv.Itoa(p.PID), "-o", "-", "-o", log, "--format", "text", "--format", "unified", "--duration", "10s", "--filesize", "64K"}
-	fmt.Printf("Process %d is a real .NET %s under load. Ten seconds of\n  %s", p.PID, p.Ready.Runtime, gclog)
-	for _, a := range args {
-		fmt.Print(" ", a)
-	}
-	fmt.Print("\n\n")
-	if err := show(exec.Command(gclog, args...)); err != nil {
-		return err
-	}
-	names, err := filepath.Glob(filepath.Join(dir, "*"))
-	if err != nil {
-		return err
-	}
-	fmt.Println("\nThe log, for GCViewer and other tools that read Java's logs; it was rotated at 64 KB:")
-	for _, name := range names {
-		info, err := os.Stat(name)
-		if err != nil {
-			return err
+	if wd, err := os.Getwd(); err == nil {
+		if short, err := filepath.Rel(wd, log); err == nil {
+			log = short
 		}
-		fmt.Printf("  %7d  %s\n", info.Size(), name)
 	}
+	args := []string{"attach", strconv.Itoa(p.PID), "-o", "-", "-o", log, "--format", "text", "--format", "unified"}
+	fmt.Printf("Process %d is a real .NET %s under load:\n  %s %s\n\n", p.PID, p.Ready.Runtime, gclog, strings.Join(args, " "))
+	cmd := exec.Command(gclog, args...)
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	if err := cmd.Start(); err != nil {
+		p.Kill()
+		return err
+	}
+	time.Sleep(demoTime)
+	// The process exits when no collection is in progress, so that the last one is complete. One that
+	// exits removes its sockets, one that is killed does not.
+	err := p.StandStill()
+	time.Sleep(settleTime)
+	if err != nil || p.Exit(0) != nil {
+		p.Kill()
+	}
+	if err := cmd.Wait(); err != nil {
+		return err
+	}
+	fmt.Printf(`
+The log is for GCViewer and other tools that read Java's logs. Next:
+  %[1]s summary %[2]s
+  %[1]s report %[2]s -o report.html
+  %[1]s top                            your own .NET processes
+`, gclog, log)
 	return nil
 }
 
