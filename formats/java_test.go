@@ -464,8 +464,18 @@ func (r *readers) readMore(t *testing.T, text []byte) {
 			t.Fatal(err)
 		}
 	}
+	phases := bytes.Count(text, []byte("[gc,phases]"))
 	for _, reader := range []string{"gcviewer", "gctoolkit"} {
 		more, said := r.try(t, reader, filepath.Join(dir, "more.log"))
+		if reader == "gcviewer" { // of the lines of gc+phases gclog warns
+			all := len(said)
+			said = slices.DeleteFunc(said, func(s string) bool {
+				return strings.Contains(s, "Failed to parse line number") && strings.Contains(s, "[gc,phases]")
+			})
+			if all-len(said) != phases {
+				t.Errorf("GCViewer reports %d lines of gc+phases, not %d", all-len(said), phases)
+			}
+		}
 		want, saidOfKnown := r.try(t, reader, filepath.Join(dir, "known.log"))
 		if d := differs(more, want, true); d != "" || len(said) > len(saidOfKnown) {
 			t.Errorf("%s: %s %q", reader, d, said)
@@ -599,7 +609,7 @@ func TestJavaSelections(t *testing.T) {
 	}
 	arguments := []string{
 		"gc*@", "gc*=trace@", "all=trace@", "gc*,safepoint@", "gc,gc+start,gc+cpu@", "gc@", "gc,gc+cpu@", "gc,gc+start,gc+heap@",
-		"gc*,gc+stats=off@", "gc*,gc+init=off@", "gc*@none", "gc*@level,tags", "gc*@uptime", "gc*@uptime,tags", "gc*@time,uptime,level", "gc*@time,uptime,tags",
+		"gc*,gc+stats=off@", "gc*,gc+init=off@", "gc*,gc+phases=off@", "gc*=debug,gc+phases=off@", "gc*=debug,gc+phases=off@time,uptime,tags", "gc*@none", "gc*@level,tags", "gc*@uptime", "gc*@uptime,tags", "gc*@time,uptime,level", "gc*@time,uptime,tags",
 		"gc*@time,uptime,hostname,level,tags", "gc*@time,uptime,pid,level,tags", "gc*@time,uptime,tid,level,tags",
 	}
 	for _, times := range []string{

@@ -17,14 +17,13 @@ type jdk8 struct{ jdk }
 func newJDK8(o *Options) formatter { return &jdk8{newJDK(o)} }
 
 // header appends a header that all readers accept. garbagecat requires linux-amd64 whatever the
-// machine is, JRE (1.8.0..., and a recent date; GCToolKit requires the flags of the collector; by
-// "[Times:" GCViewer recognizes the format if the file starts with full collections only.
+// machine is, JRE (1.8.0..., and a recent date; GCToolKit requires the flags of the collector.
 func (j *jdk8) header(dst []byte, at int64, _ int) []byte {
 	dst = append(dst, "OpenJDK 64-Bit Server VM ("...)
 	dst = j.appendRuntime(dst)
 	dst = append(dst, ") for linux-amd64 JRE (1.8.0_0-dotnet), built on "...)
 	dst = time.Unix(0, j.clock.sync+at).UTC().AppendFormat(dst, "Jan _2 2006 15:04:05")
-	dst = append(dst, ` by "gclog" with a .NET to JDK GC log writer, [Times: unknown]
+	dst = append(dst, ` by "gclog" with a .NET to JDK GC log writer
 CommandLine flags: -XX:+PrintGC -XX:+PrintGCDateStamps -XX:+PrintGCDetails -XX:+PrintGCTimeStamps -XX:+UseConcMarkSweepGC -XX:+UseParNewGC 
 `...)
 	if j.inBefore { // GCToolKit requires the start of a phase that ends
@@ -106,7 +105,16 @@ func (j *jdk8) pause(dst []byte, p *gclog.Pause) []byte {
 	}
 	dst = append(dst, ", "...)
 	dst = j.seconds(dst, p.Duration)
-	return append(dst, "]\n"...)
+	return j.times(append(dst, ']'), p.Duration)
+}
+
+// times appends the end of a line: CPU times, which are unknown, and the duration. 0.00 is what readers
+// take for no CPU time: garbagecat gives advice about times that are greater. By "[Times:" GCViewer
+// recognizes the format if the file starts with full collections only.
+func (j *jdk8) times(dst []byte, duration int64) []byte {
+	dst = append(dst, " [Times: user=0.00 sys=0.00, real="...)
+	dst = appendFixed(dst, duration, 9, 2)
+	return append(dst, " secs]\n"...)
 }
 
 // phaseName8 are the names of the phases.
@@ -157,7 +165,7 @@ func (j *jdk8) concurrent(dst []byte, at int64, name string, duration int64) []b
 	dst = appendFixed(dst, duration, 9, 3)
 	dst = append(dst, '/')
 	dst = appendFixed(dst, duration, 9, 3)
-	return append(dst, " secs]\n"...)
+	return j.times(append(dst, " secs]"...), duration)
 }
 
 func (j *jdk8) gc(dst []byte, d *gclog.GCDetails, _ uint64) []byte {

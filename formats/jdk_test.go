@@ -36,16 +36,19 @@ var unifiedKinds = []kind{
 
 const at8 = date + `: ` + up + `: `
 
+// times is the end of a line. Only the time that has passed is known.
+const times = ` \[Times: user=0\.00 sys=0\.00, real=(\d+\.\d\d) secs\]$`
+
 var jdk8Kinds = []kind{
 	{"vm", regexp.MustCompile(`^OpenJDK 64-Bit Server VM \(\.NET` + plain + `\) for linux-amd64 JRE \(1\.8\.0_0-dotnet\), built on [A-Z][a-z]{2} [ \d]\d \d{4} \d\d:\d\d:\d\d .+$`)},
 	{"flags", regexp.MustCompile(`^CommandLine flags: (?:-XX:\+[A-Za-z]+ )+$`)},
-	{"young", regexp.MustCompile(`^` + at8 + `\[GC \((` + young + `)\) ` + at8 + `\[ParNew: ` + sizes + `, ` + s7 + `\] ` + sizes + `, ` + s7 + `\]$`)},
-	{"full", regexp.MustCompile(`^` + at8 + `\[Full GC \((` + full + `)\) ` + at8 + `\[CMS: ` + sizes + `, ` + s7 + `\] ` + sizes + `, \[CMS Perm : ` + sizes + `\], ` + s7 + `\]$`)},
-	{"initial", regexp.MustCompile(`^` + at8 + `\[GC \(CMS Initial Mark\) \[1 CMS-initial-mark: ` + size + `\] ` + size + `, ` + s7 + `\]$`)},
+	{"young", regexp.MustCompile(`^` + at8 + `\[GC \((` + young + `)\) ` + at8 + `\[ParNew: ` + sizes + `, ` + s7 + `\] ` + sizes + `, ` + s7 + `\]` + times)},
+	{"full", regexp.MustCompile(`^` + at8 + `\[Full GC \((` + full + `)\) ` + at8 + `\[CMS: ` + sizes + `, ` + s7 + `\] ` + sizes + `, \[CMS Perm : ` + sizes + `\], ` + s7 + `\]` + times)},
+	{"initial", regexp.MustCompile(`^` + at8 + `\[GC \(CMS Initial Mark\) \[1 CMS-initial-mark: ` + size + `\] ` + size + `, ` + s7 + `\]` + times)},
 	{"remark", regexp.MustCompile(`^` + at8 + `\[GC \(CMS Final Remark\) \[YG occupancy: (\d{1,10}) K \((\d{1,10}) K\)\]` + at8 + `\[Rescan \(parallel\) , ` + s7 + `\]` +
-		at8 + `\[weak refs processing, 0\.0000000 secs\] \[1 CMS-remark: ` + size + `\] ` + size + `, ` + s7 + `\]$`)},
+		at8 + `\[weak refs processing, 0\.0000000 secs\] \[1 CMS-remark: ` + size + `\] ` + size + `, ` + s7 + `\]` + times)},
 	{"begin", regexp.MustCompile(`^` + at8 + `\[CMS-concurrent-(mark|sweep|reset)-start\]$`)},
-	{"end", regexp.MustCompile(`^` + at8 + `\[CMS-concurrent-(mark|sweep|reset): (\d+\.\d{3})/(\d+\.\d{3}) secs\]$`)},
+	{"end", regexp.MustCompile(`^` + at8 + `\[CMS-concurrent-(mark|sweep|reset): (\d+\.\d{3})/(\d+\.\d{3}) secs\]` + times)},
 }
 
 // match returns the kind of a line and its fields.
@@ -399,8 +402,14 @@ func checkJDK8(t *testing.T, text []byte, c coverage) *jdkLog {
 				r.errorf("has two times")
 			}
 		}
+		real := func(duration, unit int64) { // the last field
+			if off := fixed(m[len(m)-1])*1e7 - duration*unit; off < -5e6 || off > 5e6 {
+				r.errorf("has the real time %s, not %d ns", m[len(m)-1], duration*unit)
+			}
+		}
 		took := func(seconds ...string) {
 			p.duration = fixed(seconds[0])
+			real(p.duration, 100)
 			for _, s := range seconds {
 				if s != seconds[0] {
 					r.errorf("has two durations")
@@ -450,6 +459,7 @@ func checkJDK8(t *testing.T, text []byte, c coverage) *jdkLog {
 				r.errorf("GCViewer takes the first number, GCToolKit the second")
 			}
 			r.endPhase(m[2], -1, at, fixed(m[3]), 1)
+			real(fixed(m[3]), 1e6)
 			continue
 		}
 		r.inOrder(at)

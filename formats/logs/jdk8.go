@@ -9,12 +9,13 @@ import (
 )
 
 // recognizeJDK8 recognizes what gclog writes in the format of JDK 8: headers with .NET, and lines
-// of ParNew and CMS without the CPU times that every JVM writes.
+// of ParNew and CMS without CPU times, which every JVM writes.
 func recognizeJDK8(line []byte) (time.Time, bool) {
 	if isMachine(line) {
 		return time.Time{}, true
 	}
-	if bytes.Contains(line, []byte("[Times: user=")) {
+	line, times, _ := bytes.Cut(line, []byte(" [Times: "))
+	if len(times) > 0 && !bytes.HasPrefix(times, []byte("user=0.00 sys=0.00, ")) {
 		return time.Time{}, false
 	}
 	var c calendar

@@ -7,8 +7,8 @@ import (
 	"github.com/gclog/gclog/formats"
 )
 
-// ReaderWarnings returns which readers of Java's logs do not accept a file with these decorators,
-// in one sentence each. "make java" checks this against the readers.
+// ReaderWarnings returns which readers of Java's logs do not accept a file with these decorators, or
+// report lines of it, in one sentence each. "make java" checks this against the readers.
 func (o *Output) ReaderWarnings() (warnings []string) {
 	s := &o.Selection
 	if s.Levels[formats.TagGC] < formats.LevelInfo || !o.IsFile {
@@ -21,6 +21,18 @@ func (o *Output) ReaderWarnings() (warnings []string) {
 		if why := reader.why(s); why != "" {
 			warnings = append(warnings, fmt.Sprintf("%s will not read %s: %s", reader.name, o.Path, why))
 		}
+	}
+	if gcViewer(s) != "" {
+		return warnings
+	}
+	reported := func(lines, instead string) {
+		warnings = append(warnings, fmt.Sprintf("GCViewer will report each line of %s in %s as one that it cannot parse, and read all others: add %s to avoid that", lines, o.Path, instead))
+	}
+	if s.Levels[formats.TagPhases] >= formats.LevelInfo {
+		reported("gc+phases", "gc+phases=off")
+	}
+	if s.Levels[formats.TagHeap] >= formats.LevelDebug && !s.Decorators.Has(formats.DecLevel) { // it skips lines of [debug]
+		reported("gc+heap=debug", "the decorator level")
 	}
 	return warnings
 }

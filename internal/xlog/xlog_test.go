@@ -95,6 +95,19 @@ func TestWarnings(t *testing.T) {
 	if err != nil || len(c.Warnings) != 2 || !strings.HasPrefix(c.Warnings[0], "No tag set matches selection: class+load*.") || !strings.Contains(c.Warnings[1], ": gc+heap+exit.") {
 		t.Errorf("%q, error %v", c.Warnings, err)
 	}
+	for arg, want := range map[string]int{"-Xlog:gc*:a.log": 1, "-Xlog:gc,gc+phases=debug:a.log": 1, "-Xlog:gc*,gc+phases=off:a.log": 0, "-Xlog:gc+phases:a.log": 0, "-Xlog:gc*:a.log:uptime,pid": 1, "-Xlog:gc*=debug:a.log": 1, "-Xlog:gc*=debug:a.log:time,uptime,tags": 2} {
+		c, err := Parse([]string{arg})
+		if err != nil {
+			t.Fatal(err)
+		}
+		warnings := c.Outputs[0].ReaderWarnings()
+		phases := slices.ContainsFunc(warnings, func(w string) bool {
+			return strings.HasPrefix(w, "GCViewer will report each line of gc+phases in a.log ")
+		})
+		if len(warnings) != want || phases != (want > 0 && !strings.Contains(arg, "pid")) {
+			t.Errorf("%s: %q", arg, warnings)
+		}
+	}
 	for _, arg := range []string{"-Xlog:safepoint:a.log:pid", "-Xlog:gc::none", "-Xlog:gc:stderr:none"} {
 		if c, err = Parse([]string{arg}); err != nil || len(c.Outputs[0].ReaderWarnings()) != 0 {
 			t.Errorf("no reader is meant to read it: %q, error %v", c.Outputs[0].ReaderWarnings(), err)

@@ -92,7 +92,10 @@ public final class Readers {
     private static final List<Logger> loggers = new ArrayList<>(); // otherwise they would be collected
 
     private static void listen(String name, Level level) {
-        Logger logger = Logger.getLogger(name);
+        listen(Logger.getLogger(name), level);
+    }
+
+    private static void listen(Logger logger, Level level) {
         logger.setLevel(level);
         logger.setUseParentHandlers(false);
         logger.addHandler(new Handler() {
@@ -114,6 +117,8 @@ public final class Readers {
         List<GCResource> files = new ArrayList<>();
         for (int i = 1; i < words.length; i++) files.add(new GcResourceFile(words[i]));
         GCResource resource = files.size() == 1 ? files.get(0) : new GcResourceSeries(files);
+        for (GCResource r : files) listen(r.getLogger(), Level.WARNING); // it reports lines there
+        if (files.size() > 1) listen(resource.getLogger(), Level.WARNING);
         GCModel model = new DataReaderFacade().loadModel(resource);
         for (Iterator<AbstractGCEvent<?>> i = model.getEvents(); i.hasNext(); ) {
             AbstractGCEvent<?> e = i.next();
