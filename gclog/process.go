@@ -80,7 +80,8 @@ type Process struct {
 	Limits    clr.GCSettings
 	HasLimits bool
 
-	// Sync is the wall-clock time of time stamp 0.
+	// Sync is the wall-clock time of time stamp 0. If it is unknown, times count from the start of 1970;
+	// see Dated.
 	Sync time.Time
 	// UptimeAtSync is the age of the process at Sync; 0 if its start is unknown: the log's uptime
 	// then counts from the start of the stream.
@@ -134,6 +135,10 @@ func (p *Process) Merge(other *Process) {
 		p.Limits, p.HasLimits = other.Limits, true
 	}
 }
+
+// Dated reports whether the wall-clock time is known. Recordings and logs without one may be a year
+// long.
+func (p *Process) Dated() bool { return p.Sync.Year() > 1971 }
 
 // Time returns the wall-clock time of a time stamp.
 func (p *Process) Time(at int64) time.Time { return p.Sync.Add(time.Duration(at)) }
@@ -257,7 +262,10 @@ func (p *Processes) Finish() {
 	}
 }
 
-// Latest returns the time of the latest event so far.
+// Extend informs the Processes that the stream was recorded up to a time, see parse.Stats.
+func (p *Processes) Extend(until int64) { p.latest = max(p.latest, until) }
+
+// Latest returns the time of the latest event so far, or up to when the stream is known to be recorded.
 func (p *Processes) Latest() int64 { return p.latest }
 
 // DecodeErrors returns the number of events that could not be decoded.

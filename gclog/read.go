@@ -15,7 +15,7 @@ type SpanObserver interface {
 
 // Read reads a whole nettrace stream. It calls observe to get an Observer for each process at its
 // first event; if observe returns nil, the process is ignored. A SpanObserver receives the span of
-// the whole stream. If the stream is damaged, everything before the damage is passed on before Read
+// the whole stream, which ends when its session did. If the stream is damaged, everything before the damage is passed on before Read
 // returns the error: a *parse.KindError, a *parse.FormatError, or an error of r.
 func Read(r io.Reader, observe func(*Process) Observer) error {
 	var spans []SpanObserver
@@ -27,7 +27,9 @@ func Read(r io.Reader, observe func(*Process) Observer) error {
 		}
 		return o
 	})
-	err := p.Drain(parse.NewReader(r, Wanted))
+	x := parse.NewReader(r, Wanted)
+	err := p.Drain(x)
+	p.Extend(x.Stats().Until)
 	p.Finish()
 	for _, s := range spans {
 		s.End(p.Latest())

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -50,6 +52,108 @@ func TestTrace(t *testing.T) {
 	huge.Begin(clock, "ProcessId", "9223372036854775807", "HardwareThreadCount", "none")
 	if got, err := parse.NewReader(bytes.NewReader(huge.Bytes), parse.All).ReadTrace(); err != nil || got.ProcessID != 1<<63-1 || got.Processors != 0 {
 		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// TestUndated: a time of the head that is none is unknown.
+func TestUndated(t *testing.T) {
+	const valid = "2026 11 1 30 12 34 56 789" // the third is the day of the week, which does not matter
+	read := func(fields string, v6 bool) *parse.Trace {
+		clock := nettracetest.DefaultClock()
+		v := &nettracetest.V4{}
+		v.Begin(clock)
+		b, at := v.Bytes, bytes.Index(v.Bytes, binary.LittleEndian.AppendUint16(nil, uint16(clock.Time.Year())))
+		if v6 {
+			w := &nettracetest.V6{}
+			w.Begin(clock)
+			b, at = w.Bytes, bytes.Index(w.Bytes, binary.LittleEndian.AppendUint16(nil, uint16(clock.Time.Year())))
+		}
+		for i, s := range strings.Fields(fields) {
+			n, err := strconv.Atoi(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			binary.LittleEndian.PutUint16(b[at+2*i:], uint16(n))
+		}
+		trace, err := parse.NewReader(bytes.NewReader(b), parse.All).ReadTrace()
+		if err != nil {
+			t.Fatal(fields, err)
+		}
+		return trace
+	}
+	for _, v6 := range []bool{false, true} {
+		for _, dated := range []string{valid, "2024 2 0 29 0 0 0 0", "1971 1 0 1 0 0 0 0", "9000 12 6 31 23 59 59 999"} {
+			if x := read(dated, v6); !x.Dated() {
+				t.Errorf("%s: %v", dated, x.SyncTime)
+			}
+		}
+		if x := read(valid, v6); !x.SyncTime.Equal(time.Date(2026, 11, 30, 12, 34, 56, 789e6, time.UTC)) {
+			t.Errorf("%v", x.SyncTime)
+		}
+		for _, undated := range []string{
+			"0 0 0 0 0 0 0 0", "2026 13 1 1 0 0 0 0", "2026 0 1 1 0 0 0 0", "30000 1 1 1 0 0 0 0", "9001 1 1 1 0 0 0 0", "1970 1 1 1 0 0 0 0", "1969 7 0 20 0 0 0 0",
+			"2026 2 0 31 0 0 0 0", "2023 2 0 29 0 0 0 0", "2026 11 1 0 0 0 0 0", "2026 11 1 30 24 0 0 0", "2026 11 1 30 0 60 0 0", "2026 11 1 30 0 0 60 0", "2026 11 1 30 0 0 0 60000", "2026 11 1 30 0 0 0 1000",
+			"-1 1 1 1 0 0 0 0", "2026 11 1 30 -1 0 0 0",
+		} {
+			if x := read(undated, v6); x.Dated() || !x.SyncTime.Equal(time.Unix(0, 0)) {
+				t.Errorf("%s: %v", undated, x.SyncTime)
+			}
+		}
+	}
+}
+
+// TestUntil: a stream lasts until its last row, wanted or not, or its last sequence point, but not
+// while it describes what was recorded.
+func TestUntil(t *testing.T) {
+	const wanted, unwanted, rundown = 1, 2, 3
+	filter := func(m *parse.Metadata) parse.Want {
+		return parse.Want{Deliver: m.EventID == wanted, Rundown: m.EventID == rundown}
+	}
+	clock := nettracetest.DefaultClock()
+	point := func(w *nettracetest.V4, at int64) { w.SequencePoint(clock.Ticks + at) }
+	add := func(w *nettracetest.V4, id uint32, at ...int64) {
+		for i, at := range at {
+			w.Events(nettracetest.Row{Kind: id, Thread: 7, Ticks: clock.Ticks + at, Sorted: i%2 == 0})
+		}
+	}
+	for name, c := range map[string]struct {
+		fill func(*nettracetest.V4)
+		want int64
+	}{
+		"nothing":              {func(w *nettracetest.V4) {}, 0},
+		"wanted":               {func(w *nettracetest.V4) { add(w, wanted, 10, 20) }, 20},
+		"unwanted":             {func(w *nettracetest.V4) { add(w, wanted, 10); add(w, unwanted, 30, 40) }, 40},
+		"out of order":         {func(w *nettracetest.V4) { add(w, unwanted, 30); add(w, wanted, 10) }, 30},
+		"a sequence point":     {func(w *nettracetest.V4) { add(w, wanted, 10); point(w, 50) }, 50},
+		"rundown":              {func(w *nettracetest.V4) { add(w, wanted, 10); add(w, rundown, 20, 90); point(w, 95) }, 20},
+		"rundown at the start": {func(w *nettracetest.V4) { add(w, rundown, 20, 90); add(w, unwanted, 100); point(w, 150) }, 150},
+		"rundown, point, rundown": {func(w *nettracetest.V4) {
+			add(w, unwanted, 5)
+			point(w, 15)
+			add(w, rundown, 20)
+			point(w, 25)
+			add(w, rundown, 30)
+		}, 20},
+		"of a kind never declared": {func(w *nettracetest.V4) { add(w, 77, 60) }, 60},
+	} {
+		for _, ahead := range []bool{false, true} {
+			w := &nettracetest.V4{}
+			w.Begin(clock)
+			for id := uint32(1); id <= 3; id++ {
+				w.Metadata(nettracetest.Kind{ID: id, Provider: "P", EventID: id})
+			}
+			c.fill(w)
+			w.End()
+			r := parse.NewReader(bytes.NewReader(w.Bytes), filter)
+			if ahead {
+				defer r.ReadAhead()()
+			}
+			for r.Scan() {
+			}
+			if r.Err() != nil || r.Stats().Until != c.want {
+				t.Errorf("%s, ahead %v: until %d, want %d: %v", name, ahead, r.Stats().Until, c.want, r.Err())
+			}
+		}
 	}
 }
 
@@ -145,7 +249,7 @@ func TestMetadataV4(t *testing.T) {
 			t.Fatal(c.name, r.Err())
 		}
 		got := fmt.Sprintf("%+v", *r.Event().Meta)
-		want := fmt.Sprintf("{Index:0 Provider:P EventID:10 Name:N Version:3 Level:5 Keywords:%d Opcode:%d want:{Deliver:true Sum:<nil>}}", uint64(0x0807060504030201), c.opcode)
+		want := fmt.Sprintf("{Index:0 Provider:P EventID:10 Name:N Version:3 Level:5 Keywords:%d Opcode:%d want:{Deliver:true Rundown:false Sum:<nil>}}", uint64(0x0807060504030201), c.opcode)
 		if got != want {
 			t.Errorf("%s: %s\nwant %s", c.name, got, want)
 		}

@@ -37,6 +37,9 @@ type Metadata struct {
 // A Want says what a Reader does with the rows of one kind of event.
 type Want struct {
 	Deliver bool
+	// Rundown: the writer sends such rows when it no longer records, to describe what it has recorded.
+	// Stats.Until does not count the time that this takes.
+	Rundown bool
 	// Sum, if not nil, allows the Reader to fold consecutive rows of a thread into the first of
 	// them. The folded rows are counted, and the results of Sum for all of them are added up. It is
 	// meant for events that come by the tens of thousands and of which only a total matters.

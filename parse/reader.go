@@ -48,6 +48,10 @@ type Stats struct {
 	Late            int64 // events delivered after one with a later time stamp
 	UnknownMetadata int64 // rows that refer to metadata that was never declared
 	SkippedLabels   int64 // label lists (V6) that could not be read
+	// Until is up to when the stream was recorded, in nanoseconds since Trace.SyncTime: the time of the
+	// latest event, wanted or not, or of the latest sequence point. A runtime writes one when the session
+	// ends.
+	Until int64
 }
 
 // A Reader reads a nettrace stream event by event. The package comment shows how to use it;
@@ -77,6 +81,8 @@ type Reader struct {
 	pendingPayload []byte
 	held           *chunk // memory of the current event
 	newest         int64  // latest time of the delivered events, in ticks
+	until          int64  // Stats.Until, in ticks
+	rundown        bool   // the last rows were of kinds with Want.Rundown
 
 	ahead *batches // finds events and losses; nil: the Reader itself does
 
@@ -110,7 +116,7 @@ func (r *Reader) Reset(src io.Reader, filter func(*Metadata) Want) {
 	r.sort.reset()
 	r.threads = map[uint64]*captureThread{}
 	r.labels = map[uint32]labelList{}
-	r.newest = math.MinInt64
+	r.newest, r.until = math.MinInt64, math.MinInt64
 }
 
 // Trace returns the head of the stream, or nil if it has not been read yet. It is never nil when
@@ -140,6 +146,9 @@ func (r *Reader) Stats() Stats {
 	}
 	s := r.stats
 	s.Bytes = r.src.off
+	if r.until != math.MinInt64 {
+		s.Until = r.trace.Nanoseconds(r.until)
+	}
 	return s
 }
 
@@ -227,6 +236,14 @@ func (r *Reader) Flush() {
 	if !r.inBlock && !r.releasing && r.end == nil && len(r.src.unread()) == 0 {
 		r.release(math.MaxInt64)
 	}
+}
+
+// extend notes that the stream was still recorded at a time.
+func (r *Reader) extend(ticks int64, rundown bool) {
+	if !r.rundown || !rundown {
+		r.until = max(r.until, ticks)
+	}
+	r.rundown = rundown
 }
 
 func (r *Reader) release(limit int64) {

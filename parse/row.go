@@ -96,6 +96,7 @@ func (r *Reader) walk() error {
 			if k.meta != nil && flags&(flagMetadata|flagCapture|flagThread) == 0 {
 				// By far the most frequent row: only time and size differ from the previous one.
 				r.stats.Rows++
+				r.extend(k.ticks, k.meta.want.Rundown)
 				if !k.meta.want.Deliver && !sorted {
 					continue
 				}
@@ -122,6 +123,7 @@ func (r *Reader) walk() error {
 		if k.meta == nil {
 			r.stats.UnknownMetadata++
 		}
+		r.extend(k.ticks, k.meta != nil && k.meta.want.Rundown)
 		if r.take(payload, sorted) {
 			return nil
 		}

@@ -2,6 +2,7 @@ package parse_test
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -93,7 +94,8 @@ func TestRandomRows(t *testing.T) {
 				t.Fatalf("seed %d, row %d: got %+v of %+v\nwant %+v of %+v", seed, n, e, e.Meta, w, k)
 			}
 		}
-		if s := r.Stats(); n != len(rows) || r.Err() != nil || s != (parse.Stats{Rows: int64(n), Bytes: int64(len(stream))}) {
+		until := slices.MaxFunc(rows, func(a, b nettracetest.Row) int { return cmp.Compare(a.Ticks, b.Ticks) }).Ticks - t0
+		if s := r.Stats(); n != len(rows) || r.Err() != nil || s != (parse.Stats{Rows: int64(n), Bytes: int64(len(stream)), Until: until}) {
 			t.Fatalf("seed %d: %d of %d rows, %+v, %v", seed, n, len(rows), s, r.Err())
 		}
 	}

@@ -74,6 +74,7 @@ func (r *Reader) sequencePointV4(b []byte) string {
 	if c.bad {
 		return threadsCut
 	}
+	r.extend(ticks, r.rundown)
 	for range n {
 		id, seq := c.u64(), c.u32()
 		if c.bad {
@@ -108,6 +109,7 @@ func (r *Reader) sequencePointV6(b []byte) string {
 	if c.bad {
 		return threadsCut
 	}
+	r.extend(ticks, r.rundown)
 	for range n {
 		index, seq := c.uvarint(), c.uvarint32()
 		if c.bad {

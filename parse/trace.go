@@ -12,7 +12,7 @@ import (
 type Trace struct {
 	Major, Minor int // 4 and 0 for the FastSerialization container, 6 and up for V6
 
-	SyncTime       time.Time // UTC, in whole milliseconds; the wall-clock time of SyncTicks
+	SyncTime       time.Time // UTC, in whole milliseconds; the wall-clock time of SyncTicks. The start of 1970: unknown
 	SyncTicks      int64     // the events' clock when the session started
 	TicksPerSecond int64     // > 0; on Linux 1e9, from CLOCK_MONOTONIC
 
@@ -105,13 +105,27 @@ func (t *Trace) check() string {
 	return ""
 }
 
+// Dated reports whether SyncTime is known.
+func (t *Trace) Dated() bool { return t.SyncTime.Year() > undated.Year() }
+
+// undated is the time of streams that do not say when they start. lastYear is the last that they may
+// name: JSON has four digits for it, and times may be 292 years later.
+var undated = time.Unix(0, 0).UTC()
+
+const lastYear = 9000
+
 // systemTime reads a Windows SYSTEMTIME: year, month, day of week, day, hour,
-// minute, second, millisecond, each an int16, in UTC.
+// minute, second, millisecond, each an int16, in UTC. One that is no time, such as February 31, is undated.
 func systemTime(c *cursor) time.Time {
 	p := c.take(16)
 	if p == nil {
-		return time.Time{}
+		return undated
 	}
 	f := func(i int) int { return int(int16(binary.LittleEndian.Uint16(p[2*i:]))) }
-	return time.Date(f(0), time.Month(f(1)), f(3), f(4), f(5), f(6), f(7)*int(time.Millisecond), time.UTC)
+	t := time.Date(f(0), time.Month(f(1)), f(3), f(4), f(5), f(6), f(7)*int(time.Millisecond), time.UTC)
+	same := t.Year() == f(0) && int(t.Month()) == f(1) && t.Day() == f(3) && t.Hour() == f(4) && t.Minute() == f(5) && t.Second() == f(6) && t.Nanosecond() == f(7)*int(time.Millisecond)
+	if !same || t.Year() <= undated.Year() || t.Year() > lastYear {
+		return undated
+	}
+	return t
 }

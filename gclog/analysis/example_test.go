@@ -46,8 +46,8 @@ func ExampleStatistics() {
 	// background: p50 1ms, longest 26ms of 2
 	// none: p50 6ms, longest 6ms of 1
 	// all: p50 26ms, longest 133ms of 12
-	// the program stood 9.6 % of 5.667s
-	// worst 10 s: n/a: the observed time, 5.67 s, is shorter than 10 s
+	// the program stood 9.4 % of 5.767s
+	// worst 10 s: n/a: the observed time, 5.77 s, is shorter than 10 s
 }
 
 func duration(n analysis.Number) time.Duration {

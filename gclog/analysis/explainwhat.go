@@ -75,7 +75,7 @@ func (x *explainer) when() {
 // moment formats a time stamp, in the zone of the process's Sync.
 func (x *explainer) moment(at int64) (text string, facts []Fact) {
 	var parts []string
-	if p := x.c.Process; p != nil && !p.Sync.IsZero() {
+	if p := x.c.Process; p != nil && p.Dated() {
 		t := p.Time(at)
 		parts = append(parts, " at "+t.Format("2006-01-02 15:04:05.000000 MST"))
 		facts = append(facts, textFact("@timestamp", t.Format(time.RFC3339Nano)))

@@ -368,7 +368,7 @@ func (s *stretch) minutes() float64 { return max(1, float64(s.duration())/float6
 
 // time formats a time stamp, in the zone of the process's Sync.
 func (s *stretch) time(at int64) string {
-	if s.process.Sync.IsZero() {
+	if !s.process.Dated() {
 		return valueText(float64(at), "ns")
 	}
 	return s.process.Time(at).Format("2006-01-02 15:04:05")

@@ -137,7 +137,7 @@ func read(r io.Reader, counting bool) (*Builder, error) {
 	}
 	b := NewBuilder(trace.PointerSize)
 	b.process.ID = int(trace.ProcessID)
-	if year := trace.SyncTime.Year(); year > noYear && year < 10000 {
+	if trace.Dated() {
 		b.sync = trace.SyncTime
 	}
 	if counting {
@@ -170,9 +170,6 @@ func read(r io.Reader, counting bool) (*Builder, error) {
 		x.Flush()
 	}
 }
-
-// noYear is that in which the streams of WriteTrace start if it is unknown when.
-const noYear = 1970
 
 // Done reports whether the walk is complete. What follows in the stream is not needed, except for
 // the types that the walk uses.

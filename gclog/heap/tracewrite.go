@@ -119,7 +119,7 @@ var traceKinds = map[uint64]struct {
 func (t *traceWriter) begin(info *DumpInfo) {
 	at := t.g.at(info).UTC()
 	if at.IsZero() {
-		at = time.Date(noYear, time.January, 1, 0, 0, 0, 0, time.UTC)
+		at = time.Unix(0, 0).UTC() // unknown, see parse.Trace.SyncTime
 	}
 	const preamble = "!FastSerialization.1"
 	t.write(append(t.payload().raw("Nettrace").u32(uint32(len(preamble))).b, preamble...))

@@ -8,10 +8,10 @@ import (
 	"github.com/gclog/gclog/parse"
 )
 
-// TestYear: the time of a process whose clock says what no clock says is gclog's own.
+// TestYear: the time of a process that does not say it, or what no clock says, is gclog's own.
 func TestYear(t *testing.T) {
 	began := time.Now()
-	for year, own := range map[int]bool{-1: true, 1: true, 1969: true, 1970: false, 2026: false, 9000: false, 9001: true, 32767: true} {
+	for year, own := range map[int]bool{1970: true, 1971: false, 2026: false, 9000: false} {
 		says := time.Date(year, 6, 1, 0, 0, 0, 0, time.UTC)
 		s := &Session{trace: &parse.Trace{SyncTime: says}, traced: make(chan struct{}), began: began}
 		close(s.traced)

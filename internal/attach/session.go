@@ -406,13 +406,6 @@ func (s *Session) patience(settled bool) time.Duration {
 // this host's clock.
 const headLate = time.Second
 
-// firstYear and lastYear are those that the head of a stream may name: names of files and JSON records
-// have four digits, and times may be 292 years later.
-const (
-	firstYear = 1970
-	lastYear  = 9000
-)
-
 // readTrace reads the head of the stream. It reports when the zero of the stream's clock was, some
 // ten milliseconds before it arrives.
 func (s *Session) readTrace(p *parse.Reader) {
@@ -630,7 +623,7 @@ func (s *Session) process(known *gclog.Process) gclog.Process {
 	if !p.HasLimits {
 		s.complete(&p)
 	}
-	if p.Sync = s.trace.SyncTime; p.Sync.Year() < firstYear || p.Sync.Year() > lastYear {
+	if p.Sync = s.trace.SyncTime; !s.trace.Dated() {
 		p.Sync = s.began.UTC()
 	}
 	if !p.Started.IsZero() {

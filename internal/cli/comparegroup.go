@@ -66,7 +66,9 @@ func (p *program) readGroup(c *cli.Context, arg string) (*runGroup, error) {
 		case r.h != nil:
 			a.conclude(r.h)
 			r.findings, r.unjudged = a.findings.List(), a.findings.NotEvaluated()
-			r.s.Sync = r.h.Process.Sync
+			if r.h.Process.Dated() {
+				r.s.Sync = r.h.Process.Sync
+			}
 			g.runs = append(g.runs, r)
 			damage = errors.Join(damage, err)
 		case several && isForeign(err):
@@ -97,7 +99,7 @@ func (g *runGroup) overlap() error {
 	for i, r := range g.runs {
 		for _, other := range g.runs[:i] {
 			x, y := r.h, other.h
-			if x.Process.ID == y.Process.ID && programName(x.Process) == programName(y.Process) &&
+			if x.Process.Dated() && y.Process.Dated() && x.Process.ID == y.Process.ID && programName(x.Process) == programName(y.Process) &&
 				x.Process.Time(x.Begin).Before(y.Process.Time(y.End)) && y.Process.Time(y.Begin).Before(x.Process.Time(x.End)) {
 				return usagef("%s and %s are of the same process at the same time: leave one of them out", y.Source(), x.Source())
 			}

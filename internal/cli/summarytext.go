@@ -128,7 +128,12 @@ func (t *summaryText) head() {
 	if t.s.Unobserved > 0 {
 		observed = " of it observed"
 	}
-	t.line("time", "%s to %s, %s%s", p.Time(w.From).Format("2006-01-02 15:04:05.000"), p.Time(w.To).Format("15:04:05.000 MST"), t.num("time", t.s.Duration), observed)
+	from, to := p.Time(w.From), p.Time(w.To)
+	if p.Dated() {
+		t.line("time", "%s to %s, %s%s", from.Format("2006-01-02 15:04:05.000"), to.Format("15:04:05.000 MST"), t.num("time", t.s.Duration), observed)
+	} else {
+		t.line("time", "%s%s, at an unknown time", t.num("time", t.s.Duration), observed)
+	}
 	if t.h.Window != analysis.Always() {
 		t.line("part of", "%s to %s", clockText(p, t.h.Begin), clockText(p, t.h.End))
 	}

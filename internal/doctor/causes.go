@@ -363,6 +363,10 @@ var recordingCauses = []Cause{
 		"No action needed; rename the output yourself. A recording of a whole machine knows a process only by what it reports about itself.",
 	},
 	{
+		"no-date", "The recording does not say when it was made: the date in its head is impossible, or after all events.",
+		"Its times are counted from the start of 1970; durations and distances are right. The name of the file or its date may tell when it was made.",
+	},
+	{
 		"incomplete-gcs", "Some collections are incomplete and marked as such in the output: they were in progress when the recording started or ended, or some of their events are missing.",
 		"One at the start and one at the end are normal. If there are more, see lost-events.",
 	},

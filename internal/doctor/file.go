@@ -37,7 +37,7 @@ func (r *Report) file(name string, unpacked int64) {
 		return
 	}
 	var events inventory
-	in, err := history.Open([]string{name}, history.Options{Want: parse.All, Inspect: events.take, Unpacked: unpacked})
+	in, err := history.Open([]string{name}, history.Options{Want: everything, Inspect: events.take, Unpacked: unpacked})
 	if call, ok := errors.AsType[*history.CallError](err); ok {
 		if errors.Is(call, fs.ErrNotExist) {
 			r.fail("missing", "there is no such file")

@@ -97,10 +97,14 @@ func tallies(in *history.Source) (list []*tally, sum *tally) {
 	return list, sum
 }
 
+// everything wants all events.
+func everything(m *parse.Metadata) parse.Want {
+	return parse.Want{Deliver: true, Rundown: gclog.Wanted(m).Rundown}
+}
+
 // An inventory counts what a recording contains.
 type inventory struct {
 	kinds            []kind // by parse.Metadata.Index
-	newest           int64  // time of the latest event
 	pids             map[int64]bool
 	lost             uint64 // lost events
 	lostFrom, lostTo int64  // nanoseconds since the sync point
@@ -123,7 +127,6 @@ func (v *inventory) take(r *parse.Reader) bool {
 		return true
 	}
 	e := r.Event()
-	v.newest = max(v.newest, e.Time)
 	k := v.of(e.Meta)
 	k.count += 1 + int64(e.More)
 	if k.wanted && e.Process != 0 && len(v.pids) < maxProcesses {
@@ -190,10 +193,14 @@ const maxProcesses = 10000
 func (r *Report) recording(in *history.Source, events *inventory) {
 	f := in.Files[0]
 	r.fact("kind", "nettrace V%d, 1 tick is %g ns", f.Trace.Major, 1e9/float64(f.Trace.TicksPerSecond))
-	r.fact("begin", "%s", f.Trace.SyncTime.UTC().Format(time.RFC3339Nano))
 	list, sum := tallies(in)
+	if f.Trace.Dated() {
+		r.fact("begin", "%s", f.Trace.SyncTime.UTC().Format(time.RFC3339Nano))
+	} else {
+		r.add(Note, "no-date", "it does not say when it was recorded")
+	}
 	r.fact("readable", "%s uncompressed", formats.SizeText(f.Stats().Bytes))
-	r.fact("length", "%s", time.Duration(events.newest).Round(time.Millisecond))
+	r.fact("length", "%s", in.Length().Round(time.Millisecond))
 	r.processes(list)
 	r.fact("events", "%s", events.text())
 	r.fact("collections", "%d, %d of them background, %d incomplete", sum.gcs, sum.background, sum.incomplete)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gclog/gclog/internal/testing/nettracetest"
 	"github.com/gclog/gclog/internal/unpack"
@@ -177,6 +178,25 @@ func TestProcesses(t *testing.T) {
 	r = examine(t, recording(nettracetest.Thread{Index: 1, ID: 11}))
 	wants(t, r, "no-process-info", "which process")
 	lacks(t, r, "several-processes")
+}
+
+// TestNoDate: a recording whose date is impossible can be read, and it is said.
+func TestNoDate(t *testing.T) {
+	var v nettracetest.V4
+	clock := nettracetest.DefaultClock()
+	clock.Time = time.Time{}
+	v.Begin(clock)
+	v.Metadata(nettracetest.Kind{ID: 1, Provider: clr.RuntimeProvider, EventID: clr.IDGCTriggered, Version: 1, Level: 4, Keywords: 1})
+	v.Events(nettracetest.Row{Kind: 1, Thread: 1, Ticks: clock.Ticks, Payload: make([]byte, 6), Sorted: true})
+	v.SequencePoint(clock.Ticks + 3e7)
+	v.End()
+	r := examine(t, v.Bytes)
+	wants(t, r, "no-date", "does not say when")
+	for _, f := range r.Facts {
+		if f.Name == "begin" || f.Name == "length" && f.Value != "30ms" {
+			t.Errorf("%s is %s", f.Name, f.Value)
+		}
+	}
 }
 
 // TestLogInRecording: a recording may contain lines of a log in its strings.

@@ -24,7 +24,7 @@ func (s *Source) findEnd() (time.Time, error) {
 	})
 	if !s.IsLog() {
 		for _, f := range s.Files {
-			saw(s.begin().Add(time.Duration(f.newest)))
+			saw(s.begin().Add(time.Duration(f.until)))
 		}
 	}
 	return latest, err

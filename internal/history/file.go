@@ -30,7 +30,7 @@ type File struct {
 	again  func() (io.Reader, error) // reads the file from its start once more
 
 	reader *parse.Reader // of a recording
-	newest int64         // time of the latest event of a recording
+	until  int64         // up to when a recording lasts
 	text   io.Reader     // of a log; nil: the file is opened again
 	sum    uint64        // of the head of a log
 }
@@ -112,6 +112,8 @@ func (f *File) goesWith(before []*File) error {
 		switch {
 		case (f.Trace == nil) != (other.Trace == nil), f.Log.Format != other.Log.Format:
 			return callf("%s is %s, %s is %s: pass them one at a time", other.Name, other.kind(), f.Name, f.kind())
+		case f.Trace != nil && !other.Trace.Dated():
+			return callf("%s does not say when it was recorded: pass it alone", other.Name)
 		case f.Trace == nil && f.sum == other.sum:
 			return callf("%s and %s start with the same data: pass only one of them", other.Name, f.Name)
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
@@ -44,7 +45,8 @@ type recorded struct {
 // readRecording reads one recording. What precedes damage is passed on.
 func (r *recordingReader) readRecording(f *File) error {
 	// All recordings share one time axis: that of the first.
-	shift := int64(f.Trace.SyncTime.Sub(r.begin()))
+	start := int64(f.Trace.SyncTime.Sub(r.begin()))
+	shift := start // of its times
 	if shift < r.newest[f.Trace.ProcessID] {
 		return fmt.Errorf("it was recorded at the same time as another recording of process %d: pass them one at a time", f.Trace.ProcessID)
 	}
@@ -58,9 +60,9 @@ func (r *recordingReader) readRecording(f *File) error {
 		first := !slices.ContainsFunc(list, func(other recorded) bool { return other.ID == p.ID })
 		list = append(list, recorded{Process: p, observer: o, first: first})
 		if first {
-			o.Start(&formats.Start{At: shift, Ticks: f.Trace.SyncTicks})
+			o.Start(&formats.Start{At: start, Ticks: f.Trace.SyncTicks})
 			if r.seen[p.ID] {
-				o.Gap(&gclog.Gap{Reason: gclog.GapReattached, Time: shift, Ticks: f.Trace.SyncTicks})
+				o.Gap(&gclog.Gap{Reason: gclog.GapReattached, Time: start, Ticks: f.Trace.SyncTicks})
 			}
 		}
 		return o
@@ -68,15 +70,22 @@ func (r *recordingReader) readRecording(f *File) error {
 	if f.spool == nil {
 		defer f.reader.ReadAhead()()
 	}
-	for f.reader.Scan() {
-		e := f.reader.Event()
+	for first := true; f.reader.Scan(); first = false {
+		e, l := f.reader.Event(), f.reader.Loss()
+		if first {
+			early, err := r.date(f, e, l)
+			if err != nil {
+				return err
+			}
+			shift += early
+		}
 		if e != nil {
 			r.heard = r.heard || ofGC(e.Meta)
 		}
 		if r.o.Inspect != nil && !r.o.Inspect(f.reader) {
 			continue
 		}
-		if l := f.reader.Loss(); l != nil {
+		if l != nil {
 			l.From += shift
 			l.To += shift
 		} else {
@@ -90,14 +99,38 @@ func (r *recordingReader) readRecording(f *File) error {
 	for i := range list {
 		list[i].open = processes.Reducer(list[i].Process).AppendOpen(nil)
 	}
+	r.newest[f.Trace.ProcessID] = processes.Latest()
+	processes.Extend(f.reader.Stats().Until + shift)
 	processes.Finish()
-	f.newest = processes.Latest()
-	r.newest[f.Trace.ProcessID] = f.newest
+	f.until = processes.Latest()
 	for i := range list {
 		r.seen[list[i].ID] = true
-		list[i].end(f.newest)
+		list[i].end(f.until)
 	}
 	return f.reader.Err()
+}
+
+// date handles a recording that does not say when it was made, which its head or its first event or
+// loss shows. It returns by how much its times are too early.
+func (r *recordingReader) date(f *File, e *parse.Event, l *parse.Loss) (early int64, err error) {
+	at := int64(0)
+	if e != nil {
+		at = e.Time
+	} else {
+		at = l.From
+	}
+	if at < -int64(time.Second) { // the start of the session is not when the head says that it is
+		early = -at
+		f.Trace.SyncTime = time.Unix(0, 0).UTC()
+	}
+	if f.Trace.Dated() {
+		return 0, nil
+	}
+	if len(r.Files) > 1 {
+		return 0, errors.New("its events are before its start: pass it alone")
+	}
+	r.notifyf("%s does not say when it was recorded: its times are counted from the start of 1970", f.Name)
+	return early, nil
 }
 
 // end ends the session that a recording represents.

@@ -188,6 +188,15 @@ func (s *Source) IsLog() bool { return s.Files[0].Trace == nil }
 // begin returns when the first file starts: for recordings it is the origin of all times.
 func (s *Source) begin() time.Time { return s.Files[0].begin() }
 
+// Length returns how long the recordings last. They must have been read.
+func (s *Source) Length() time.Duration {
+	length := int64(0)
+	for _, f := range s.Files {
+		length = max(length, f.until)
+	}
+	return time.Duration(length)
+}
+
 // Heard reports whether what was read of recordings shows that the GC was recorded.
 func (s *Source) Heard() bool { return s.heard }
 
