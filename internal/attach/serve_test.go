@@ -245,7 +245,10 @@ func TestServeSlow(t *testing.T) {
 		s := x.open()
 		x.sessions <- s
 		time.Sleep(3100 * time.Millisecond)
-		go slow.open()
+		go func() {
+			time.Sleep(time.Millisecond) // until it has been asked
+			slow.open()
+		}()
 		x.ask((*Log).Summarize)
 		s.Ask()
 		if logged := x.wait(); logged != "session-start, 1, summary, 2, 3, 4, 5, 6, 7, 8, 9, detached" {

@@ -31,7 +31,7 @@ func TestPauseWithoutEnd(t *testing.T) {
 	}
 	for _, x := range []struct{ line, at, want string }{
 		{`GC\(9\) Pause .*ms\n`, "00:30:41.300", "between 00:30:41.264 and 00:30:42.114"},
-		{`GC\(10\) Pause .*ms\n`, "00:30:42.150", "between 00:30:42.114 and 00:30:42.967"},
+		{`GC\(10\) Pause .*ms\n`, "00:30:42.150", "between 00:30:42.114 and 00:30:43.067"},
 		{`GC\(5\) Pause Initial Mark .*ms\n`, "00:30:38.747", "between 00:30:38.746 and 00:30:38.747"},
 		{`GC\(5\) Pause Remark .*ms\n`, "00:30:38.820", "between 00:30:38.806 and 00:30:38.832"},
 	} {

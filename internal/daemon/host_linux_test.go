@@ -390,7 +390,7 @@ control: {socket: ""}
 			if !reflect.DeepEqual(v, want) {
 				t.Errorf("%s: %+v, want %+v", name, v, want)
 			}
-			if n := r.Requests(); (n > 0) != asked {
+			if n := r.RequestsOf(os.Getpid()); (n > 0) != asked {
 				t.Errorf("%s was asked %d times", name, n)
 			}
 			if n := len(r.Ledger().Sessions); n != 0 {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"slices"
 	"sync"
 	"time"
@@ -28,12 +29,13 @@ type Config struct {
 
 // A Runtime is a process with a runtime. Its methods are safe for concurrent use.
 type Runtime struct {
-	cfg    Config
-	pid    int
-	cookie string
-	proc   *process
-	server *fakeruntime.Runtime
-	ended  chan struct{} // closed when the process has ended
+	cfg     Config
+	pid     int
+	cookie  string
+	proc    *process
+	server  *fakeruntime.Runtime
+	clients *clients
+	ended   chan struct{} // closed when the process has ended
 
 	mu      sync.Mutex
 	plan    plan
@@ -69,12 +71,13 @@ func startRuntime(dir, mark string, cfg Config, seed uint64, instance uint16) (*
 		return nil, err
 	}
 	r := &Runtime{cfg: cfg, proc: proc, pid: proc.cmd.Process.Pid, ended: make(chan struct{})}
+	r.clients = &clients{Listener: proc.listener, count: map[int]int{}}
 	r.plan = plan{random: rand.New(rand.NewPCG(seed, uint64(instance))), exact: cfg.Exact, background: cfg.Background, heaps: max(cfg.Heaps, 1)}
 	r.plan.setRate(cfg.Rate, monotonic())
 	r.cookie = fmt.Sprintf("0000cefa-0000-0000-0000-%08x%04x", r.pid, instance)
 	r.ledger = Ledger{PID: r.pid, Cookie: r.cookie, Name: cfg.Name}
 	r.server, err = fakeruntime.Start(fakeruntime.Config{
-		Listener: proc.listener, PID: r.pid, Instance: instance, Name: cfg.Name, Version: cfg.Version, Env: cfg.Env, Trace: r.trace, Meet: r.meet,
+		Listener: r.clients, PID: r.pid, Instance: instance, Name: cfg.Name, Version: cfg.Version, Env: cfg.Env, Trace: r.trace, Meet: r.meet,
 	})
 	if err != nil {
 		proc.signal(unix.SIGKILL)
@@ -97,8 +100,45 @@ func (r *Runtime) Cookie() string { return r.cookie }
 // Sessions returns the number of open sessions.
 func (r *Runtime) Sessions() int { return r.server.Sessions() }
 
-// Requests returns the number of requests so far.
+// Requests returns the number of requests so far, whoever made them: another gclog on this host may
+// have.
 func (r *Runtime) Requests() int64 { return r.server.Requests() }
+
+// RequestsOf returns how often a process has connected to the runtime, which is once for each request.
+func (r *Runtime) RequestsOf(pid int) int { return r.clients.of(pid) }
+
+// clients is a listener that counts connections by the process that makes them.
+type clients struct {
+	net.Listener
+
+	mu    sync.Mutex
+	count map[int]int
+}
+
+func (c *clients) Accept() (net.Conn, error) {
+	conn, err := c.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	raw, err := conn.(*net.UnixConn).SyscallConn()
+	if err != nil {
+		return conn, nil //nolint:nilerr // it has been closed: nobody has asked
+	}
+	_ = raw.Control(func(fd uintptr) {
+		if who, err := unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED); err == nil {
+			c.mu.Lock()
+			c.count[int(who.Pid)]++
+			c.mu.Unlock()
+		}
+	})
+	return conn, nil
+}
+
+func (c *clients) of(pid int) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.count[pid]
+}
 
 // Ledger returns what the runtime has done so far.
 func (r *Runtime) Ledger() *Ledger {

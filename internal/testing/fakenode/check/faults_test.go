@@ -174,14 +174,14 @@ func count(t *testing.T, logs string, r *fakenode.Runtime) (n int) {
 // because the daemon could not write them all in the time it has to stop.
 func TestFlood(t *testing.T) {
 	t.Parallel()
-	n, rate := newNode(t, 23), 1000.0
+	n, rate, count := newNode(t, 23), 1000.0, 3000
 	if testing.Short() {
-		rate = 300
+		rate, count = 300, 600
 	}
 	a, b := start(t, n, fakenode.Config{Name: "a", Rate: rate, Background: 0.1, Heaps: 2}), start(t, n, fakenode.Config{Name: "b", Rate: rate})
 	d, logs := oversee(t, pids(a, b)+"session: {level: full}\n")
-	waitSent(t, a, 3000)
-	waitSent(t, b, 3000)
+	waitSent(t, a, count)
+	waitSent(t, b, count)
 	d.terminate(t)
 	checked(t, n, logs, d)
 }
