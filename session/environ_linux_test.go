@@ -85,7 +85,7 @@ func TestNoArguments(t *testing.T) {
 	}
 	cmd := &exec.Cmd{Path: self, Args: []string{""}, Env: helperEnviron("process", specVariable+"={}", "TMPDIR=/")}
 	child.Start(t, cmd)
-	if p, err := new(session.Host).Describe(cmd.Process.Pid); err != nil || p.CommandLine != nil || p.Executable != self {
-		t.Errorf("%q, %s, error %v", p.CommandLine, p.Executable, err)
+	if p, err := new(session.Host).Describe(cmd.Process.Pid); err != nil || p.CommandLine != nil || p.Executable != self || p.Directory != "/" {
+		t.Errorf("%q, %s in %s, error %v", p.CommandLine, p.Executable, p.Directory, err)
 	}
 }

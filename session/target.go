@@ -14,6 +14,7 @@ type Process struct {
 	Name        string   // of the program, at most 15 bytes on Linux
 	Executable  string   // path, "" if it cannot be read
 	CommandLine []string // at most 8 KB
+	Directory   string   // its working directory, "" if it cannot be read
 	UID         int      // -1: unknown
 	User        string   // name of UID, or its number
 	Started     time.Time

@@ -144,6 +144,9 @@ func (p *Process) read() {
 	if n, err := unix.Readlinkat(dir, "exe", path); err == nil {
 		p.Executable = string(path[:n])
 	}
+	if n, err := unix.Readlinkat(dir, "cwd", path); err == nil {
+		p.Directory = string(path[:n])
+	}
 	if fd, err := openIn(dir, "environ"); err == nil {
 		f := os.NewFile(uintptr(fd), "environ")
 		defer f.Close()

@@ -3,7 +3,6 @@ package cli
 import (
 	"strings"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/history"
@@ -66,26 +65,10 @@ func (a *assessment) conclude(h *history.History) {
 	}
 	switch {
 	case h.Ended != nil:
-		a.findings.Ended(analysis.Ending{Way: wayOf(h.Ended), At: h.Ended.At, Text: string(h.Ended.AppendTo(nil))})
+		a.findings.Ended(history.EndingOf(h.Ended))
 	case h.Detached:
 		a.findings.Ended(analysis.Ending{})
 	}
-}
-
-// wayOf returns what the end of a process means.
-func wayOf(e *formats.End) analysis.Way {
-	const sigkill = 9
-	switch {
-	case e.Reason == formats.EndOOMKilled:
-		return analysis.WayOOMKilled
-	case e.Reason == formats.EndAborted:
-		return analysis.WayAborted
-	case e.Reason == formats.EndCrashed:
-		return analysis.WayCrashed
-	case e.Reason == formats.EndKilled && (e.Signal == 0 || e.Signal == sigkill):
-		return analysis.WayKilled
-	}
-	return analysis.WayPeaceful
 }
 
 func newAssessment(process *gclog.Process, thresholds analysis.Thresholds, w analysis.Window) *assessment {

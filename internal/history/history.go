@@ -180,3 +180,24 @@ func Watch(s *attach.Session, known *gclog.Process, length time.Duration, asked 
 	}
 	return h, end, cmp.Or(wrong, h.part.outside(h.Process.Time(h.End)), err)
 }
+
+// EndingOf returns what findings need of the end of a process. The Reason must be OfProcess.
+func EndingOf(e *formats.End) analysis.Ending {
+	return analysis.Ending{Way: wayOf(e), At: e.At, Text: string(e.AppendTo(nil))}
+}
+
+// wayOf returns what the end of a process means.
+func wayOf(e *formats.End) analysis.Way {
+	const sigkill = 9
+	switch {
+	case e.Reason == formats.EndOOMKilled:
+		return analysis.WayOOMKilled
+	case e.Reason == formats.EndAborted:
+		return analysis.WayAborted
+	case e.Reason == formats.EndCrashed:
+		return analysis.WayCrashed
+	case e.Reason == formats.EndKilled && (e.Signal == 0 || e.Signal == sigkill):
+		return analysis.WayKilled
+	}
+	return analysis.WayPeaceful
+}

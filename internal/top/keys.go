@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/gclog/gclog/formats/screen"
 )
 
 // key handles a key. While something is typed or asked, keys mean nothing else.
@@ -176,6 +178,6 @@ func (m *Model) askInduce() {
 		m.message = fmt.Sprintf("process %d has exited", p.PID)
 	default:
 		m.confirming = true
-		m.message = fmt.Sprintf("Induce a full blocking collection in process %d (%s)? It pauses the program. y/N", p.PID, p.title())
+		m.message = fmt.Sprintf("Induce a full blocking collection, which pauses process %d (%s)? y/N", p.PID, screen.Cut(p.title(), 12))
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/view"
 )
 
 // Messages for Model.Update.
@@ -46,6 +47,7 @@ type (
 		ID     int
 		Text   string
 		Exited bool
+		Ending *analysis.Ending // nil: it is unknown how the process ended
 	}
 	// Said is a message for the user: the result of a Command.
 	Said string
@@ -57,6 +59,8 @@ type Listed struct {
 	PID     int
 	Name    string
 	Trouble string // why there can be no records; "" if there can
+	// What distinguishes processes of one name; "": unknown.
+	CommandLine, Directory string
 }
 
 // A Record is one of its fields, which nobody changes any more.
@@ -228,7 +232,7 @@ func (m *Model) seen(list Seen) {
 		if p == nil {
 			p = m.add(l)
 		}
-		p.trouble = l.Trouble
+		p.trouble, p.CommandLine, p.Directory = l.Trouble, l.CommandLine, l.Directory
 	}
 	for _, p := range m.processes {
 		if !slices.ContainsFunc(list, func(l Listed) bool { return l.ID == p.ID }) {
@@ -295,6 +299,39 @@ func (m *Model) Wanted() []int {
 		add(p)
 	}
 	return ids
+}
+
+// distinct returns what distinguishes each process from the others of the same name, by id: the words of
+// its command line, and the names of folders in it and in the working directory, that the fewest of them
+// have.
+func distinct(list []*process) map[int]string {
+	byName := map[string][]*process{}
+	for _, p := range list {
+		byName[p.title()] = append(byName[p.title()], p)
+	}
+	all := map[int]string{}
+	for _, same := range byName {
+		words, count := make([][]string, len(same)), map[string]int{}
+		for i, p := range same {
+			for _, w := range strings.FieldsFunc(p.command()+" "+p.Directory, func(r rune) bool { return r == ' ' || r == '/' }) {
+				if !slices.Contains(words[i], w) {
+					words[i] = append(words[i], w)
+					count[w]++
+				}
+			}
+		}
+		for i, p := range same {
+			fewest := len(same)
+			for _, w := range words[i] {
+				fewest = min(fewest, count[w])
+			}
+			if fewest < len(same) {
+				rare := slices.DeleteFunc(words[i], func(w string) bool { return count[w] > fewest })
+				all[p.ID] = view.OneLine(strings.Join(rare, " "))
+			}
+		}
+	}
+	return all
 }
 
 // index returns the place of the cursor in the list.

@@ -26,14 +26,14 @@ func (m *Model) heaps(p *process) []string {
 	if r := d.SurvivedImbalance(); r > 0 {
 		title += ", the most that survived in a heap is " + strconv.FormatFloat(r, 'f', 2, 64) + " times the mean"
 	}
-	lines = append(lines, "", m.line(screen.Heading, title))
+	lines = append(append(lines, ""), m.wrapped(screen.Heading, title, 2)...)
 	rows := heapRows(d)
 	if len(rows) == 0 {
 		why := "the collection reports no heaps: the runtime did not send their histories (GCPerHeapHistory)"
 		if d.Summary != nil {
 			why = "logs, and the records of the daemon, have no numbers of each heap: stop the daemon's session, or open a recording"
 		}
-		return append(lines, m.line(screen.Plain, why))
+		return append(lines, m.wrapped(screen.Plain, why, 0)...)
 	}
 	t := screen.NewTable(heapColumns)
 	t.Fit(m.width)
@@ -143,16 +143,19 @@ func (m *Model) scrolled(lines []string) []string {
 }
 
 func (m *Model) help() []string {
-	text := strings.Split(helpText, "\n")
-	for i, l := range text {
+	var lines []string
+	for l := range strings.SplitSeq(helpText, "\n") {
 		style := screen.Plain
-		if l != "" && l[0] != ' ' {
+		if l[0] != ' ' {
 			style = screen.Heading
 		}
-		text[i] = m.line(style, l)
+		lines = append(lines, m.wrapped(style, l, helpIndent)...)
 	}
-	return m.scrolled(text)
+	return m.scrolled(lines)
 }
+
+// helpIndent is where explanations start in helpText.
+const helpIndent = 20
 
 const helpText = `Keys
   up down j k       move the cursor, or scroll; pgup, pgdown, home, end move farther
@@ -166,6 +169,9 @@ const helpText = `Keys
   g                 induce a full blocking collection; asks first
   q                 quit
 List
+  X, !              in front of a process: its worst finding is an error, a warning
+  NAME              of processes of one name also the words of the command line and working directory that differ
+  RSS               resident memory at the latest collection
   PAUSED            share of the last minute that the program was paused
   LONGEST           longest pause of the last minute
   ALLOC/S           allocation rate of the last minute

@@ -39,6 +39,7 @@ type process struct {
 	minute  *minute // nil: not computed since the last change
 	found   []analysis.Finding
 	foundAt int64 // the time of found
+	final   bool  // found is what was found when the source had ended
 	total   *analysis.Statistics
 }
 
@@ -62,7 +63,7 @@ func newProcess(l Listed) *process {
 func (p *process) start(s Started) {
 	p.facts, p.from, p.started, p.over, p.failure = s.Process, s.From, true, false, ""
 	p.gcs, p.pauses, p.last, p.stall, p.begin, p.since, p.now, p.cursor = nil, nil, nil, nil, s.At, s.At, s.At, -1
-	p.committed, p.found, p.foundAt = nil, nil, s.At-judgeEvery
+	p.committed, p.found, p.foundAt, p.final = nil, nil, s.At-judgeEvery, false
 	p.findings = analysis.NewLiveFindings(&p.facts, analysis.Thresholds{})
 	p.total = analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always(), Live: true})
 	p.findings.Begin(s.At)
@@ -142,6 +143,9 @@ func (p *process) end(e Ended) {
 	p.over, p.stall = true, nil
 	if e.Exited {
 		p.exited = true
+	}
+	if e.Ending != nil && p.started {
+		p.findings.Ended(*e.Ending)
 	}
 	if e.Text != "" {
 		p.failure = e.Text
@@ -292,8 +296,11 @@ func (p *process) move(by int) {
 
 // text is what a filter looks at.
 func (p *process) text() string {
-	return strconv.Itoa(p.PID) + " " + p.Name + " " + p.facts.CommandLine
+	return strconv.Itoa(p.PID) + " " + p.Name + " " + p.command()
 }
+
+// command returns the command line.
+func (p *process) command() string { return cmp.Or(p.CommandLine, p.facts.CommandLine) }
 
 // limit returns what limits the heap: its hard limit, or that of the control group.
 func (p *process) limit() uint64 {
@@ -304,6 +311,14 @@ func (p *process) limit() uint64 {
 		return p.last.Memory.CgroupLimit
 	}
 	return 0
+}
+
+// resident returns the resident memory at the latest collection, 0 if it is unknown.
+func (p *process) resident() uint64 {
+	if p.last == nil {
+		return 0
+	}
+	return p.last.Memory.Resident
 }
 
 // sorts are the orders of the list.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -272,7 +273,7 @@ func (r *runner) seen(list []session.Listed) {
 		if l.Err == nil && r.targets[id] == nil { // a runtime that is starting has no socket yet
 			r.targets[id] = l.Target()
 		}
-		x := Listed{ID: id, PID: l.PID, Name: attach.Names(&l.Process)[0]}
+		x := Listed{ID: id, PID: l.PID, Name: attach.Names(&l.Process)[0], CommandLine: strings.Join(l.CommandLine, " "), Directory: l.Directory}
 		if l.Err != nil {
 			x.Trouble = l.Err.Error()
 		}

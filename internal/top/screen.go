@@ -37,12 +37,20 @@ func (m *Model) parts(s screen.Style, between string, list []string) string {
 	return m.line(s, text)
 }
 
-// row is line for a row of a table, with a mark if the cursor is on it.
-func (m *Model) row(s screen.Style, text string, cursor bool) string {
-	if !cursor {
-		return m.line(s, "  "+text)
+// wrapped returns a text in as many lines as it needs, further ones indented.
+func (m *Model) wrapped(s screen.Style, text string, indent int) (lines []string) {
+	for l := range strings.SplitSeq(string(screen.Wrap(nil, text, m.width, indent)), "\n") {
+		lines = append(lines, m.line(s, l))
 	}
-	text = screen.Cut("> "+text, m.width)
+	return lines
+}
+
+// row is line for a row of a table, with a mark in front of it, and another one if the cursor is on it.
+func (m *Model) row(s screen.Style, mark, text string, cursor bool) string {
+	if !cursor {
+		return m.line(s, " "+mark+text)
+	}
+	text = screen.Cut(">"+mark+text, m.width)
 	text += strings.Repeat(" ", max(0, m.width-screen.Width(text)))
 	if !m.o.Color {
 		return strings.TrimRight(text, " ")
@@ -50,13 +58,21 @@ func (m *Model) row(s screen.Style, text string, cursor bool) string {
 	return m.paint(s+reverse, text)
 }
 
-// sides returns a line with a text on each side.
-func (m *Model) sides(s screen.Style, left, right string) string {
-	space := m.width - screen.Width(left) - screen.Width(right)
-	if space < 2 {
-		return m.line(s, left)
+// sides returns a line with as many parts as fit on the left, and a text on the right if there is room
+// for it next to the first part.
+func (m *Model) sides(s screen.Style, left []string, right string) string {
+	const gap = 2
+	room := m.width - screen.Width(right) - gap
+	if screen.Width(left[0]) > room {
+		return m.parts(s, "", left)
 	}
-	return m.paint(s, left+strings.Repeat(" ", space)+right)
+	text := ""
+	for _, part := range left {
+		if screen.Width(text+part) <= room {
+			text += part
+		}
+	}
+	return m.paint(s, text+strings.Repeat(" ", m.width-screen.Width(text)-screen.Width(right))+right)
 }
 
 // clock returns the time for the first line.
@@ -95,6 +111,9 @@ func (m *Model) footer() string {
 // listFixed is how many lines of the list are no rows.
 const listFixed = 4
 
+// markWidth is that of the marks in front of a row of the list: the cursor, and the worst finding.
+const markWidth = len("> ") + 1
+
 // listColumns are the columns of the list. Ranks order what narrow terminals leave out.
 func (m *Model) listColumns() []screen.Column {
 	size := len("99.9 MB")
@@ -104,13 +123,14 @@ func (m *Model) listColumns() []screen.Column {
 		{Title: "RUNTIME", Width: 8, Rank: 9},
 		{Title: "GC", Width: 11, Rank: 10},
 		{Title: "HEAP", Width: size, Right: true, Rank: 1},
+		{Title: "RSS", Width: size, Right: true, Rank: 4},
 		{Title: "COMMIT", Width: size, Right: true, Rank: 7},
 		{Title: "LIMIT", Width: size, Right: true, Rank: 8},
-		{Title: "ALLOC/S", Width: 9, Right: true, Rank: 3},
-		{Title: "PAUSED", Width: 7, Right: true},
+		{Title: "ALLOC/S", Width: 7, Right: true, Rank: 3},
+		{Title: "PAUSED", Width: 6, Right: true},
 		{Title: "LONGEST", Width: 7, Right: true, Rank: 2},
-		{Title: "LAST GC", Width: 16, Rank: 4},
-		{Title: "PAUSES", Width: m.sparkWidth(), Rank: 5},
+		{Title: "LAST GC", Width: 12, Rank: 5},
+		{Title: "PAUSES", Width: m.sparkWidth(), Rank: 6},
 		{Title: "FROM", Width: 7, Rank: 11},
 	}
 }
@@ -120,33 +140,47 @@ func (m *Model) sparkWidth() int { return max(10, min(30, (m.width-100)/3)) }
 
 func (m *Model) list() []string {
 	list := m.shown()
-	text := counted(len(list), "process", "processes")
+	title := []string{"gclog top  " + counted(len(list), "process", "processes")}
 	if m.filter != "" {
-		text += fmt.Sprintf(" matching %q of %d", m.filter, len(m.processes))
+		title = append(title, fmt.Sprintf(" matching %q of %d", m.filter, len(m.processes)))
 	}
 	if worst := worst(list); worst != "" {
-		text += ", findings: " + worst
+		title = append(title, ", findings: "+worst)
 	}
-	lines := []string{m.sides(screen.Heading, "gclog top  "+text+", by "+sorts[m.sort].name, m.clock())}
+	title = append(title, ", by "+sorts[m.sort].name)
+	cursor, about := m.index(list), ""
+	if len(list) > 0 {
+		about = list[cursor].about()
+	}
+	lines := []string{m.sides(screen.Heading, title, m.clock()), m.line(screen.Aside, strings.Repeat(" ", markWidth)+about)}
 	t := screen.NewTable(m.listColumns())
-	t.Fit(m.width - 2)
-	lines = append(lines, "", m.line(screen.Heading, "  "+string(t.Head(nil))))
+	t.Fit(m.width - markWidth)
+	lines = append(lines, m.line(screen.Heading, strings.Repeat(" ", markWidth)+string(t.Head(nil))))
 	if len(list) == 0 {
-		return append(lines, m.line(screen.Plain, "  no process with a .NET runtime; those that start will appear"))
+		return append(lines, m.line(screen.Plain, "   no process with a .NET runtime; those that start will appear"))
 	}
-	cursor := m.index(list)
+	differs := distinct(m.processes)
 	from, to := m.window(len(list), cursor)
 	for i := from; i < to; i++ {
-		lines = append(lines, m.listRow(t, list[i], i == cursor))
+		lines = append(lines, m.listRow(t, list[i], differs[list[i].ID], i == cursor))
 	}
 	return lines
+}
+
+// about returns the working directory and the command line of a process.
+func (p *process) about() string {
+	text := p.command()
+	if p.Directory != "" {
+		text = "in " + p.Directory + ": " + text
+	}
+	return view.OneLine(text)
 }
 
 // worst counts the findings of all processes by severity.
 func worst(list []*process) string {
 	count := map[analysis.Severity]int{}
 	for _, p := range list {
-		for _, f := range p.list() {
+		for _, f := range p.current() {
 			count[f.Severity]++
 		}
 	}
@@ -167,10 +201,39 @@ func counted(n int, one, many string) string {
 	return strconv.Itoa(n) + " " + many
 }
 
-func (m *Model) listRow(t *screen.Table, p *process, cursor bool) string {
+// processEnd is the rule about how a process ended.
+const processEnd = "process-end"
+
+// current returns the findings that are true now: of a process that has exited, that about its end.
+func (p *process) current() []analysis.Finding {
+	if !p.exited {
+		return p.list()
+	}
+	return slices.DeleteFunc(slices.Clone(p.list()), func(f analysis.Finding) bool { return f.Rule.ID != processEnd })
+}
+
+// mark returns the letter of the worst finding of a process, and a space.
+func (p *process) mark() string {
+	if list := p.current(); len(list) > 0 && list[0].Severity >= analysis.Warning {
+		return view.OfSeverity(list[0].Severity).Letter + " "
+	}
+	return "  "
+}
+
+// named returns the name of a process, and what distinguishes it from others of that name, in a width.
+// The name is the part that they share: it is shortened first.
+func named(name, differs string, width int) string {
+	if differs == "" {
+		return screen.Cut(name, width)
+	}
+	differs = screen.Cut(differs, width-2)
+	return screen.Cut(name, max(1, width-1-screen.Width(differs))) + " " + differs
+}
+
+func (m *Model) listRow(t *screen.Table, p *process, differs string, cursor bool) string {
 	columns := m.listColumns()
 	cells := make([]string, len(columns))
-	cells[0], cells[1] = strconv.Itoa(p.PID), p.title()
+	cells[0], cells[1] = strconv.Itoa(p.PID), named(p.title(), differs, columns[1].Width)
 	style := screen.Plain
 	if !p.started {
 		what := "opening a session"
@@ -185,38 +248,44 @@ func (m *Model) listRow(t *screen.Table, p *process, cursor bool) string {
 		for i := range 2 {
 			b = t.Cell(b, []byte(screen.Cut(cells[i], columns[i].Width)))
 		}
-		return m.row(style, string(b)+"  "+view.OneLine(what), cursor)
+		return m.row(style, "  ", string(b)+"  "+view.OneLine(what), cursor)
 	}
 	recent := p.recent()
 	cells[2], cells[3] = runtimeText(&p.facts), gcText(&p.facts)
-	cells[4], cells[6] = "-", "-"
-	if n := p.heap(); n > 0 {
-		cells[4] = view.Text(float64(n), "bytes")
+	size := func(n uint64) string {
+		if n == 0 {
+			return "-"
+		}
+		return view.Text(float64(n), "bytes")
 	}
-	cells[5] = short(p.commit())
-	if n := p.limit(); n > 0 {
-		cells[6] = view.Text(float64(n), "bytes")
-	}
-	cells[7], cells[8], cells[9] = short(recent.rate), short(recent.share), short(recent.longest)
-	cells[10] = p.lastText()
+	cells[4], cells[5], cells[6], cells[7] = size(p.heap()), size(p.resident()), short(p.commit()), size(p.limit())
+	cells[8], cells[9], cells[10] = strings.TrimSuffix(short(recent.rate), "/s"), short(recent.share), short(recent.longest)
+	cells[11] = p.lastText()
 	values, most := p.buckets(m.sparkWidth())
-	cells[11] = view.Sparkline(values, max(most, screen.NoticeablePause))
-	cells[12] = p.from
+	cells[12] = view.Sparkline(values, max(most, screen.NoticeablePause))
+	cells[13] = p.from
 	switch {
 	case p.stall != nil:
 		style = screen.Alarm
-		cells[10] = "! " + stallText(p)
+		cells[11] = "! " + stallText(p)
 	case p.stale():
 		style = screen.Aside
 	case recent.longest.Known():
 		style = screen.PauseStyle(int64(recent.longest.Value), screen.Plain)
 	}
+	last := len(columns) - 1 // a cell of the last column has the rest of the line
+	for !t.Shows(last) {
+		last--
+	}
 	t.Row()
 	var b []byte
-	for i := range cells {
-		b = t.Cell(b, []byte(screen.Cut(cells[i], columns[i].Width)))
+	for i, cell := range cells {
+		if i < last {
+			cell = screen.Cut(cell, columns[i].Width)
+		}
+		b = t.Cell(b, []byte(cell))
 	}
-	return m.row(style, string(b), cursor)
+	return m.row(style, p.mark(), string(b), cursor)
 }
 
 // short is the text of a number in a column, whose title says that "-" is unknown.
@@ -263,7 +332,7 @@ func (p *process) lastText() string {
 		if large := strings.Fields(text); len(large) > 2 {
 			text = large[0] + " " + large[1]
 		}
-		return generation(p.last) + ", " + text + " ago"
+		return generation(p.last) + " " + text
 	}
 }
 
@@ -293,7 +362,8 @@ func stallText(p *process) string {
 
 // list returns the findings about a process, the most severe first.
 func (p *process) list() []analysis.Finding {
-	if p.started && p.now-p.foundAt >= judgeEvery {
+	if p.started && (p.now-p.foundAt >= judgeEvery || p.over && !p.final) {
+		p.final = p.over
 		p.found, p.foundAt = p.findings.List(), p.now
 	}
 	return p.found
@@ -334,7 +404,13 @@ func (m *Model) head(p *process) []string {
 		}
 		who = append(who, map[string]string{"session": "own session", "daemon": "records of the daemon", "replay": "replay"}[p.from])
 	}
-	lines := []string{m.sides(screen.Heading, strings.Join(who, "  "), m.clock())}
+	for i := range who[1:] {
+		who[i+1] = "  " + who[i+1]
+	}
+	lines := []string{m.sides(screen.Heading, who, m.clock())}
+	if about := p.about(); about != "" {
+		lines = append(lines, m.line(screen.Aside, about))
+	}
 	if !p.started || p.why() != "" && p.over {
 		what := "opening a session"
 		switch {
@@ -343,7 +419,7 @@ func (m *Model) head(p *process) []string {
 		case p.exited:
 			what = "the process has exited"
 		}
-		lines = append(lines, m.line(screen.Warning, what))
+		lines = append(lines, m.wrapped(screen.Warning, what, 2)...)
 	}
 	if !p.started {
 		return lines
@@ -354,8 +430,8 @@ func (m *Model) head(p *process) []string {
 	if n := p.limit(); n > 0 {
 		sizes = append(sizes, "limit "+view.Text(float64(n), "bytes"))
 	}
-	if p.last != nil && p.last.Memory.Resident > 0 {
-		sizes = append(sizes, "RSS "+view.Text(float64(p.last.Memory.Resident), "bytes"))
+	if n := p.resident(); n > 0 {
+		sizes = append(sizes, "RSS "+view.Text(float64(n), "bytes"))
 	}
 	sizes = append(sizes, "allocation "+recent.rate.Text())
 	if p.last != nil && p.last.Global.MemoryLoad > 0 {
@@ -394,7 +470,7 @@ func (m *Model) state(p *process) []string {
 		}
 		notes = append([]string{text + ageText(max(p.now, p.stall.Now)-p.stall.Since)}, notes...)
 	case p.exited:
-		notes = append([]string{"the process has exited: the numbers are its last ones"}, notes...)
+		notes = append([]string{"the process has exited: numbers and findings are its last ones"}, notes...)
 	case p.over && p.from == "replay":
 	case p.over:
 		notes = append([]string{"there is no session any more: the numbers are the last ones"}, notes...)
@@ -509,7 +585,8 @@ func (p *process) collected(g int) *gclog.GCDetails {
 	return nil
 }
 
-// findings returns the most severe findings, a line each.
+// findings returns the most severe findings, a line each. Those of a process that has exited are dim,
+// but for how it ended.
 func (m *Model) findings(p *process) (lines []string) {
 	most := 2
 	if m.height >= 40 {
@@ -521,6 +598,9 @@ func (m *Model) findings(p *process) (lines []string) {
 			break
 		}
 		look := view.OfSeverity(f.Severity)
+		if p.exited && f.Rule.ID != processEnd {
+			look.Style = screen.Aside
+		}
 		more := ""
 		if i == most-1 && len(list) > most {
 			more = fmt.Sprintf(" (and %d more)", len(list)-most)
@@ -565,7 +645,7 @@ func (m *Model) collections(p *process, height int) []string {
 	for i := first; i >= 0 && len(lines) <= rows; i-- {
 		d := p.gcs[i]
 		text := string(t.AppendRow(nil, &process, d, m.width-2))
-		lines = append(lines, m.row(screen.PauseStyle(d.PauseMax(), screen.Plain), text, d == chosen))
+		lines = append(lines, m.row(screen.PauseStyle(d.PauseMax(), screen.Plain), " ", text, d == chosen))
 	}
 	return lines
 }

@@ -80,6 +80,8 @@ func endOf(end *formats.End, err error) (e Ended) {
 	switch {
 	case end.Reason.OfProcess():
 		e.Exited, e.Text = true, "the process "+string(end.AppendTo(nil))
+		x := history.EndingOf(end)
+		e.Ending = &x
 	case err != nil:
 		e.Text = err.Error()
 	}

@@ -52,7 +52,8 @@ func watching(t *testing.T, o Options) *Model {
 	m := New(o)
 	m.Update(Tick{Now: start})
 	m.Update(Seen{
-		{1, 4711, "orders", ""}, {2, 815, "web", ""}, {3, 99, "secret", "it belongs to another user: run gclog as root"}, {4, 100000, "evil\x1b[2J\u202ename\n", ""},
+		{ID: 1, PID: 4711, Name: "orders", CommandLine: "dotnet Orders.dll --urls http://*:8080", Directory: "/srv/orders"}, {ID: 2, PID: 815, Name: "web"},
+		{ID: 3, PID: 99, Name: "secret", Trouble: "it belongs to another user: run gclog as root"}, {ID: 4, PID: 100000, Name: "evil\x1b[2J\u202ename\n", CommandLine: "evil\x1b[2J\u202e\n", Directory: "/\x1b[2J"},
 	})
 	for id, name := range map[int]string{1: "net9-wks-attach", 2: "core31-svr-induced"} {
 		p, list, latest := recorded(t, name)
@@ -91,6 +92,24 @@ func TestScreens(t *testing.T) {
 		"paused":  func(m *Model) { keys(m, "p") },
 		"trouble": func(m *Model) { m.selected = 3; keys(m, "enter") },
 		"none":    func(m *Model) { m.selected = 4; keys(m, "enter") },
+		"same": func(m *Model) {
+			var list Seen
+			for i, queue := range []string{"orders", "invoices", "a-queue-with-a-long-name", "mail"} {
+				list = append(list, Listed{ID: 10 + i, PID: 5000 + i, Name: "Worker", CommandLine: "dotnet /srv/worker/Worker.dll --queue " + queue + " --threads 2", Directory: "/srv/worker"})
+			}
+			for i, dir := range []string{"/srv/blue/current", "/srv/green/current"} {
+				list = append(list, Listed{ID: 20 + i, PID: 6000 + i, Name: "Shop", CommandLine: "./Shop", Directory: dir})
+			}
+			m.Update(list)
+			for _, l := range list {
+				m.Update(Started{ID: l.ID, Process: gclog.Process{Sync: start, Name: l.Name}, From: "session"})
+			}
+			m.selected = 12
+		},
+		"gone": func(m *Model) {
+			m.Update(Ended{ID: 1, Text: "the process was killed by the kernel, because memory ran out", Exited: true, Ending: &analysis.Ending{Way: analysis.WayOOMKilled, At: m.find(1).now, Text: "was killed by the kernel, because memory ran out"}})
+			m.Update(Ended{ID: 2, Text: "the process exited with code 0", Exited: true, Ending: &analysis.Ending{}})
+		},
 		"exited": func(m *Model) {
 			m.Update(Ended{ID: 1, Text: "the process has ended: exited", Exited: true})
 			keys(m, "enter")
@@ -119,6 +138,118 @@ func TestScreens(t *testing.T) {
 			got := m.View()
 			checkFits(t, name, got, size)
 			generated.File(t, filepath.Join("testdata", fmt.Sprintf("%s-%dx%d.txt", name, size.Width, size.Height)), got+"\n")
+		}
+	}
+}
+
+// TestFits80: on a terminal of 80 columns nothing is cut that does not continue elsewhere: the first
+// line, the help, the question, and why there are no records.
+func TestFits80(t *testing.T) {
+	m := watching(t, Options{})
+	m.Update(Size{80, 60})
+	p := m.find(1)
+	p.Name, p.facts.Server, p.from = strings.Repeat("LongName", 5), gclog.No, "daemon"
+	for _, k := range [][]string{{"enter"}, {"esc", "?"}, {"esc", "g"}, {"n", "v"}} {
+		keys(m, k...)
+		text := m.View()
+		switch k[len(k)-1] {
+		case "enter", "v":
+			text, _, _ = strings.Cut(text, "\n")
+			if !strings.HasSuffix(text, " 14:03:22") || !strings.Contains(text, "pid 4711") {
+				t.Errorf("%v: %q", k, text)
+			}
+		case "g":
+			text = text[strings.LastIndex(text, "\n"):]
+		}
+		if strings.Contains(text, "…") && k[len(k)-1] != "g" || k[len(k)-1] == "g" && !strings.HasSuffix(text, "y/N") {
+			t.Errorf("%v is cut:\n%s", k, text)
+		}
+	}
+	m = watching(t, Options{})
+	keys(m, "up", "v")
+	if text := m.View(); strings.Contains(text, "…") {
+		t.Errorf("the heaps are cut:\n%s", text)
+	}
+	const why = "process 99 does not answer: it may be stopped, or too busy, or another program may be in its place, and so on"
+	m.find(3).trouble = why
+	keys(m, "esc")
+	m.selected = 3
+	keys(m, "enter")
+	if text := strings.Join(strings.Fields(m.View()), " "); !strings.Contains(text, why) {
+		t.Errorf("it does not say %q:\n%s", why, m.View())
+	}
+}
+
+// TestMark: the process with a finding has its letter in the list, with and without colors, until it
+// has exited; then only how it ended counts.
+func TestMark(t *testing.T) {
+	m := watching(t, Options{})
+	row := func(pid string) string {
+		for l := range strings.SplitSeq(m.View(), "\n") {
+			if strings.Contains(l, pid+"  ") {
+				return l
+			}
+		}
+		t.Fatalf("no %s:\n%s", pid, m.View())
+		return ""
+	}
+	if got := row("4711"); !strings.HasPrefix(got, ">X ") {
+		t.Errorf("the row is %q", got)
+	}
+	if got := row("100000"); !strings.HasPrefix(got, "   ") {
+		t.Errorf("the row is %q", got)
+	}
+	m.Update(Ended{ID: 1, Exited: true, Ending: &analysis.Ending{}})
+	if got := row("4711"); !strings.HasPrefix(got, ">  ") || strings.Contains(m.View(), "1 error") {
+		t.Errorf("it has exited:\n%s", m.View())
+	}
+	m = watching(t, Options{})
+	m.Update(Ended{ID: 1, Exited: true, Ending: &analysis.Ending{Way: analysis.WayCrashed, Text: "crashed (SIGSEGV)"}})
+	if got := row("4711"); !strings.HasPrefix(got, ">X ") || !strings.Contains(m.View(), "1 error") {
+		t.Errorf("it has crashed:\n%s", m.View())
+	}
+	keys(m, "enter")
+	if !strings.Contains(m.View(), "X process-end") {
+		t.Errorf("the page:\n%s", m.View())
+	}
+}
+
+// TestResident: the list has the resident memory.
+func TestResident(t *testing.T) {
+	m := watching(t, Options{})
+	m.Update(Size{80, 24})
+	m.find(1).last.Memory.Resident = 345e6
+	if !strings.Contains(m.View(), "345 MB") {
+		t.Errorf("no RSS:\n%s", m.View())
+	}
+}
+
+// TestDistinct: processes of one name are told apart by the words that the fewest of them have.
+func TestDistinct(t *testing.T) {
+	type command struct{ line, directory string }
+	for _, x := range []struct {
+		list []command
+		want []string
+	}{
+		{[]command{{"dotnet W.dll --queue a", "/srv"}, {"dotnet W.dll --queue b", "/srv"}}, []string{"a", "b"}},
+		{[]command{{"dotnet /srv/a/W.dll", ""}, {"dotnet /srv/b/W.dll", ""}}, []string{"a", "b"}},
+		{[]command{{"./app", "/srv/blue/bin"}, {"./app", "/srv/green/bin"}}, []string{"blue", "green"}},
+		{[]command{{"app", ""}, {"app --x", ""}, {"app --x 1", ""}}, []string{"", "--x", "1"}},
+		{[]command{{"/x/app --rate 30", "/blue"}, {"/x/app --rate 30", "/green"}, {"/y/app --rate 20", "/y"}}, []string{"blue", "green", "y 20"}},
+		{[]command{{"same words", "/a"}, {"same words", "/a"}}, []string{"", ""}},
+		{[]command{{"", ""}, {"", ""}}, []string{"", ""}},
+		{[]command{{"alone", "/a"}}, []string{""}},
+	} {
+		var list []*process
+		for i, c := range x.list {
+			list = append(list, newProcess(Listed{ID: i + 1, Name: "app", CommandLine: c.line, Directory: c.directory}))
+		}
+		got := distinct(list)
+		for i := range list {
+			if got[i+1] != x.want[i] {
+				t.Errorf("%v: %v, want %q", x.list, got, x.want)
+				break
+			}
 		}
 	}
 }
@@ -350,7 +481,7 @@ func TestWanted(t *testing.T) {
 // TestFailure: why there are no records of a process stays on the screen, and it is tried again.
 func TestFailure(t *testing.T) {
 	m := New(Options{})
-	list := Seen{{1, 4711, "orders", ""}}
+	list := Seen{{ID: 1, PID: 4711, Name: "orders"}}
 	m.Update(list)
 	m.Update(Ended{ID: 1, Text: "process 4711 does not answer"})
 	m.Update(list)
@@ -366,12 +497,12 @@ func TestFailure(t *testing.T) {
 // TestExitedGo: processes that have exited stay in the list for a while.
 func TestExitedGo(t *testing.T) {
 	m := watching(t, Options{})
-	m.Update(Seen{{2, 815, "web", ""}})
+	m.Update(Seen{{ID: 2, PID: 815, Name: "web"}})
 	if len(m.processes) != 4 {
 		t.Errorf("%d processes", len(m.processes))
 	}
 	m.Update(Tick{Now: start.Add(keepExited + time.Second)})
-	m.Update(Seen{{2, 815, "web", ""}})
+	m.Update(Seen{{ID: 2, PID: 815, Name: "web"}})
 	if len(m.processes) != 1 {
 		t.Errorf("%d processes", len(m.processes))
 	}
@@ -387,7 +518,7 @@ func BenchmarkSecond(b *testing.B) {
 	list, _, latest := f.take()
 	var seen Seen
 	for id := range 20 {
-		seen = append(seen, Listed{id + 1, 1000 + id, "service", ""})
+		seen = append(seen, Listed{ID: id + 1, PID: 1000 + id, Name: "service"})
 	}
 	m.Update(seen)
 	for id := range 20 {
