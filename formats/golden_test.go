@@ -19,6 +19,9 @@ import (
 // goldenLines is the maximum number of lines of each format in a golden file.
 var goldenLines = map[string]int{"json": 12, "csv": 30, "text": 60, "unified": 60, "jdk8": 60}
 
+// sampleIDs replaces the random ids of a header.
+const sampleIDs = `"gclog_file_id":"0123456789abcdef"${1}"0123456789abcdef0123456789abcdef"`
+
 // TestGolden compares the start of four recordings in all formats with the files in
 // testdata/golden: users see any change there.
 func TestGolden(t *testing.T) {
@@ -33,7 +36,7 @@ func TestGolden(t *testing.T) {
 				text := x.processes[0].outputs[f.Name].text()
 				list := bytes.SplitAfter(text, []byte("\n"))
 				got := bytes.Join(list[:min(len(list), goldenLines[f.Name])], nil)
-				got = fileID.ReplaceAll(got, []byte(`"gclog_file_id":"0123456789abcdef"`))
+				got = headIDs.ReplaceAll(got, []byte(sampleIDs))
 				generated.File(t, filepath.Join("testdata", "golden", tr.Name+"."+f.Name), string(got))
 			})
 		}
@@ -92,7 +95,7 @@ func TestSamples(t *testing.T) {
 				},
 			})
 			w.End(&formats.End{At: newest + 2e9, Reason: formats.EndExited, ExitCode: 134, HasCode: true})
-			generated.File(t, filepath.Join("..", "samples", name), string(fileID.ReplaceAll(out.text(), []byte(`"gclog_file_id":"0123456789abcdef"`))))
+			generated.File(t, filepath.Join("..", "samples", name), string(headIDs.ReplaceAll(out.text(), []byte(sampleIDs))))
 		})
 	}
 }

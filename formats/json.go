@@ -219,17 +219,20 @@ func (j *jsonFormat) settings(o *object) {
 
 // header appends a record of its own: it has a random id in its first 64 bytes and is at least 1100
 // bytes long, so that shippers can distinguish files by their first kilobyte, however similar their
-// records are.
+// records are. It is in no other file: so its document id is random, too.
 func (j *jsonFormat) header(dst []byte, at int64, number int) []byte {
 	from := len(dst)
 	var id [8]byte
+	var doc DocID
 	_, _ = rand.Read(id[:]) // never fails
+	_, _ = rand.Read(doc[:])
 	o := object{b: append(dst, '{')}
 	o.text("gclog_file_id", hex.EncodeToString(id[:]))
 	j.time(&o, "@timestamp", at)
 	o.text("log.level", "info")
 	o.text("message", "gclog "+j.o.Version+", file "+strconv.Itoa(number)+" of this session")
 	o.text("ecs.version", ecsVersion)
+	o.text("gclog_doc_id", hex.EncodeToString(doc[:]))
 	o.open("event")
 	o.text("kind", "metric")
 	o.text("action", "gc-log-header")

@@ -119,7 +119,7 @@ var (
 	anyTime    = regexp.MustCompile(`^\d{4}-\d\d-\d\d`)
 	jsonWhole  = regexp.MustCompile(`\.(bytes|ns|count)$`)
 	hexID      = regexp.MustCompile(`^[0-9a-f]{32}$`)
-	fileID     = regexp.MustCompile(`"gclog_file_id":"[0-9a-f]{16}"`)
+	headIDs    = regexp.MustCompile(`"gclog_file_id":"[0-9a-f]{16}"(.*?"gclog_doc_id":)"[0-9a-f]{32}"`)
 	fileIDHead = regexp.MustCompile(`^\{"gclog_file_id":"[0-9a-f]{16}",`)
 	jsonActs   = []string{"gc", "gc-session-start", "gc-session-end", "gc-suspension", "gc-gap", "gc-stall", "gc-heap-growth", "gc-settings", "gc-summary", "gc-finding"}
 )
@@ -175,8 +175,8 @@ func checkRecord(t *testing.T, where string, line []byte) map[string]any {
 func checkHeader(t *testing.T, where string, line []byte) {
 	t.Helper()
 	top, all := members(t, where, line)
-	if want := []string{"gclog_file_id", "@timestamp", "log.level", "message", "ecs.version"}; len(top) < 5 || !slices.Equal(top[:5], want) {
-		t.Errorf("%s begins with %v, not with %v", where, top[:min(5, len(top))], want)
+	if want := []string{"gclog_file_id", "@timestamp", "log.level", "message", "ecs.version", "gclog_doc_id"}; len(top) < 6 || !slices.Equal(top[:6], want) {
+		t.Errorf("%s begins with %v, not with %v", where, top[:min(6, len(top))], want)
 	}
 	if !fileIDHead.Match(line[:min(64, len(line))]) {
 		t.Errorf("%s has no id in its first 64 bytes: %s", where, line[:min(64, len(line))])
@@ -188,8 +188,8 @@ func checkHeader(t *testing.T, where string, line []byte) {
 		if s, _ := m.value.(string); anyTime.MatchString(s) && !jsonTime.MatchString(s) {
 			t.Errorf("%s: %s is %q: times have nine decimals and Z", where, m.path, s)
 		}
-		if m.path == "gclog_doc_id" {
-			t.Errorf("%s has a gclog_doc_id: it is no fact", where)
+		if id, _ := m.value.(string); m.path == "gclog_doc_id" && !hexID.MatchString(id) {
+			t.Errorf("%s: gclog_doc_id is %v", where, m.value)
 		}
 		if m.path == "event.action" && m.value != "gc-log-header" {
 			t.Errorf("%s: event.action is %v", where, m.value)

@@ -22,7 +22,7 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-var fileID = regexp.MustCompile(`"gclog_file_id":"[0-9a-f]{16}"`)
+var headIDs = regexp.MustCompile(`"gclog_file_id":"[0-9a-f]{16}"(.*?"gclog_doc_id":)"[0-9a-f]{32}"`)
 
 // processID matches the pid, which is in each line of formats that may contain several processes.
 var processID = regexp.MustCompile(`"pid":\d+|,\d+,[^,]*,[^,]*,(?:blocking|background|foreground),`)
@@ -61,7 +61,7 @@ func TestJSONOrder(t *testing.T) {
 }
 
 func anonymous(text []byte) []byte {
-	return docID.ReplaceAll(fileID.ReplaceAll(text, nil), []byte("$1"))
+	return docID.ReplaceAll(headIDs.ReplaceAll(text, nil), []byte("$1"))
 }
 
 // sameLines compares the lines of each process in two logs.
@@ -536,7 +536,7 @@ func TestJSONOthers(t *testing.T) {
 	if !reflect.DeepEqual(back[0].process, p) {
 		t.Errorf("the process is\n\t%+v\nwant\n\t%+v", back[0].process, p)
 	}
-	sameLines(t, fileID.ReplaceAll(out.text, nil), fileID.ReplaceAll(again, nil))
+	sameLines(t, headIDs.ReplaceAll(out.text, nil), headIDs.ReplaceAll(again, nil))
 }
 
 // TestJSONForeign: lines of other programs are counted, with their numbers, and those of a newer

@@ -188,7 +188,7 @@ func (n *otlpNode) records() map[string]map[string]any {
 			if err := json.Unmarshal(line, &r); err != nil {
 				n.t.Fatal(err)
 			}
-			if id, ok := r["gclog_doc_id"].(string); ok {
+			if id, ok := r["gclog_doc_id"].(string); ok && r["gclog_file_id"] == nil { // no header of a file
 				all[id] = flat(map[string]any{}, "", r)
 			}
 		}

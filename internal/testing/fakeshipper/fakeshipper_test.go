@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
@@ -40,21 +41,32 @@ func scan(t *testing.T, s *fakeshipper.Shipper, l log) {
 	}
 }
 
+// add appends to a file.
+func add(t *testing.T, path, s string) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err == nil {
+		_, err = f.WriteString(s)
+		_ = f.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func rename(t *testing.T, from, to string) {
+	t.Helper()
+	if err := os.Rename(from, to); err != nil {
+		t.Fatal(err)
+	}
+}
+
+var head = strings.Repeat("h", 1100)
+
 func TestShipper(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.json")
-	add := func(path, s string) {
-		t.Helper()
-		f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
-		if err == nil {
-			_, err = f.WriteString(s)
-			_ = f.Close()
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	head := strings.Repeat("h", 1100)
+	add := func(path, s string) { t.Helper(); add(t, path, s) }
 	s, l := fakeshipper.New(filepath.Join(dir, "*.json")), log{}
 	add(path, "too short")
 	scan(t, s, l)
@@ -64,9 +76,7 @@ func TestShipper(t *testing.T) {
 	l.want(t, "too short"+head, "one")
 	// Half a line counts once it is complete, and a renamed file is still the same file.
 	add(path, "o\nthree\n")
-	if err := os.Rename(path, filepath.Join(dir, "b.json")); err != nil {
-		t.Fatal(err)
-	}
+	rename(t, path, filepath.Join(dir, "b.json"))
 	scan(t, s, l)
 	l.want(t, "too short"+head, "one", "two", "three")
 	// After a restart reading continues where it stopped.
@@ -96,8 +106,98 @@ func TestShipper(t *testing.T) {
 	l.want(t, "too short"+head, "one", "two", "three", "four", "other"+head, "five", "seven")
 }
 
+// TestInactive: a file that was closed because nothing was written to it is not opened again when it was
+// written to and renamed between two scans (elastic/beats#39732). With the settings of samples/filebeat it
+// is not closed.
+func TestInactive(t *testing.T) {
+	const scanInterval = 10 * time.Second
+	for _, x := range []struct {
+		name     string
+		inactive time.Duration
+		lost     bool
+	}{
+		{"Filebeat's default", 5 * time.Minute, true},
+		{"a long time", 30 * time.Minute, true},
+		{"samples/filebeat", sampleInactive(t), false},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			dir := t.TempDir()
+			current, renamed, archived := filepath.Join(dir, "gc.json"), filepath.Join(dir, "gc-1.json"), filepath.Join(dir, "gc-2.json")
+			s, l := fakeshipper.New(filepath.Join(dir, "*.json")), log{}
+			s.Inactive = x.inactive
+			quiet := func(d time.Duration) {
+				for passed := time.Duration(0); passed < d; passed += scanInterval {
+					s.Wait(scanInterval)
+					scan(t, s, l)
+				}
+			}
+			add(t, current, head+"\none\n")
+			quiet(time.Hour)
+			add(t, current, "two\n") // a scan finds it longer
+			quiet(time.Hour)
+			l.want(t, head, "one", "two")
+			add(t, current, "three\n")
+			rename(t, current, renamed)
+			add(t, current, "other"+head+"\nfour\n")
+			quiet(time.Hour)
+			want := []string{head, "one", "two", "other" + head, "four"}
+			if !x.lost {
+				want = append(want, "three")
+			}
+			l.want(t, want...)
+			// A restart finds it, if it has not been deleted.
+			add(t, current, "five\n")
+			rename(t, current, archived)
+			add(t, current, "third"+head+"\n")
+			scan(t, s, l)
+			if err := os.Remove(renamed); err != nil {
+				t.Fatal(err)
+			}
+			s.Restart()
+			scan(t, s, l)
+			l.want(t, append(want, "five", "third"+head)...)
+		})
+	}
+}
+
+// sampleInactive returns close.on_state_change.inactive of the sample.
+func sampleInactive(t *testing.T) time.Duration {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "samples", "filebeat", "filebeat.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := regexp.MustCompile(`(?m)^ +close\.on_state_change\.inactive: (\S+)$`).FindSubmatch(text)
+	if m == nil {
+		t.Fatal("the sample leaves close.on_state_change.inactive at its default")
+	}
+	d, err := time.ParseDuration(string(m[1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// TestForgotten: what is remembered of a file is forgotten if a start does not find its path
+// (clean_removed): then the file is read again.
+func TestForgotten(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a.json")
+	s, l := fakeshipper.New(filepath.Join(dir, "*.json")), log{}
+	add(t, path, head+"\none\n")
+	scan(t, s, l)
+	s.Restart()
+	scan(t, s, l)
+	l.want(t, head, "one")
+	s.Restart()
+	rename(t, path, filepath.Join(dir, "b.json"))
+	scan(t, s, l)
+	l.want(t, head, "one", head, "one")
+}
+
 // TestRotations: over 1000 rotations of our files, a shipper that reads them concurrently and is
-// restarted at random gets every record once.
+// restarted at random gets every record. It may get some twice, each time with the same document id: it
+// forgets a file that is renamed while it looks for files.
 func TestRotations(t *testing.T) {
 	for _, naming := range []formats.Naming{formats.NameByTime, formats.NameByIndex} {
 		t.Run(fmt.Sprint(naming), func(t *testing.T) { rotations(t, naming) })
@@ -176,8 +276,8 @@ func rotations(t *testing.T, naming formats.Naming) {
 	}
 	headers, records := 0, map[string]int{}
 	for line, times := range l {
-		if times != 1 {
-			t.Errorf("%d times: %.200s", times, line)
+		if !strings.Contains(line, `"gclog_doc_id":"`) {
+			t.Errorf("%d times, with no id: %.200s", times, line)
 		}
 		if strings.Contains(line, "gclog_file_id") {
 			headers++

@@ -175,6 +175,7 @@ func (c *checker) header(r *record, line []byte) {
 		c.wrong("%s: the id of the file is that of %s", r.at, other)
 	}
 	c.fileIDs[r.FileID] = r.at
+	c.document(r)
 	if r.Process.EntityID != c.l.Cookie || r.Process.PID != c.l.PID {
 		c.wrong("%s: the file is about process %d %s, not %d %s", r.at, r.Process.PID, r.Process.EntityID, c.l.PID, c.l.Cookie)
 	}
