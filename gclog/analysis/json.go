@@ -35,7 +35,7 @@ func (n Number) field() (name string, value any) {
 		return "unknown", "it is not a finite number"
 	case n.Unit == "ns" || n.Unit == "bytes":
 		if math.Abs(v) < 1<<62 { // a damaged file may contain values beyond all integers
-			return n.Unit, int64(v)
+			return n.Unit, int64(math.Round(v))
 		}
 		return n.Unit, v
 	case n.Unit == "bytes/s":

@@ -74,7 +74,8 @@ func summaryMetrics(t *testing.T, path string) map[string]map[string]any {
 	return v.Dotnet.GC.Metrics
 }
 
-// TestStatShare: the share of each interval is that of the pauses in it, which gclog pauses lists.
+// TestStatShare: the share of each interval is that of the pauses in it, which gclog pauses lists, and
+// their sum has grown by them.
 func TestStatShare(t *testing.T) {
 	for name, begin := range map[string]string{"net10-datas-bgc": "2026-11-21T00:30:37.3Z", "net9-wks-attach": "2026-11-21T00:39:22.029Z"} {
 		type pause struct{ from, to float64 } // seconds since the start
@@ -99,6 +100,7 @@ func TestStatShare(t *testing.T) {
 		if len(lines) < 9 {
 			t.Fatalf("%d lines", len(lines))
 		}
+		sum := 0.0
 		for i, line := range lines {
 			from, to, paused := 0.5*float64(i), 0.5*float64(i+1), 0.0
 			for _, p := range pauses {
@@ -108,6 +110,22 @@ func TestStatShare(t *testing.T) {
 			got, err := strconv.ParseFloat(cells[len(cells)-1], 64)
 			if want := 100 * paused / 0.5; err != nil || math.Abs(got-want) > 0.3 { // the start is known to a millisecond
 				t.Errorf("%s: interval %d was paused for %v %%, by the list of pauses %v %%", name, i, got, want)
+			}
+			sum += paused
+			total, err := strconv.ParseFloat(cells[len(cells)-2], 64)
+			if err != nil || math.Abs(total-sum) > 0.003 {
+				t.Errorf("%s: until the end of interval %d the pauses are %v s, by the list of pauses %v s", name, i, total, sum)
+			}
+			classes := 0.0
+			for _, title := range []string{"G0T", "G1T", "G2BT", "BGCT"} {
+				v, err := strconv.ParseFloat(cells[slices.Index(statTitles, title)], 64)
+				if err != nil {
+					t.Fatal(err)
+				}
+				classes += v
+			}
+			if classes > total+0.003 {
+				t.Errorf("%s: at the end of interval %d the pauses of collections are %v s, all %v s", name, i, classes, total)
 			}
 		}
 	}

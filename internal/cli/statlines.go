@@ -28,12 +28,18 @@ type statLines struct {
 	within  *analysis.Statistics // within the interval
 	from    int64                // start of the interval
 	began   bool
-	across  *gclog.Pause // a pause that reaches into the next interval
+	across  statPause // the latest pause: it may reach into the next interval
 	latest  int64
 	budgets statBudgets
 	load    float64 // percent; negative: unknown
 	lines   int
 	err     error
+}
+
+// A statPause is a pause, with the class that it is counted in.
+type statPause struct {
+	gclog.PausePart
+	class analysis.Class
 }
 
 // of returns l as the observer of a process.
@@ -134,7 +140,7 @@ func (l *statLines) Pause(p *gclog.Pause) {
 	l.reach(p.Start)
 	l.total.Pause(p)
 	l.within.Pause(p)
-	l.across = &gclog.Pause{PausePart: p.PausePart}
+	l.across = statPause{p.PausePart, analysis.ClassOf(p.GC)}
 	l.latest = max(l.latest, p.Start+p.Duration)
 }
 
@@ -181,18 +187,23 @@ func (l *statLines) line(end int64) {
 		cells = append(cells, statNumber(l.budgets.used[g], 1))
 	}
 	cells = append(cells, statOf(total.Heap.Last, 1e6, 1), statOf(total.Heap.Committed, 1e6, 1), statNumber(l.load, 0))
-	for _, c := range [...]analysis.Class{analysis.ClassGen0, analysis.ClassGen1, analysis.ClassGen2, analysis.ClassBackground} {
-		class := &total.Classes[c]
-		cells = append(cells, strconv.FormatUint(class.Count, 10), statOf(class.Pauses.Total, 1e9, 3))
+	past := max(0, l.across.Start+l.across.Duration-end) // belongs to the next intervals
+	paused := func(c analysis.Class) string {
+		n := total.Classes[c].Pauses.Total
+		if c == l.across.class || c == analysis.ClassAll {
+			n.Value -= float64(past)
+		}
+		return statOf(n, 1e9, 3)
 	}
-	cells = append(cells, statOf(total.Classes[analysis.ClassAll].Pauses.Total, 1e9, 3), share)
+	for _, c := range [...]analysis.Class{analysis.ClassGen0, analysis.ClassGen1, analysis.ClassGen2, analysis.ClassBackground} {
+		cells = append(cells, strconv.FormatUint(total.Classes[c].Count, 10), paused(c))
+	}
+	cells = append(cells, paused(analysis.ClassAll), share)
 	l.print(cells)
 	l.from, l.within = end, newStatStatistics()
 	l.within.Begin(end)
-	if p := l.across; p != nil && p.Start+p.Duration > end {
-		rest := *p
-		rest.Start, rest.Duration, rest.Suspend = end, p.Start+p.Duration-end, 0
-		l.within.Pause(&rest)
+	if past > 0 {
+		l.within.Pause(&gclog.Pause{PausePart: gclog.PausePart{Start: end, Duration: past}})
 	}
 }
 

@@ -91,7 +91,7 @@ func (s *state) gc(d *gclog.GCDetails, at int64) {
 		s.paused = add(s.paused, p.Paused())
 		s.resumed = add(s.resumed, p.Resume)
 		s.pauses[g][t] = observed(s.pauses[g][t], &pauseBounds, p.Duration)
-		if p.HasSuspend {
+		if p.HasSuspend && p.Suspend > 0 { // the second part of a suspension has suspended nothing
 			s.suspends = observed(s.suspends, &suspendBounds, p.Suspend)
 		}
 	}

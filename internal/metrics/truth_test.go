@@ -96,7 +96,7 @@ func fromLog(list []record) map[string]float64 {
 			n["gclog.gc.resume.time"] += resume
 			n["dotnet.gc.pause.duration "+g+" "+kind+" sum"] += part.number("ns") / 1e9
 			n["dotnet.gc.pause.duration "+g+" "+kind+" count"]++
-			if part.at("suspend") != nil {
+			if part.at("suspend") != nil && part.number("suspend", "ns") > 0 {
 				n["gclog.gc.suspend sum"] += part.number("suspend", "ns") / 1e9
 				n["gclog.gc.suspend count"]++
 			}

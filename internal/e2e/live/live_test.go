@@ -396,7 +396,7 @@ func (log *liveLog) compareFiles(t *testing.T, unified, jdk8, table string) {
 	}
 	ns, n := sum(unified, regexp.MustCompile(`(?m)\[gc\] GC\(\d+\) Pause .* (\d+\.\d{3})ms$`), 1e6)
 	check(unified, ns, n, 500)
-	ns, n = sum(jdk8, regexp.MustCompile(`(?m)^[^\[]*\[(?:Full )?GC .*, (\d+\.\d{7}) secs\]$`), 1e9)
+	ns, n = sum(jdk8, regexp.MustCompile(`(?m)^[^\[]*\[(?:Full )?GC .*, (\d+\.\d{7}) secs\] \[Times: .*\]$`), 1e9)
 	check(jdk8, ns, n, 50)
 	f, err := os.Open(table)
 	if err != nil {

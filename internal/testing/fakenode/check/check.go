@@ -469,9 +469,10 @@ func (c *checker) wentDown(i int, n uint32) bool {
 func (c *checker) delivered() {
 	for i := range c.l.Sessions {
 		s := &c.l.Sessions[i]
+		broken := c.damaged && (s.End == fakenode.EndStopped || s.End == fakenode.EndUnwritten || s.End == fakenode.EndLeft)
 		fakenode.Each(s.Read, func(n uint32) {
 			inside := c.first <= n && n <= c.newest // coverage has checked it
-			late := c.damaged && s.End == fakenode.EndStopped && n > c.newest
+			late := broken && n > c.newest
 			if !c.reports[n].any() && !inside && !late && !c.excused(n) && !c.wentDown(i, n) {
 				c.wrong("#%d was delivered in session %d (%s), and is in no record and no gap", n, s.ID, s.End)
 			}
