@@ -30,6 +30,10 @@ type Finding struct {
 	Text     string   // a sentence or two with the numbers
 	GCs      []uint32 // numbers of collections with the problem, the worst first; at most 10
 	Evidence []Fact   // the numbers behind it
+	Advice   string   // what to do about it: the Rule's, as far as it applies
+
+	// explains is the share of the time paused, or of the memory, that the problem explains; 0: unknown.
+	explains float64
 }
 
 // NotEvaluated is a rule that could not be evaluated.
@@ -211,8 +215,9 @@ func (f *Findings) Event(at gclog.Stamp, e clr.Event, _ *gclog.GCDetails) {
 	}
 }
 
-// List returns the findings so far: how the process ended, then the most severe first, and those of
-// equal severity in the order of the rules.
+// List returns the findings so far: how the process ended, then the most severe first, and among those
+// of equal severity the one that explains most of the time paused, or of the memory, and then in the
+// order of the rules.
 func (f *Findings) List() []Finding {
 	list := []Finding{}
 	f.eachVerdict(func(r *Rule, v Finding, _ string) {
@@ -223,6 +228,12 @@ func (f *Findings) List() []Finding {
 		if v.Severity == 0 {
 			v.Severity = r.Severity
 		}
+		if v.Advice == "" {
+			v.Advice = r.Advice
+		}
+		if r.WorkstationAdvice != "" && f.process.Server != gclog.Yes {
+			v.Advice += " " + r.WorkstationAdvice
+		}
 		list = append(list, v)
 	})
 	rank := func(x *Finding) Severity {
@@ -231,7 +242,9 @@ func (f *Findings) List() []Finding {
 		}
 		return x.Severity
 	}
-	slices.SortStableFunc(list, func(a, b Finding) int { return cmp.Compare(rank(&b), rank(&a)) })
+	slices.SortStableFunc(list, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(rank(&b), rank(&a)), cmp.Compare(b.explains, a.explains))
+	})
 	return list
 }
 
@@ -392,6 +405,11 @@ const (
 	leastSizes       = 5   // for the mean of sizes
 	leastTime        = 5e9 // for a share of the time, or a rate, in nanoseconds
 )
+
+// ofPauses returns which part of the time paused that is.
+func (s *stretch) ofPauses(paused int64) float64 {
+	return quotient(float64(paused), float64(s.paused))
+}
 
 // sureShare returns the percentage n has of a sample of the least size, or of a larger one.
 func sureShare(n, of, least uint64) float64 { return 100 * float64(n) / float64(max(of, least)) }

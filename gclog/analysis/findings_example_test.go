@@ -40,7 +40,7 @@ func ExampleFindings() {
 	}
 	// Output:
 	// error high-pause-share: The program was paused for 13.8 % of the time in the 3.67 s from 2026-11-21 00:38:58: 506 ms of pauses. [34 7 13 18 30 38 22 26 4 31]
-	// warning long-pause: 2 of 46 pauses were longer than 50 ms, the longest 70.3 ms: blocking gen2 collection 34 (AllocSmall). [34 7]
 	// warning blocking-gen2: 4 of 4 gen2 collections (100 %) were blocking, the longest pause 70.3 ms: 2 because full collections freed little (provisional-mode), 1 started as a background collection and 1 with a heap too small for a background collection. [34 7 13 4]
+	// warning long-pause: 2 of 46 pauses were longer than 50 ms, the longest 70.3 ms: blocking gen2 collection 34 (AllocSmall). [34 7]
 	// warning provisional-mode: 2 collections followed the rules for full collections that free little, 2 of them full collections right after a gen1; they paused the program for 96.5 ms in total. [7 13]
 }

@@ -307,7 +307,7 @@ func (j *judged) facts() map[string]bool {
 		"long-suspension":   suspended > int64(10*milli),
 		"hard-limit":        j.count(func(d *gclog.GCDetails) bool { return has(d, nearLimit) }) > 0,
 		"loh-fragmentation": j.count(func(d *gclog.GCDetails) bool { return has(d, clr.CondemnedLimitLOHFragmented) }) > 0,
-		"background-behind": j.most(func(d *gclog.GCDetails) float64 { return float64(d.FinalPause()) }) > float64(50*milli),
+		"background-behind": j.count(func(d *gclog.GCDetails) bool { return background(d) && d.FinalPause() > int64(50*milli) }) > 1,
 		"blocking-gen2":     j.count(blockingGen2) >= 3 && 2*j.count(blockingGen2) > j.count(isGen2),
 		"induced-gcs":       j.count(byProgram) >= 3 && (j.count(bothOf(byProgram, isGen2)) > j.count(isGen2)/10 && j.count(isGen2) >= 3 || j.count(func(d *gclog.GCDetails) bool { return byProgram(d) && !background(d) }) >= 3),
 	} {

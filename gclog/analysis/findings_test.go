@@ -59,7 +59,8 @@ func TestSample(t *testing.T) {
 		{"one at the limit", newPast().gc(0, milli, func(d *gclog.GCDetails) {
 			d.Memory.CgroupLimit, d.CommittedAfter, d.HasCommittedAfter = 400*megabyte, 380*megabyte, true
 		}), "hard-limit", ""},
-		{"one long final pause", newPast().background(milli, milli, 80*milli), "background-behind", ""},
+		{"one long final pause", newPast().background(milli, milli, 80*milli), "background-behind", "needs 3 complete gen2 collections, saw 1"},
+		{"2 long final pauses", newPast().background(milli, milli, 80*milli).background(milli, milli, 80*milli), "background-behind", ""},
 		{"3 induced", newPast().gc(2, milli, reason(clr.ReasonInduced)).gc(2, milli, reason(clr.ReasonInduced)).gc(0, milli, reason(clr.ReasonInduced)), "induced-gcs", ""},
 		{"2 induced", newPast().gc(2, milli, reason(clr.ReasonInduced)).gc(2, milli, reason(clr.ReasonInduced)), "induced-gcs", "needs 20 complete collections, or 3 of gen2, saw 2 and 2"},
 		{"19 that are well", newPast().healthy(19), "long-pause", "needs 20 complete collections, saw 19"},
@@ -163,7 +164,7 @@ func TestPartly(t *testing.T) {
 	if x, why := of(h.findings(t), "background-behind"); x != nil || why != wait {
 		t.Errorf("%+v %q", x, why)
 	}
-	h.background(milli, milli, 60*milli)
+	h.background(milli, milli, 60*milli).background(milli, milli, 60*milli)
 	if x, why := of(h.findings(t), "background-behind"); x == nil {
 		t.Error(why)
 	}
@@ -654,7 +655,7 @@ func TestRuleTable(t *testing.T) {
 			t.Errorf("rule %d is %d %q", i+1, r.Number, r.ID)
 		}
 		ids[r.ID] = true
-		for _, s := range []string{r.Title + ".", r.Explanation, r.Advice} {
+		for _, s := range []string{r.Title + ".", r.Explanation, strings.TrimSpace(r.Advice + " " + r.WorkstationAdvice)} {
 			if len(s) < 20 || !strings.HasSuffix(s, ".") || regexp.MustCompile(`\brules? \d`).MatchString(s) {
 				t.Errorf("%s: %q", r.ID, s)
 			}
@@ -708,7 +709,7 @@ func document() string {
 		fmt.Fprintf(&b, "| %d | [%s](#%s) | %s | %s |\n", r.Number, r.ID, r.ID, r.Title, r.Severity)
 	}
 	for _, r := range rules {
-		fmt.Fprintf(&b, "\n<a id=%q></a>\n## %d. %s\n\n`%s`, %s, basis: %s\n\n%s\n\n**What to do.** %s\n\n", r.ID, r.Number, r.Title, r.ID, r.Severity, r.Basis, cell(r.Explanation), cell(r.Advice))
+		fmt.Fprintf(&b, "\n<a id=%q></a>\n## %d. %s\n\n`%s`, %s, basis: %s\n\n%s\n\n**What to do.** %s\n\n", r.ID, r.Number, r.Title, r.ID, r.Severity, r.Basis, cell(r.Explanation), cell(strings.TrimSpace(r.Advice+" "+r.WorkstationAdvice)))
 		fmt.Fprintf(&b, "*Evaluates:* %s. *Needs:* %s. *In a live session:* %s.\n", cell(r.Evidence), r.Sample, r.LiveSpan)
 		if len(r.Thresholds) == 0 {
 			b.WriteString("It has no thresholds.\n")

@@ -85,7 +85,7 @@ func (f *Finding) MarshalJSON() ([]byte, error) {
 		Evidence    []map[string]any `json:"evidence"`
 		Explanation string           `json:"explanation"`
 		Advice      string           `json:"advice"`
-	}{f.Rule.ID, f.Severity.String(), f.Rule.Title, f.Text, append([]uint32{}, f.GCs...), evidence, f.Rule.Explanation, f.Rule.Advice})
+	}{f.Rule.ID, f.Severity.String(), f.Rule.Title, f.Text, append([]uint32{}, f.GCs...), evidence, f.Rule.Explanation, f.Advice})
 }
 
 // MarshalText returns the rule's ID.

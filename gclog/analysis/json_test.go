@@ -38,7 +38,7 @@ func TestJSON(t *testing.T) {
 		{tallyOf(1, 2).quantity("").in("ns"), `{"count":2,"total":{"ns":3},"max":{"ns":2}}`},
 		{[]NotEvaluated{{&Rule{ID: "pinning"}, "no"}}, `[{"rule":"pinning","why":"no"}]`},
 		{
-			[]Finding{{Rule: &Rule{ID: "pinning", Title: "T", Explanation: "E", Advice: "A"}, Severity: Info, Text: "x", Evidence: facts[1:]}},
+			[]Finding{{Rule: &Rule{ID: "pinning", Title: "T", Explanation: "E", Advice: "B"}, Advice: "A", Severity: Info, Text: "x", Evidence: facts[1:]}},
 			`[{"rule":"pinning","severity":"info","title":"T","text":"x","gcs":[],"evidence":[{"bytes":3,"name":"a"}],"explanation":"E","advice":"A"}]`,
 		},
 	} {

@@ -15,7 +15,9 @@ type Rule struct {
 	Evidence    string // what it evaluates
 	Explanation string // what is wrong, and why that matters
 	Advice      string // what to do about it
-	Basis       Basis
+	// WorkstationAdvice is what else to do unless the process uses server GC; "": nothing.
+	WorkstationAdvice string
+	Basis             Basis
 
 	need    need
 	lasting bool // it covers the last day

@@ -17,11 +17,13 @@ func backgroundRules() []Rule {
 			{"gap", "ns", 1e9, "time from the end of one to the start of the next, below which they count as back to back"},
 			{"count", "", 3, "number of background collections with that many foreground ones, or back to back, from which it is a finding"},
 		},
-		Sample:      "one background collection",
+		Sample:      "one background collection; two with a long second pause",
 		Evidence:    "second pause, foreground collections, start and end of each background collection; allocations that waited for it, at level normal",
 		Explanation: "A background collection marks and sweeps while the program allocates. If it takes too long, the next one is due as soon as it ends, objects modified meanwhile have to be marked in a long second pause, and threads that allocate large objects have to wait.",
-		Advice:      "Allocate less into gen2 and the large object heap (see mid-life-crisis and loh-pressure). Give the GC more processors: workstation GC uses one background thread, server GC one per heap (System.GC.Server, DOTNET_gcServer=1). GCSettings.LatencyMode = SustainedLowLatency makes background collections more likely, not faster.",
-		Basis:       BasisPerfView, need: needGen2,
+		Advice:      "Allocate less into gen2 and the large object heap (see mid-life-crisis and loh-pressure). GCSettings.LatencyMode = SustainedLowLatency makes background collections more likely, not faster.",
+
+		WorkstationAdvice: "Give the GC more processors: workstation GC uses one background thread, server GC one per heap (System.GC.Server, DOTNET_gcServer=1).",
+		Basis:             BasisPerfView, need: needGen2,
 		judge: func(l limits) judge {
 			return &backgroundLag{
 				wait: int64(l["wait"]), final: int64(l["final"]), gap: int64(l["gap"]),
@@ -46,6 +48,7 @@ type backgroundLag struct {
 	waits              int64
 	longestFinal       int64
 	finals             uint64
+	paused             int64 // by long second pauses
 	worst              ranking
 }
 
@@ -62,6 +65,7 @@ func (j *backgroundLag) gc(x *judgedGC) {
 	j.longestFinal = max(j.longestFinal, final)
 	if final > j.final {
 		j.finals++
+		j.paused += final
 		bad = true
 	}
 	if j.foregrounds > j.foreground {
@@ -99,7 +103,7 @@ func (j *backgroundLag) verdict(s *stretch) (f Finding, why string) {
 	if j.waits > 0 {
 		says = append(says, fmt.Sprintf("allocations of large objects waited for %s, up to %s", plural(uint64(j.waits), "background collection"), durationText(float64(j.longestWait))))
 	}
-	if j.finals > 0 {
+	if j.finals > 1 {
 		says = append(says, fmt.Sprintf("%s had a second pause of up to %s", plural(j.finals, "background collection"), durationText(float64(j.longestFinal))))
 	}
 	if j.crowded >= j.least {
@@ -116,6 +120,7 @@ func (j *backgroundLag) verdict(s *stretch) (f Finding, why string) {
 	}
 	text := strings.Join(says, "; ")
 	f.Text = fmt.Sprintf("%s%s (of %s).", strings.ToUpper(text[:1]), text[1:], plural(j.all, "background collection"))
+	f.explains = s.ofPauses(j.paused)
 	f.GCs = j.worst.numbers()
 	f.Evidence = []Fact{
 		countFact("background", j.all), countFact("background.long-final", j.finals),

@@ -65,6 +65,7 @@ type lohFragmentation struct {
 	inARow   ranking // those of the current row
 	worst    ranking
 	percent  float64 // at the most free space in a row that is long enough
+	ofHeap   float64 // the same, of the whole heap
 	free     uint64
 	limited  uint64 // collections caused by the holes near the limit
 	before   uint64 // the most free space before them, 0 if unknown
@@ -102,6 +103,7 @@ func (j *lohFragmentation) gc(x *judgedGC) {
 	}
 	if free > j.free {
 		j.free, j.percent = free, percent
+		j.ofHeap = quotient(float64(free), x.after)
 	}
 }
 
@@ -124,6 +126,7 @@ func (j *lohFragmentation) verdict(*stretch) (f Finding, why string) {
 	default:
 		return f, ""
 	}
+	f.explains = j.ofHeap
 	if j.limited > 0 {
 		f.Evidence = append(f.Evidence, countFact("condition.LimitLOHFragmented", j.limited))
 	}
@@ -162,6 +165,7 @@ func (j *gen2Fragmentation) verdict(s *stretch) (f Finding, why string) {
 	}
 	f.Text = fmt.Sprintf("When %s started, %s of gen2 was free space: %s of %s on average.",
 		plural(j.reported, "background collection"), valueText(percent, "%"), sizeText(j.free/float64(j.reported)), sizeText(size))
+	f.explains = percent / 100
 	f.GCs = j.worst.numbers()
 	f.Evidence = []Fact{countFact("background", j.reported), percentFact("gen2.fragmentation.before", percent), bytesFact("gen2.free-before.mean", j.free/float64(j.reported)), bytesFact("gen2.before.mean", size)}
 	return f, ""

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/gclog/gclog/gclog"
@@ -31,7 +32,7 @@ func gen2Rules() []Rule {
 			Sample:      "3 blocking gen2 collections",
 			Evidence:    "kind of each gen2 collection, and why it was chosen",
 			Explanation: "Gen2 collections should run in the background, with two short pauses. A blocking one pauses the program while the whole heap is marked and swept or compacted.",
-			Advice:      "The finding counts the causes and names the rule with details about each. If background collections are disabled, enable them: System.GC.Concurrent=true in runtimeconfig.json, DOTNET_gcConcurrent=1; GCSettings.LatencyMode must not be Batch. A heap that is still too small for one, or the first one of a process running as a blocking one, needs no action. For the rest, gclog explain reports what is known.",
+			Advice:      "The finding counts the causes and names the rule with details about each. If background collections are disabled, enable them: System.GC.Concurrent=true in runtimeconfig.json, DOTNET_gcConcurrent=1; GCSettings.LatencyMode must not be Batch. A heap that is still too small for one, or the first one of a process running as a blocking one, needs no action. For the rest, gclog explain reports what is known. A finding has what applies to its causes.",
 			Basis:       BasisMicrosoft, need: needGen2,
 			judge: func(l limits) judge { return &blockingGen2{share: l["share"]} },
 		},
@@ -142,6 +143,7 @@ func (j *inducedGCs) verdict(s *stretch) (f Finding, why string) {
 	if s.gen2 > 0 {
 		f.Evidence = append(f.Evidence, percentFact("induced.gen2.share", percent(j.gen2, s.gen2)))
 	}
+	f.explains = s.ofPauses(j.paused)
 	for r, n := range j.reasons {
 		if n > 0 {
 			f.Evidence = append(f.Evidence, countFact("reason."+clr.Reason(r).String(), n))
@@ -205,16 +207,16 @@ const (
 )
 
 // blockingCauses are their names in findings, with the rule that says more.
-var blockingCauses = [...]struct{ name, text string }{
-	causeInduced:     {"induced", "induced (induced-gcs)"},
-	causeProvisional: {"provisional", "because full collections freed little (provisional-mode)"},
-	causeLimit:       {"limit", "at a limit or out of memory (hard-limit)"},
-	causeMemory:      {"memory", "because of a high memory load (memory-load-gen2)"},
-	causeOff:         {"off", "with background collections disabled"},
-	causeDemoted:     {"demoted", "started as a background collection"},
-	causeFragmented:  {"fragmented", "because gen2 was fragmented (gen2-fragmentation)"},
-	causeSmall:       {"small", "with a heap too small for a background collection"},
-	causeOther:       {"other", "for another or an unknown reason"},
+var blockingCauses = [...]struct{ name, text, advice string }{
+	causeInduced:     {"induced", "induced (induced-gcs)", "Find out who calls GC.Collect: see induced-gcs."},
+	causeProvisional: {"provisional", "because full collections freed little (provisional-mode)", "Give the process more memory, or let it retain less: see provisional-mode."},
+	causeLimit:       {"limit", "at a limit or out of memory (hard-limit)", "Raise the limit, or let the process retain less: see hard-limit."},
+	causeMemory:      {"memory", "because of a high memory load (memory-load-gen2)", "Find out what uses the memory of the machine or container: see memory-load-gen2."},
+	causeOff:         {"off", "with background collections disabled", "Enable background collections: System.GC.Concurrent=true in runtimeconfig.json, DOTNET_gcConcurrent=1; GCSettings.LatencyMode must not be Batch."},
+	causeDemoted:     {"demoted", "started as a background collection", "The first background collection of a process that runs as a blocking one needs no action."},
+	causeFragmented:  {"fragmented", "because gen2 was fragmented (gen2-fragmentation)", "Set System.GC.ConserveMemory, and look for what keeps the gaps: see gen2-fragmentation."},
+	causeSmall:       {"small", "with a heap too small for a background collection", "A heap that is still too small for a background collection needs no action."},
+	causeOther:       {"other", "for another or an unknown reason", "gclog explain reports what is known of each."},
 }
 
 func whyBlocking(x *judgedGC) blockingCause {
@@ -277,15 +279,17 @@ func (j *blockingGen2) verdict(s *stretch) (f Finding, why string) {
 		counts[causeOff], counts[causeOther] = counts[causeOff]+counts[causeOther], 0
 	}
 	f.Evidence = []Fact{countFact("gen2", j.all), countFact("gen2.blocking", j.blocking), percentFact("gen2.blocking.share", share)}
-	var causes []string
+	var causes, advice []string
 	for i, n := range counts {
 		if n > 0 {
 			causes = append(causes, fmt.Sprintf("%d %s", n, blockingCauses[i].text))
+			advice = append(advice, blockingCauses[i].advice)
 			f.Evidence = append(f.Evidence, countFact("gen2.blocking."+blockingCauses[i].name, n))
 		}
 	}
 	f.Text = fmt.Sprintf("%d of %s (%s) were blocking, the longest pause %s: %s.",
 		j.blocking, plural(j.all, "gen2 collection"), valueText(share, "%"), timeText(j.max), andList(causes))
+	f.Advice, f.explains = strings.Join(advice, " "), s.ofPauses(j.paused)
 	f.GCs = j.worst.numbers()
 	f.Evidence = j.conditions.evidence(append(f.Evidence, timeFact("gen2.blocking.pause.sum", j.paused), timeFact("gen2.blocking.pause.max", j.max)))
 	return f, ""
@@ -381,6 +385,7 @@ func (j *memoryLoad) verdict(s *stretch) (f Finding, why string) {
 			f.GCs = append(f.GCs, r.number)
 		}
 	}
+	f.explains = s.ofPauses(paused)
 	f.Evidence = j.causes.evidence(append(f.Evidence, timeFact("pause.sum", paused)))
 	return f, ""
 }
@@ -389,6 +394,7 @@ type tooManyGen2 struct {
 	perGen1, share float64
 	least          uint64
 	counts         [gclog.Gen2 + 1]uint64
+	paused         int64 // by gen2
 	worst          ranking
 }
 
@@ -398,11 +404,12 @@ func (j *tooManyGen2) gc(x *judgedGC) {
 	}
 	j.counts[max(gclog.Gen0, min(x.Generation, gclog.Gen2))]++
 	if x.isGen2 {
+		j.paused += x.pause
 		j.worst.add(x.GCDetails, float64(x.pause))
 	}
 }
 
-func (j *tooManyGen2) verdict(*stretch) (f Finding, why string) {
+func (j *tooManyGen2) verdict(s *stretch) (f Finding, why string) {
 	gen2 := j.counts[gclog.Gen2]
 	all := j.counts[0] + j.counts[1] + gen2
 	share := percent(gen2, all)
@@ -412,6 +419,7 @@ func (j *tooManyGen2) verdict(*stretch) (f Finding, why string) {
 	}
 	f.Text = fmt.Sprintf("Of the collections that were not induced, %d were gen0, %d gen1 and %d gen2 (%s).",
 		j.counts[0], j.counts[1], gen2, valueText(share, "%"))
+	f.explains = s.ofPauses(j.paused)
 	f.GCs = j.worst.numbers()
 	f.Evidence = []Fact{
 		countFact("gen0", j.counts[0]), countFact("gen1", j.counts[1]), countFact("gen2", gen2), percentFact("gen2.share", share),
@@ -451,7 +459,7 @@ func (j *provisionalMode) gc(x *judgedGC) {
 	j.worst.add(x.GCDetails, float64(x.pause))
 }
 
-func (j *provisionalMode) verdict(*stretch) (f Finding, why string) {
+func (j *provisionalMode) verdict(s *stretch) (f Finding, why string) {
 	if j.gcs == 0 && j.reported == 0 {
 		return f, "no collection reports why its generation was chosen"
 	}
@@ -461,6 +469,7 @@ func (j *provisionalMode) verdict(*stretch) (f Finding, why string) {
 	f.Text = fmt.Sprintf("%s followed the rules for full collections that free little, %d of them full collections right after a gen1; they paused the program for %s in total.",
 		plural(j.gcs, "collection"), j.full, durationText(float64(j.paused)))
 	f.GCs = j.worst.numbers()
+	f.explains = s.ofPauses(j.paused)
 	f.Evidence = j.causes.evidence([]Fact{countFact("collections", j.gcs), countFact("reason.PMFullGC", j.full), timeFact("pause.sum", j.paused)})
 	return f, ""
 }

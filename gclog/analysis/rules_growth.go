@@ -21,7 +21,7 @@ func growthRules() []Rule {
 			Sample:      "gen2 collections according to the thresholds; at least 3, or a shorter time, if they rise steadily and by a fifth or more",
 			Evidence:    "objects in gen2 and the large object heap after each gen2 collection, without free space; least squares",
 			Explanation: "Objects that survive gen2 collections again and again are in use, or retained by mistake. A rising straight line that fits (it explains at least half of the variation) looks like a leak; so do a cache that fills up and a program that has just started.",
-			Advice:      "Compare two heap snapshots, an hour apart, at the same load: dotnet-gcdump collect, or a dump with dotnet-dump (dumpheap -stat, gcroot). Look for static collections, event handlers that are not removed, caches without a limit, timers. handle-leak reports growing numbers of handles.",
+			Advice:      "Compare two heap snapshots, an hour apart, at the same load: gclog heap snapshot, then gclog heap diff, and gclog heap suspects of the later one. Look for static collections, event handlers that are not removed, caches without a limit, timers. handle-leak reports growing numbers of handles.",
 			Basis:       BasisMicrosoft, lasting: true,
 			judge: func(l limits) judge {
 				return &growth{
@@ -188,7 +188,11 @@ func (j *growth) early(s *stretch, low, high *line) (f Finding, why string) {
 	if s.process.ID != 0 {
 		pid = strconv.FormatInt(s.process.ID, 10)
 	}
-	f = j.finding(low, first, last, times+"; this is too little data for a trend: "+fmt.Sprintf(j.closer, pid))
+	little := "; this is too little data for a trend"
+	if s.ending == nil || s.ending.Text == "" { // it may still run
+		little += ": " + fmt.Sprintf(j.closer, pid)
+	}
+	f = j.finding(low, first, last, times+little)
 	if first > 0 {
 		f.Evidence = append(f.Evidence, countFact("growth.times", last/first))
 	}
@@ -202,6 +206,7 @@ func (j *growth) finding(l *line, from, to float64, and string) (f Finding) {
 	f.Text = fmt.Sprintf("After %.0f %ss in %s, %s rose from %s to %s%s.",
 		l.values, j.collections(), durationText(float64(l.span)), j.what, valueText(from, j.unit), valueText(to, j.unit), and)
 	f.GCs = j.worst.numbers()
+	f.explains = max(0, 1-quotient(from, to))
 	count := "gen2"
 	if j.young {
 		count = "collections"

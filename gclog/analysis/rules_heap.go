@@ -17,7 +17,7 @@ func heapRules() []Rule {
 				{"in", "%", 10, "growth of gen2 per gen1 collection, on average, above which many objects arrive"},
 				{"gen2-survival", "%", 50, "gen2 objects that survive the next gen2 collection, below which many die"},
 			},
-			Sample:      "2 gen2 collections that show it, or 1 of 3",
+			Sample:      "2 gen2 collections that show it",
 			Evidence:    "survival of gen1 and the growth of gen2 from one gen2 collection to the next, and the survival of gen2 in the latter",
 			Explanation: "The expensive case for a generational GC: objects live just long enough to be promoted twice, and die soon after. Gen1 collections copy them for nothing, and gen2 collections have to reclaim them. It is a finding if at least half of the gen2 collections show it.",
 			Advice:      "Find objects that live for some seconds: caches that expire soon, buffers of requests in flight, queues that grow under load. Keep them for a shorter time (release references before a long await), or reuse them (ArrayPool<T>, ObjectPool<T>). A larger gen0 gives objects time to die: DOTNET_GCgen0size, in hexadecimal bytes.",
@@ -89,6 +89,7 @@ type midLifeCrisis struct {
 	lowest         float64
 	worstIn        float64
 	arrivedAll     float64
+	paused         int64 // by those that show it
 	worst          ranking
 }
 
@@ -116,6 +117,7 @@ func (j *midLifeCrisis) gc(x *judgedGC) {
 				j.lowest = survival
 			}
 			j.crises++
+			j.paused += x.pause
 			j.worstIn = max(j.worstIn, in)
 			j.arrivedAll += j.arrived
 			j.worst.add(x.GCDetails, 100-survival)
@@ -131,11 +133,12 @@ func (j *midLifeCrisis) verdict(s *stretch) (f Finding, why string) {
 	case j.cycles == 0:
 		return f, "no gen2 collection that reports the survival of gen2 follows gen1 collections"
 	}
-	if 2*j.crises < max(2, j.cycles) || j.crises < 2 && s.gen2 < leastGen2 {
+	if j.crises < 2 || 2*j.crises < j.cycles {
 		return f, ""
 	}
 	f.Text = fmt.Sprintf("In %d of %d gen2 collections most of gen2 was dead (survival down to %s), although gen1 collections had just promoted %s into it.",
 		j.crises, j.cycles, valueText(j.lowest, "%"), sizeText(j.arrivedAll))
+	f.explains = s.ofPauses(j.paused)
 	f.GCs = j.worst.numbers()
 	f.Evidence = []Fact{
 		countFact("gen2.judged", j.cycles), countFact("gen2.crises", j.crises),
@@ -286,6 +289,7 @@ func (j *allocationRate) verdict(s *stretch) (f Finding, why string) {
 type lohPressure struct {
 	collections, heap, floor float64
 	all, large               uint64 // collections with a reason
+	paused                   int64  // by the large ones
 	sized                    uint64
 	loh, total               float64 // sums of sizes
 	byReason, bySize         ranking
@@ -296,6 +300,7 @@ func (j *lohPressure) gc(x *judgedGC) {
 		j.all++
 		if x.Reason == clr.ReasonAllocLarge || x.Reason == clr.ReasonOutOfSpaceLOH {
 			j.large++
+			j.paused += x.pause
 			j.byReason.add(x.GCDetails, float64(x.pause))
 		}
 	}
@@ -308,7 +313,7 @@ func (j *lohPressure) gc(x *judgedGC) {
 	}
 }
 
-func (j *lohPressure) verdict(*stretch) (f Finding, why string) {
+func (j *lohPressure) verdict(s *stretch) (f Finding, why string) {
 	if j.all == 0 && j.sized == 0 {
 		return f, "no collection reports its reason or the size of the large object heap"
 	}
@@ -329,6 +334,7 @@ func (j *lohPressure) verdict(*stretch) (f Finding, why string) {
 	default:
 		return f, ""
 	}
+	f.explains = max(s.ofPauses(j.paused), heap/100)
 	if j.all > 0 {
 		f.Evidence = append(f.Evidence, countFact("collections", j.all), countFact("collections.alloc-large", j.large), percentFact("collections.alloc-large.share", share))
 	}
@@ -377,6 +383,7 @@ func (j *pohMisuse) verdict(*stretch) (f Finding, why string) {
 		return f, "no gen2 collection reports the free space of the pinned object heap; its size alone is not a finding"
 	}
 	f.Text = fmt.Sprintf("The pinned object heap takes %s of the heap, %s on average", valueText(heap, "%"), sizeText(size))
+	f.explains = heap / 100
 	f.Evidence = []Fact{bytesFact("poh.after.mean", size), percentFact("poh.share", heap)}
 	if j.gen2Poh > 0 {
 		f.Text += fmt.Sprintf(", and %s of it is free space after gen2 collections", valueText(free, "%"))

@@ -118,6 +118,7 @@ func (j *hardLimit) verdict(s *stretch) (f Finding, why string) {
 	if j.limited > 0 {
 		f.Evidence = append(f.Evidence, countFact("collections.before-oom", j.last), countFact("collections.near-limit", j.limited))
 	}
+	f.explains = share / 100
 	f.Evidence = j.causes.evidence(f.Evidence)
 	return f, ""
 }

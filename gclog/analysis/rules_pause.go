@@ -21,8 +21,10 @@ func pauseRules() []Rule {
 			Sample:      "nothing; an observed time shorter than the window counts as one window, and one shorter than 5 s as 5 s without further pauses; while nothing was observed, the program counts as running. For a clean result, 5 s without a gap",
 			Evidence:    "all pauses for the GC, clipped to each window of that length",
 			Explanation: "The share is that of the worst minute, wherever it starts. Under load 5 % or less is normal, and below 3 % there is little to gain. Above 10 % (an error), ten machines do less than the work of nine.",
-			Advice:      "See which generation takes the time: gclog summary. For gen0 and gen1, allocate less, or give short-lived objects time to die with a larger gen0 (DOTNET_GCgen0size, in hexadecimal bytes). For blocking gen2 collections, find out why they block: induced-gcs, blocking-gen2, memory-load-gen2 and provisional-mode. With several processors and a large heap, try server GC (System.GC.Server in runtimeconfig.json, DOTNET_gcServer=1).",
-			Basis:       BasisMicrosoft, need: needNothing,
+			Advice:      "See which generation takes the time: gclog summary. For gen0 and gen1, allocate less, or give short-lived objects time to die with a larger gen0 (DOTNET_GCgen0size, in hexadecimal bytes). For blocking gen2 collections, find out why they block: induced-gcs, blocking-gen2, memory-load-gen2 and provisional-mode.",
+
+			WorkstationAdvice: "With several processors and a large heap, try server GC (System.GC.Server in runtimeconfig.json, DOTNET_gcServer=1).",
+			Basis:             BasisMicrosoft, need: needNothing,
 			judge: func(l limits) judge {
 				j := &highPauseShare{over: l["over"], gravely: l["error"], width: int64(l["window"])}
 				j.sliding = newSliding(j.width/600, j.width)
@@ -134,6 +136,7 @@ func (j *highPauseShare) verdict(s *stretch) (Finding, string) {
 	if sure > j.gravely {
 		f.Severity = Error
 	}
+	f.explains = 1
 	return f, ""
 }
 
@@ -193,6 +196,7 @@ type longPause struct {
 	over        int64
 	pauses      uint64
 	long        uint64
+	sum         int64 // of the long ones
 	worst       ranking
 	max         int64
 	longest     subject
@@ -206,6 +210,7 @@ func (j *longPause) pause(p *gclog.Pause, start, end int64) {
 	took := end - start
 	if took > j.over {
 		j.long++
+		j.sum += took
 		j.worst.add(p.GC, float64(took))
 	}
 	if took <= j.max {
@@ -222,7 +227,7 @@ func (j *longPause) gc(x *judgedGC) {
 	}
 }
 
-func (j *longPause) verdict(*stretch) (Finding, string) {
+func (j *longPause) verdict(s *stretch) (Finding, string) {
 	if j.pauses == 0 {
 		return Finding{}, "no pause was recorded"
 	}
@@ -239,6 +244,7 @@ func (j *longPause) verdict(*stretch) (Finding, string) {
 		GCs:      j.worst.numbers(),
 		Evidence: []Fact{countFact("pauses", j.pauses), countFact("pauses.long", j.long), timeFact("pauses.long.over", j.over), timeFact("pause.max", j.max)},
 	}
+	f.explains = s.ofPauses(j.sum)
 	f.Evidence = append(f.Evidence, j.longest.evidence()...)
 	if j.timing > clr.TimePlan {
 		var mark int64
@@ -262,6 +268,7 @@ type longSuspension struct {
 	suspensions uint64 // pauses with a suspension of their own
 	long        uint64 // longer than over
 	mostly      uint64 // most of the pause
+	sum         int64  // of both
 	max         int64
 	longest     subject
 	worst       ranking // of the long ones
@@ -279,6 +286,9 @@ func (j *longSuspension) pause(p *gclog.Pause, start, end int64) {
 	j.suspensions++
 	long := took > j.over
 	mostly := took >= j.floor && 100*float64(took) > j.share*float64(end-start)
+	if long || mostly {
+		j.sum += took
+	}
 	if long {
 		j.long++
 		j.worst.add(p.GC, float64(took))
@@ -292,7 +302,7 @@ func (j *longSuspension) pause(p *gclog.Pause, start, end int64) {
 	}
 }
 
-func (j *longSuspension) verdict(*stretch) (f Finding, why string) {
+func (j *longSuspension) verdict(s *stretch) (f Finding, why string) {
 	if j.suspensions == 0 {
 		return f, "no pause reports how long suspending the threads took"
 	}
@@ -316,6 +326,7 @@ func (j *longSuspension) verdict(*stretch) (f Finding, why string) {
 		percentFact("suspensions.mostly.over", j.share),
 	}
 	f.Evidence = append(f.Evidence, j.longest.evidence()...)
+	f.explains = s.ofPauses(j.sum)
 	return f, ""
 }
 
@@ -406,7 +417,7 @@ func (k *sameKind) medians(scratch []uint64) (pause int64, promoted uint64) {
 	return pause, scratch[n/2]
 }
 
-func (j *randomSlow) verdict(*stretch) (f Finding, why string) {
+func (j *randomSlow) verdict(s *stretch) (f Finding, why string) {
 	if j.reported == 0 {
 		return f, "no collection reports what it promoted"
 	}
@@ -455,6 +466,7 @@ func (j *randomSlow) verdict(*stretch) (f Finding, why string) {
 	f.Text = fmt.Sprintf("A %s %s collection paused the program for %s, %s times the median of its kind (%s), although it promoted %s and the median is %s.",
 		kindOf, gclog.GenerationName(generation), durationText(float64(slowest.pause)), digits(most), durationText(float64(medianPause)), sizeText(float64(slowest.promoted)), sizeText(float64(medianPromoted)))
 	f.GCs = worst.numbers()
+	f.explains = s.ofPauses(slowest.pause - medianPause)
 	f.Evidence = []Fact{
 		timeFact("pause", slowest.pause), countFact("pause.times", most),
 		countFact("generation", generation), countFact("kind."+kindOf.String(), 1),

@@ -11,6 +11,7 @@ type Cause string
 // The causes.
 const (
 	CauseFinalizers    Cause = "finalizer-queue" // objects wait for their finalizers
+	CauseReplaced      Cause = "replaced-table"  // of them: what a ConditionalWeakTable has replaced by a larger one
 	CauseAsync         Cause = "pending-async"   // async methods that have not ended
 	CauseHandlers      Cause = "event-handlers"  // delegates of an event or a callback
 	CauseTimers        Cause = "timers"
@@ -40,7 +41,7 @@ var causesByClass = []struct {
 	{"System.Threading.CancellationTokenSource", 4, CauseRegistrations},
 	{"Microsoft.Extensions.Caching.Memory.", 6, CauseCache},
 	{"System.Runtime.Caching.", 6, CauseCache},
-	{"System.Runtime.CompilerServices.ConditionalWeakTable", 3, CauseWeakTable},
+	{weakTable, 3, CauseWeakTable},
 	{"System.Threading.ThreadPoolWorkQueue", 4, CauseQueue},
 	{"System.Threading.Channels.", 5, CauseQueue},
 	{"System.Collections.Concurrent.BlockingCollection", 4, CauseQueue},
@@ -50,12 +51,17 @@ var causesByClass = []struct {
 	{"System.Collections.", 3, CauseCollection},
 }
 
+const weakTable = "System.Runtime.CompilerServices.ConditionalWeakTable"
+
 const serviceScope = "Microsoft.Extensions.DependencyInjection.ServiceLookup.ServiceProviderEngineScope"
 
 // cause returns the cause of a suspect.
 func (g *Graph) cause(x *Suspect) Cause {
 	t := &g.Types[x.Type]
 	if x.Holder.Root != nil && x.Holder.Root.Kind == RootFinalizer {
+		if len(x.Path) > 0 && isClass(g.Types[x.Path[0].Type].class(), weakTable) {
+			return CauseReplaced
+		}
 		return CauseFinalizers
 	}
 	main := t // what accumulates mainly
@@ -72,8 +78,10 @@ func (g *Graph) cause(x *Suspect) Cause {
 	near := func(steps int, class string) bool {
 		return slices.ContainsFunc(x.Path[max(0, len(x.Path)-steps):], func(s Step) bool { return isClass(g.Types[s.Type].class(), class) })
 	}
+	// An array of a table is as large as the table, whatever it is used for.
+	ofTable := t.isArray() && (near(2, "System.Collections.") || near(2, weakTable))
 	single := x.Object != NoObject && x.Objects == 1
-	if single && float64(g.Space(x.Object)) >= commonShare*float64(x.Own) && !(t.isArray() && near(2, "System.Collections.")) {
+	if single && float64(g.Space(x.Object)) >= commonShare*float64(x.Own) && !ofTable {
 		return CauseLarge
 	}
 	if t.isArray() && near(3, serviceScope) { // its list of what to dispose

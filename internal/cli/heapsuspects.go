@@ -178,6 +178,7 @@ func (r *suspectReport) advice(s *heap.Suspect) string {
 
 var adviceByCause = map[heap.Cause]string{
 	heap.CauseFinalizers:    "These objects wait for their finalizers. If their number grows, the finalizer thread is blocked or too slow: look at its stack. Dispose such objects, so that they need no finalizer (GC.SuppressFinalize).",
+	heap.CauseReplaced:      "A ConditionalWeakTable has grown: this is what it has replaced, and waits for its finalizer like every such object. It is gone after the next full collections.",
 	heap.CauseAsync:         "These async methods have not ended. Find out what they await, give it a timeout or a CancellationToken, and limit how many run at the same time.",
 	heap.CauseHandlers:      "An event or a list of callbacks keeps all its subscribers alive. Unsubscribe (-=) when a subscriber is no longer needed.",
 	heap.CauseTimers:        "An active timer keeps its callback and its state alive. Dispose timers that are no longer needed.",

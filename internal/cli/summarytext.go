@@ -428,7 +428,7 @@ func (t *summaryText) findings(f *analysis.Findings) {
 		}
 		t.paragraph(4, oneLine(text))
 		t.paragraph(4, x.Rule.Explanation)
-		t.paragraph(4, "What to do: "+x.Rule.Advice)
+		t.paragraph(4, "What to do: "+x.Advice)
 	}
 	if len(list) > 0 {
 		fmt.Fprintln(t)

@@ -136,7 +136,7 @@ func (d *Data) history(in *Input) {
 	d.Worst, d.MMU, d.Collected = shares(in.Process, s.Worst), shares(in.Process, s.Utilization), s.Classes[analysis.ClassAll].Count
 	for i := range in.Findings {
 		f := &in.Findings[i]
-		d.Findings = append(d.Findings, Finding{f.Rule.ID, f.Severity.String(), f.Rule.Title, view.OneLine(f.Text), f.Rule.Explanation, f.Rule.Advice, f.GCs})
+		d.Findings = append(d.Findings, Finding{f.Rule.ID, f.Severity.String(), f.Rule.Title, view.OneLine(f.Text), f.Rule.Explanation, f.Advice, f.GCs})
 	}
 	for _, n := range in.NotEvaluated {
 		d.NotEvaluated = addLack(d.NotEvaluated, view.OneLine(n.Why), n.Rule.ID)
