@@ -35,6 +35,7 @@ const (
 	sectionKinds
 	sectionWrappers
 	sectionCounts
+	sectionEvents
 )
 
 // A privateWriter packs numbers, most of which are small; a privateReader unpacks them.
@@ -119,10 +120,27 @@ func (g *Graph) private() []byte {
 			w.u(n.Objects, n.Bytes)
 		}
 	})
+	list(&w, sectionEvents, g.typesWithEvents(), func(w *privateWriter, i *int) {
+		w.u(uint64(*i), uint64(len(g.Types[*i].Events)))
+		for _, e := range g.Types[*i].Events {
+			w.text(e.Name)
+			w.text(e.Delegate)
+		}
+	})
 	list(&w, sectionWrappers, g.Wrappers, func(w *privateWriter, x *Wrapper) {
 		w.u(uint64(x.Object), flag(x.Callable), uint64(x.References))
 	})
 	return w
+}
+
+// typesWithEvents returns the indexes of the types that have some.
+func (g *Graph) typesWithEvents() (list []int) {
+	for i := range g.Types {
+		if len(g.Types[i].Events) > 0 {
+			list = append(list, i)
+		}
+	}
+	return list
 }
 
 func flag(v bool) uint64 {
@@ -304,6 +322,15 @@ func (g *Graph) readPrivate(b []byte, off int64, counts *[]TypeCount) (named []b
 		case sectionWrappers:
 			s.list(func() {
 				g.Wrappers = append(g.Wrappers, Wrapper{s.object(g), s.u() != 0, uint32(s.below(1<<32, "the references of a COM wrapper"))})
+			})
+		case sectionEvents:
+			s.list(func() {
+				i := s.below(uint64(len(g.Types)), "a type")
+				s.list(func() {
+					if e := (Event{string(s.take(s.u())), string(s.take(s.u()))}); s.err == nil {
+						g.Types[i].Events = append(g.Types[i].Events, e)
+					}
+				})
 			})
 		case sectionMethods:
 			s.list(func() {

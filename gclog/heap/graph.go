@@ -3,6 +3,7 @@ package heap
 import (
 	"fmt"
 	"math"
+	"strings"
 	"time"
 )
 
@@ -58,6 +59,31 @@ type Type struct {
 	Name       string   // as in the stream: nested types lack the outer class; "": not in the stream
 	Definition uint32   // Token, but for an array that of its elements, as far as it is known
 	Exact      string   // as ClrMD writes it, once Graph.Resolve was called
+	Events     []Event  // of its objects, once Graph.Resolve was called; those of base classes in other assemblies are missing
+}
+
+// An Event is an event whose subscribers are in a field of the object, a delegate.
+type Event struct {
+	Name     string
+	Delegate string // the class of the delegate, without generic arguments
+}
+
+// EventOf returns the name of the event for which an object of a type refers to another one, a
+// delegate: "Changed", or "Changed or Closed" if it has several of that class. It is "" for other
+// references.
+func (g *Graph) EventOf(typ, referred int) string {
+	events, to := g.Types[typ].Events, &g.Types[referred]
+	if len(events) == 0 {
+		return ""
+	}
+	class := to.class()
+	var names []string
+	for _, e := range events {
+		if class != "" && isClass(class, e.Delegate) {
+			names = append(names, e.Name)
+		}
+	}
+	return strings.Join(names, " or ")
 }
 
 // String returns the name of the type, the exact one if it is known.

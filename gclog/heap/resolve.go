@@ -8,7 +8,7 @@ import (
 	"github.com/gclog/gclog/gclog/heap/ecma335"
 )
 
-// Resolve fills in Type.Exact of all types, and Static.Declaring where it is known. What was known
+// Resolve fills in Type.Exact and Type.Events of all types, and Static.Declaring where it is known. What was known
 // before, and cannot be found, stays. So do the paths in Modules, and those that are found out are
 // added. Outer classes are not in the stream: they are read from the
 // metadata of the assemblies. Which of them is which module is decided by the definitions of all its
@@ -142,8 +142,12 @@ func isInstance(stream, text string) bool {
 	return ok && (rest == "" || strings.IndexByte("[*&", rest[0]) >= 0)
 }
 
-// define fills in the names of a module's types.
+// define fills in the names and events of a module's types.
 func (r *resolver) define(m *moduleTypes, x *ecma335.Assembly) error {
+	fields, err := x.EventFields()
+	if err != nil {
+		fields = nil // names matter more
+	}
 	for _, i := range m.types {
 		t := &r.types[i]
 		path, err := x.Path(t.Definition)
@@ -159,14 +163,46 @@ func (r *resolver) define(m *moduleTypes, x *ecma335.Assembly) error {
 		if r.defined[i], err = bases(x, t.Definition, ecma335.FullName(path)); err != nil {
 			return err
 		}
+		if !t.isArray() {
+			if t.Events, err = eventsOf(x, t.Definition, fields); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
 
+// eventsOf returns the events of a type and of its base classes, as far as its own assembly defines them.
+func eventsOf(x *ecma335.Assembly, token uint32, fields map[uint32][]ecma335.Field) (list []Event, err error) {
+	for range mostBases {
+		if token == 0 || len(fields) == 0 {
+			break
+		}
+		for _, f := range fields[token] {
+			list = append(list, Event{f.Name, withoutArity(f.Type)})
+		}
+		if _, token, err = x.Base(token); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// withoutArity removes the numbers of type parameters from a name: EventHandler`1.
+func withoutArity(name string) string {
+	path := splitPath(name)
+	for i := range path {
+		path[i], _ = splitArity(path[i])
+	}
+	return strings.Join(path, "+")
+}
+
+// mostBases is how many base classes are followed.
+const mostBases = 64
+
 // bases follows a type's base classes as far as its own assembly defines them.
 func bases(x *ecma335.Assembly, token uint32, name string) (d definition, err error) {
-	const most = 64
-	for len(d.bases) < most && name != "" {
+	for len(d.bases) < mostBases && name != "" {
 		d.bases = append(d.bases, name)
 		if name == "System.Object" {
 			d.complete = true

@@ -221,13 +221,27 @@ func pathTable() *table {
 	return &table{columns: []screen.Column{{Title: "objects", Right: true}, {Title: "bytes", Right: true}, {Title: "path", Cut: true, Width: 20}}}
 }
 
+// eventText returns the event for which an object of a type refers to another one, as the end of its
+// line; "" if it is for none.
+func eventText(g *heap.Graph, typ, referred int) string {
+	if event := g.EventOf(typ, referred); event != "" {
+		return " (event " + clean(event) + ")"
+	}
+	return ""
+}
+
 func writeBranches(w io.Writer, width int, l *heapList, g *heap.Graph, list []*heap.Branch) {
 	const deepest = 16 // indents
 	t := pathTable()
+	var above []int // types of the branches above
 	eachBranch(list, func(depth int, b *heap.Branch) {
 		name := strings.Repeat("  ", min(depth, deepest)) + l.name(g.Types[b.Type].String())
 		if b.Holder != "" {
 			name = clean(b.Holder) + ": " + name
+		}
+		above = append(above[:depth], b.Type)
+		if depth > 0 && b.Holder == "" {
+			name += eventText(g, above[depth-1], b.Type)
 		}
 		if b.Repeated > 1 {
 			name += fmt.Sprintf(" (a chain of up to %d)", b.Repeated)
@@ -311,24 +325,27 @@ func pathSteps(n *heapNames, g *heap.Graph, h heap.Holder, path []heap.Step) (li
 		return nil
 	}
 	first, omitted, last := middle(path)
-	step := func(indent int, x heap.Step) {
+	step := func(indent, at int) {
+		x := path[at]
 		text := n.name(g.Types[x.Type].String())
-		if len(list) == 0 {
+		if at == 0 {
 			text = clean(h.String()) + ": " + text
+		} else {
+			text += eventText(g, path[at-1].Type, x.Type)
 		}
 		if x.Repeated > 1 {
 			text += fmt.Sprintf(" (a chain of %d)", x.Repeated)
 		}
 		list = append(list, pathStep{indent, text})
 	}
-	for i, x := range first {
-		step(i, x)
+	for i := range first {
+		step(i, i)
 	}
 	if omitted > 0 {
 		list = append(list, pathStep{len(first), fmt.Sprintf("... %s ...", counted(uint64(omitted), "step"))})
 	}
-	for i, x := range last {
-		step(len(first)+1+i, x)
+	for i := range last {
+		step(len(first)+1+i, len(first)+omitted+i)
 	}
 	return list
 }
@@ -362,16 +379,25 @@ func rootsJSON(g *heap.Graph, list []heap.RootPath) []rootPathJSON {
 			row.Static = x.Holder.Name()
 		}
 		for _, s := range x.Path {
-			row.Path = append(row.Path, stepJSON{addressOf(g, s.Object), g.Types[s.Type].String(), s.Repeated})
+			row.Path = append(row.Path, stepJSON{addressOf(g, s.Object), g.Types[s.Type].String(), s.Repeated, ""})
 		}
+		addEvents(g, row.Path, x.Path)
 		rows = append(rows, row)
 	}
 	return rows
 }
 
+// addEvents adds the events to the steps of a path.
+func addEvents(g *heap.Graph, steps []stepJSON, path []heap.Step) {
+	for i := 1; i < len(path); i++ {
+		steps[i].Event = g.EventOf(path[i-1].Type, path[i].Type)
+	}
+}
+
 type branchJSON struct {
 	Root     string `json:"root,omitempty"` // of the first step
 	Name     string `json:"name"`
+	Event    string `json:"event,omitempty"` // of the step above
 	Repeated int    `json:"repeated"`
 	countJSON
 	Depth int `json:"depth"`
@@ -380,8 +406,14 @@ type branchJSON struct {
 // branchesJSON lists the branches with their depth: nested JSON may be too deep for its readers.
 func branchesJSON(g *heap.Graph, list []*heap.Branch) []branchJSON {
 	rows := []branchJSON{}
+	var above []int
 	eachBranch(list, func(depth int, b *heap.Branch) {
-		rows = append(rows, branchJSON{b.Holder, g.Types[b.Type].String(), b.Repeated, countJSON(b.Targets), depth})
+		above = append(above[:depth], b.Type)
+		row := branchJSON{Root: b.Holder, Name: g.Types[b.Type].String(), Repeated: b.Repeated, countJSON: countJSON(b.Targets), Depth: depth}
+		if depth > 0 && b.Holder == "" {
+			row.Event = g.EventOf(above[depth-1], b.Type)
+		}
+		rows = append(rows, row)
 	})
 	return rows
 }

@@ -250,6 +250,7 @@ type stepJSON struct {
 	Address  string `json:"address,omitempty"`
 	Name     string `json:"name"`
 	Repeated int    `json:"repeated"`
+	Event    string `json:"event,omitempty"` // for which the step before refers to this one
 }
 
 type accumulatedJSON struct {
@@ -267,10 +268,12 @@ func (r *suspectReport) json() *suspectsJSON {
 			Share: r.shareOf(s.Retained), Cause: s.Cause, Root: s.Holder.String(),
 			Dominated: s.Dominated, Via: s.Via, Path: []stepJSON{}, Accumulated: []accumulatedJSON{}, Advice: r.advice(s),
 		}
-		first, omitted, last := middle(s.Path)
-		row.Omitted = omitted
-		for _, step := range slices.Concat(first, last) {
-			row.Path = append(row.Path, stepJSON{addressOf(r.g, step.Object), r.typ(step.Type), step.Repeated})
+		for _, step := range s.Path {
+			row.Path = append(row.Path, stepJSON{addressOf(r.g, step.Object), r.typ(step.Type), step.Repeated, ""})
+		}
+		addEvents(r.g, row.Path, s.Path)
+		if first, omitted, last := middle(row.Path); omitted > 0 {
+			row.Path, row.Omitted = slices.Concat(first, last), omitted
 		}
 		for _, b := range s.Below {
 			row.Accumulated = append(row.Accumulated, accumulatedJSON{r.typ(b.Type), b.Objects, b.Retained})

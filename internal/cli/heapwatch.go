@@ -240,11 +240,39 @@ func (w *heapWatch) counts() (list []*heap.Histogram) {
 	return list
 }
 
-// growth returns the types that are listed and have grown.
+// growth returns the types that are listed and have grown: those first that grew every time, and of
+// these the program's own, because byte[] and string say nothing about who keeps them.
 func (w *heapWatch) growth() []heap.Growth {
-	return slices.DeleteFunc(heap.Compare(w.counts()...), func(g heap.Growth) bool {
+	list := slices.DeleteFunc(heap.Compare(w.counts()...), func(g heap.Growth) bool {
 		return g.Bytes() <= 0 || g.Bytes() < int64(w.list.min) || !w.list.matches(g.Name)
 	})
+	rank := func(g *heap.Growth) (n int) {
+		if !g.Always() {
+			n += 2
+		}
+		if !ofProgram(g.Name) {
+			n++
+		}
+		return n
+	}
+	slices.SortStableFunc(list, func(a, b heap.Growth) int { return cmp.Compare(rank(&a), rank(&b)) })
+	return list
+}
+
+// ofProgram reports whether the name of a type contains one that is not of the runtime and its libraries,
+// as a list of the program's objects does.
+func ofProgram(name string) bool {
+	words := strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("<>[], +*&", r) })
+	if len(words) == 0 {
+		return false
+	}
+	for i, word := range words {
+		library := strings.HasPrefix(word, "System.") || strings.HasPrefix(word, "Microsoft.") || strings.HasPrefix(word, "Interop.")
+		if !library && (i == 0 || strings.Contains(word, ".")) { // the others are nested classes
+			return true
+		}
+	}
+	return false
 }
 
 // A leak is a type that grew every time, with what holds its objects.
@@ -286,11 +314,13 @@ func (l *leak) path(list *heapList, g *heap.Graph) (steps []string) {
 	}
 	b := l.held[0]
 	steps = []string{b.Holder}
+	event := ""
 	for {
-		steps = append(steps, list.name(g.Types[b.Type].String()))
+		steps = append(steps, list.name(g.Types[b.Type].String())+event)
 		if len(b.Below) == 0 {
 			return steps
 		}
+		event = eventText(g, b.Type, b.Below[0].Type)
 		b = b.Below[0]
 	}
 }

@@ -128,3 +128,35 @@ Grew every time in 2 snapshots:
 		t.Errorf("%s\nwant\n%s", out.String(), want)
 	}
 }
+
+// TestWatchOrder: what grew every time comes first, and of that what says whose it is.
+func TestWatchOrder(t *testing.T) {
+	w := &heapWatch{}
+	w.list.filter = regexp.MustCompile("")
+	grown := map[string][3]uint64{
+		"System.Byte[]":     {100, 5000, 9000},
+		"System.String":     {100, 200, 8000},
+		"Shop.Row":          {10, 20, 30},
+		"Shop.Once":         {10, 10, 900},
+		"System.Object[][]": {0, 100, 100},
+		"System.Collections.Generic.Dictionary<System.Int32, Shop.Row>+Entry[]": {1, 5, 40},
+	}
+	for i := range 3 {
+		h := &heap.Histogram{}
+		for name, bytes := range grown {
+			h.Types = append(h.Types, heap.Type{Name: name, Exact: name})
+			c := heap.TypeCount{}
+			c.Objects, c.Bytes = 1, bytes[i]
+			h.Counts = append(h.Counts, c)
+		}
+		w.snapshots = append(w.snapshots, watchedSnapshot{counts: h})
+	}
+	var got []string
+	for _, g := range w.growth() {
+		got = append(got, g.Name)
+	}
+	want := []string{"System.Collections.Generic.Dictionary<System.Int32, Shop.Row>+Entry[]", "Shop.Row", "System.Byte[]", "System.String", "Shop.Once", "System.Object[][]"}
+	if !slices.Equal(got, want) {
+		t.Errorf("the order is\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}

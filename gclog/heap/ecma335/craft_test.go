@@ -50,6 +50,10 @@ func (c *crafted) row(table int, values ...uint32) {
 //	class Plain { static string text; static int number; [ThreadStatic] static object own;
 //	    const string literal; string instance; static Plain plain; static List<int> list;
 //	    static volatile Guid id; class Deep { class Deeper : Deep {} } }
+//	interface IFace {}
+//	class Publisher { event Handler<int> Changed; event Handler<int> Custom { add {} remove {} };
+//	    static event Handler<int> Shared; Handler<int> own; int Named; event Handler<int> Named { ... } }
+//	class Special : Publisher {}
 func (c *crafted) example() *crafted {
 	fields := uint32(1 + c.padding)
 	c.row(tableModule, 0, c.text("tiny.dll"), 1, 0, 0)
@@ -59,6 +63,7 @@ func (c *crafted) example() *crafted {
 	c.row(tableTypeRef, assembly, c.text("List`1"), c.text("System.Collections.Generic"))
 	c.row(tableTypeRef, assembly, c.text("Guid"), c.text("System"))
 	c.row(tableTypeRef, 4<<2|3, c.text("Part"), 0) // Guid+Part
+	c.row(tableTypeRef, assembly, c.text("Handler`1"), c.text("System"))
 	object := uint32(1<<2 | 1)
 	n := c.text("N")
 	c.row(tableTypeDef, 0, c.text("<Module>"), 0, 0, 1, 1)
@@ -68,6 +73,8 @@ func (c *crafted) example() *crafted {
 	c.row(tableTypeDef, 2, c.text("Deep"), 0, object, fields+10, 1)
 	c.row(tableTypeDef, 2, c.text("Deeper"), 0, 5<<2, fields+10, 1)
 	c.row(tableTypeDef, 0x20, c.text("IFace"), n, 0, fields+10, 1)
+	c.row(tableTypeDef, 1, c.text("Publisher"), n, object, fields+10, 1)
+	c.row(tableTypeDef, 1, c.text("Special"), n, 8<<2, fields+14, 1)
 	for range c.padding {
 		c.row(tableField, 0, 0, 0)
 	}
@@ -84,6 +91,15 @@ func (c *crafted) example() *crafted {
 	static(0x10, "list", 0x15, 0x12, 3<<2|1, 1, 8)
 	static(0x10, "id", 0x1f, 2<<2|1, 0x11, 4<<2|1)
 	static(0x10, "face", 0x12, 7<<2)
+	handler := []byte{0x15, 0x12, 6<<2 | 1, 1, 8}
+	static(0x11, "Shared", handler...)
+	static(1, "Changed", handler...)
+	static(1, "own", handler...)
+	static(1, "Named", 0x08)
+	c.row(tableEventMap, 8, 1)
+	for _, name := range []string{"Changed", "Custom", "Shared", "Named"} {
+		c.row(tableEvent, 0, c.text(name), 6<<2|1)
+	}
 	if c.pointer {
 		for i := range c.tables[tableField] {
 			c.row(tableFieldPtr, uint32(i+1))

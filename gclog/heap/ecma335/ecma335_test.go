@@ -5,6 +5,7 @@ import (
 	"compress/flate"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -41,6 +42,19 @@ func everything(a *Assembly) (list []string, err error) {
 		}
 		list = append(list, fmt.Sprintf("%s.%s %x %s %t", FullName(path), f.Name, f.Kind, f.Type, f.Class))
 	}
+	events, err := a.EventFields()
+	if err != nil {
+		return nil, err
+	}
+	for _, token := range slices.Sorted(maps.Keys(events)) {
+		path, err := a.Path(token)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range events[token] {
+			list = append(list, fmt.Sprintf("event %s.%s %s", FullName(path), f.Name, f.Type))
+		}
+	}
 	return list, nil
 }
 
@@ -53,11 +67,15 @@ var wanted = []string{
 	"N.Plain+Deep: System.Object 0",
 	"N.Plain+Deep+Deeper: N.Plain+Deep 2000005",
 	"N.IFace:  0",
+	"N.Publisher: System.Object 0",
+	"N.Special: N.Publisher 2000008",
 	"N.Plain.text e  false",
 	"N.Plain.plain 12 N.Plain true",
 	"N.Plain.list 12 System.Collections.Generic.List`1 false",
 	"N.Plain.id 11 System.Guid false",
 	"N.Plain.face 12 N.IFace false",
+	"N.Publisher.Shared 12 System.Handler`1 false",
+	"event N.Publisher.Changed System.Handler`1",
 }
 
 func TestCrafted(t *testing.T) {

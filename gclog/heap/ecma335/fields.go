@@ -5,7 +5,7 @@ import (
 	"sort"
 )
 
-// A Field is a static field.
+// A Field is a field of a type: a static one, or that of an event.
 type Field struct {
 	Row   int    // in the table of fields: those of a type follow each other
 	Owner uint32 // token of the type that declares it

@@ -12,6 +12,9 @@ const (
 	tableMethodDef    = 0x06
 	tableMemberRef    = 0x0a
 	tableAttribute    = 0x0c
+	tableEventMap     = 0x12
+	tableEventPtr     = 0x13
+	tableEvent        = 0x14
 	tableFieldRVA     = 0x1d
 	tableAssembly     = 0x20
 	tableNestedClass  = 0x29

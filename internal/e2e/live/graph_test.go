@@ -288,6 +288,11 @@ func compareHeld(t *testing.T, g *heap.Graph, want *knownGraph) {
 			t.Errorf("%d roots hold the leak", all)
 		}
 	}
+	if list, _ := paths.Roots(is("GcLoad.Graph.Subscriber")); len(list) > 0 {
+		if p := list[0].Path; len(p) < 2 || g.EventOf(p[0].Type, p[1].Type) != "Changed" {
+			t.Errorf("the event is not on the path: %+v", p)
+		}
+	}
 	// The thread statics of a thread are held by an array, whatever else holds them.
 	inArray := false
 	list, _ := paths.Roots(is(want.ThreadStatics.Type))
