@@ -3,6 +3,7 @@
 package metrics
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -76,7 +77,7 @@ func TestPrometheusDashboards(t *testing.T) {
 	for format, native := range scrapeFormats {
 		t.Run(format, func(t *testing.T) {
 			exe := prometheusProgram(t)
-			n, pod := busyNode(t)
+			n, pod := busyNode(t, "")
 			p := startPrometheus(t, exe, n.dir, n.address, native, slices.Clone(dashboardRules)...)
 			all := map[string]string{"namespace": ".*", "service": ".*", "instance": ".*"}
 			p.fills(readDashboard(t, "fleet"), all, nil)
@@ -92,9 +93,26 @@ func TestPrometheusDashboards(t *testing.T) {
 	}
 }
 
+// TestPrometheusOTLP: the same for metrics that came by OTLP, with the settings of docs/otlp.md.
+func TestPrometheusOTLP(t *testing.T) {
+	exe := prometheusProgram(t)
+	if help, err := exec.Command(exe, "--help").CombinedOutput(); err != nil || !bytes.Contains(help, []byte(otlpFlag)) {
+		t.Skipf("%s has no OTLP receiver: make metrics-test-newest builds one that has", exe)
+	}
+	p := startPrometheus(t, exe, t.TempDir(), "", false, slices.Clone(dashboardRules)...)
+	n, pod := busyNode(t, fmt.Sprintf("otlp: {metrics: true, logs: true, interval: 1s, endpoint: \"http://%s/api/v1/otlp\"}\n", p.address))
+	all := map[string]string{"namespace": ".*", "service": ".*", "instance": ".*"}
+	p.fills(readDashboard(t, "fleet"), all, nil)
+	service := map[string]string{"namespace": ".*", "service": "real", "instance": ".*", "pod": pod}
+	p.fills(readDashboard(t, "service"), service, []string{"container_id", "service_version"})
+	p.hasRules(false)
+	n.stop()
+}
+
 // busyNode returns a running daemon whose processes have everything that the dashboards show, also
-// what exists only after a problem: a failed attempt to attach, and a process that has exited.
-func busyNode(t *testing.T) (n *metricsNode, pod string) {
+// what exists only after a problem: a failed attempt to attach, and a process that has exited. otlp is
+// that section of its configuration; "": it sends logs to a server that accepts everything.
+func busyNode(t *testing.T, otlp string) (n *metricsNode, pod string) {
 	t.Helper()
 	n = &metricsNode{t: t, dir: t.TempDir(), address: reserved.Address(t)}
 	t.Cleanup(func() {
@@ -137,13 +155,16 @@ func busyNode(t *testing.T) (n *metricsNode, pod string) {
 	}
 	t.Cleanup(real.Kill)
 
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body)
-		w.Header().Set("Content-Type", "application/x-protobuf") // an empty message: everything is accepted
-	}))
-	t.Cleanup(server.Close)
+	if otlp == "" {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			w.Header().Set("Content-Type", "application/x-protobuf") // an empty message: everything is accepted
+		}))
+		t.Cleanup(server.Close)
+		otlp = fmt.Sprintf("otlp: {logs: true, endpoint: %q}\n", server.URL)
+	}
 	n.configure(fmt.Sprintf("{command_line: %q}, {pid: %d}", node.Pattern(), cmd.Process.Pid))
-	n.append(fmt.Sprintf("otlp: {logs: true, endpoint: %q}\n", server.URL))
+	n.append(otlp)
 	n.start()
 	program.Eventually(t, "records of every service", func() bool {
 		return n.total("orders").gcs() > 20 && n.total("stock").gcs() > 20 && n.total("exits").gcs() > 0 && n.total("real").gcs() > 10
@@ -181,6 +202,9 @@ func (p *prometheus) fills(d dashboard, variables map[string]string, unknown []s
 	fill := func(s string) string {
 		return os.Expand(s, func(name string) string {
 			v, known := variables[name]
+			if name == "1" { // of a regular expression
+				return "$1"
+			}
 			if !known {
 				p.t.Fatalf("%s: the variable $%s has no value", d.Title, name)
 			}
@@ -302,7 +326,7 @@ func (p *prometheus) hasRules(native bool) {
 			}
 			if r.Type == "alerting" {
 				for _, x := range selector.FindAllString(r.Query, -1) {
-					if strings.HasPrefix(x, ofTheDead) {
+					if strings.HasPrefix(x, ofTheDead) || strings.HasPrefix(x, "up") && p.receives {
 						continue
 					}
 					program.Eventually(p.t, r.Name+": "+x, func() bool { return slices.ContainsFunc(p.evaluate(x, true), series.hasNumber) })

@@ -257,12 +257,17 @@ type prometheus struct {
 	t         *testing.T
 	address   string
 	restarted float64 // when gclog was restarted, in Unix time; 0: it was not
+	receives  bool    // metrics by OTLP
 }
 
-// startPrometheus starts one that scrapes the target twice a second, with rules.
+// otlpFlag is the flag of a Prometheus that receives OTLP.
+const otlpFlag = "web.enable-otlp-receiver"
+
+// startPrometheus starts one that scrapes the target twice a second, with rules. Without a target it
+// receives OTLP, with the settings of docs/otlp.md.
 func startPrometheus(t *testing.T, exe, dir, target string, native bool, rules ...string) *prometheus {
 	t.Helper()
-	p := &prometheus{t: t, address: reserved.Address(t)}
+	p := &prometheus{t: t, address: reserved.Address(t), receives: target == ""}
 	config := filepath.Join(dir, "prometheus.yml")
 	flags := []string{"--config.file=" + config, "--storage.tsdb.path=" + filepath.Join(dir, "tsdb"), "--web.listen-address=" + p.address}
 	global := "scrape_interval: 500ms, scrape_timeout: 500ms, evaluation_interval: 1s"
@@ -283,7 +288,18 @@ func startPrometheus(t *testing.T, exe, dir, target string, native bool, rules .
 		}
 		rules[i] = strconv.Quote(path)
 	}
-	text := fmt.Sprintf("global: {%s}\nrule_files: [%s]\nscrape_configs: [{job_name: gclog, static_configs: [{targets: [%q]}]}]\n", global, strings.Join(rules, ", "), target)
+	text := fmt.Sprintf("global: {%s}\nrule_files: [%s]\n", global, strings.Join(rules, ", "))
+	if p.receives {
+		flags = append(flags, "--"+otlpFlag)
+		_, settings, there := strings.Cut(readText(t, filepath.Join("docs", "otlp.md")), "```yaml\n# prometheus.yml\n")
+		if !there {
+			t.Fatal("docs/otlp.md has no settings of Prometheus")
+		}
+		settings, _, _ = strings.Cut(settings, "```")
+		text += settings
+	} else {
+		text += fmt.Sprintf("scrape_configs: [{job_name: gclog, static_configs: [{targets: [%q]}]}]\n", target)
+	}
 	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -117,8 +117,15 @@ func (v variable) build() *dashboard.QueryVariableBuilder {
 
 // Expressions.
 
+// allocated is the metric of what programs allocate. Prometheus moves the word "total" to the end of names
+// that come by OTLP.
+const allocated = `{__name__=~"dotnet_gc_heap_(total_)?allocated_bytes_total", {}}`
+
 // of returns an expression in which METRIC{} stands for a metric of the selected processes.
-func of(labels, expr string) string { return strings.ReplaceAll(expr, "{}", "{"+labels+"}") }
+func of(labels, expr string) string {
+	expr = strings.ReplaceAll(expr, ", {}}", ", "+labels+"}")
+	return strings.ReplaceAll(expr, "{}", "{"+labels+"}")
+}
 
 // missing returns how much is missing in the records of processes with these labels.
 func missing(labels string) []query {

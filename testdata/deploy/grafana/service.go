@@ -7,6 +7,8 @@ const (
 	ofService = selected + `, k8s_pod_name=~"$pod"`
 	// What distinguishes the processes of a service.
 	processName = "{{instance}} {{k8s_pod_name}} {{process_pid}}"
+	// What is known of processes. Their names have another label if they come by OTLP.
+	named = `label_replace(gclog_process_info{}, "process_name", "$1", "process_executable_name", "(.+)")`
 )
 
 // service is about the processes of one service.
@@ -35,7 +37,7 @@ var service = board{
 				queries:     []query{{of(ofService, "sum(dotnet_gc_last_collection_heap_size_bytes{})"), ""}}},
 			{kind: number(), title: "Allocation", width: 4, height: 4, unit: "Bps",
 				description: "Bytes that the processes allocate per second.",
-				queries:     []query{{of(ofService, "sum(rate(dotnet_gc_heap_total_allocated_bytes_total{}["+interval+"]))"), ""}}},
+				queries:     []query{{of(ofService, "sum(rate("+allocated+"["+interval+"]))"), ""}}},
 			{kind: number(), title: "Latest collection", width: 4, height: 4, unit: "s",
 				description: "Time since the end of the latest collection of any of the processes.",
 				queries:     []query{{of(ofService, "time() - max(gclog_gc_last_timestamp_seconds{})"), ""}}},
@@ -46,7 +48,7 @@ var service = board{
 					{name: "Process", label: "process_name"}, {name: "PID", label: "pid"}, {name: "Version", label: "service_version"},
 					{name: "Runtime", label: "runtime_version"}, {name: "Kind", label: "runtime_flavor"}, {name: "GC", label: "gc_mode"}, {name: "Background GC", label: "gc_concurrent"},
 				},
-				queries: []query{{of(ofService, "gclog_process_info{}"), ""}}},
+				queries: []query{{of(ofService, named), ""}}},
 		}},
 		{"Pauses", []panel{
 			{kind: lines(), title: "Time paused by process", width: 12, height: 8, unit: "percentunit", warn: 0.05, alarm: 0.1,
@@ -116,11 +118,11 @@ var service = board{
 		{"Allocation", []panel{
 			{kind: lines(), title: "Allocation rate by process", width: 12, height: 8, unit: "Bps",
 				description: "Bytes that the program allocates per second.",
-				queries:     []query{{of(ofService, "rate(dotnet_gc_heap_total_allocated_bytes_total{}["+interval+"])"), processName}}},
+				queries:     []query{{of(ofService, "rate("+allocated+"["+interval+"])"), processName}}},
 			{kind: lines(), title: "Allocated and promoted", width: 12, height: 8, unit: "Bps",
 				description: "What is promoted has survived a collection: the more, the longer pauses are.",
 				queries: []query{
-					{of(ofService, "sum(rate(dotnet_gc_heap_total_allocated_bytes_total{}["+interval+"]))"), "allocated"},
+					{of(ofService, "sum(rate("+allocated+"["+interval+"]))"), "allocated"},
 					{of(ofService, "sum(rate(gclog_gc_promoted_bytes_total{}["+interval+"]))"), "promoted"},
 				}},
 			{kind: stacked(), title: "Collections by generation", width: 8, height: 8, unit: "ops",
