@@ -29,8 +29,12 @@ func TestEvents(t *testing.T) {
 			typ, referred int
 			want          string
 		}{
-			{publisher, handler, "Changed"}, {special, handler, "Changed"},
-			{publisher, other, ""}, {array, handler, ""}, {array, publisher, ""}, {handler, publisher, ""},
+			{publisher, handler, "Changed"},
+			{special, handler, "Changed"},
+			{publisher, other, ""},
+			{array, handler, ""},
+			{array, publisher, ""},
+			{handler, publisher, ""},
 		} {
 			if got := g.EventOf(x.typ, x.referred); got != x.want {
 				t.Errorf("the reference from %s to %s is for the event %q, want %q", g.Types[x.typ].String(), g.Types[x.referred].String(), got, x.want)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
@@ -33,8 +34,12 @@ type line struct{ key, title string }
 // The series of the charts: those of charts.js.
 var (
 	heapLines = []line{
-		{"heap.after", "after"}, {"heap.peak", "before"}, {"heap.committed", "committed"}, {"process.memory.rss", "RSS"},
-		{"process.cgroup.memory.usage", "cgroup"}, {"process.cgroup.memory.limit", "cgroup limit"},
+		{"heap.after", "after"},
+		{"heap.peak", "before"},
+		{"heap.committed", "committed"},
+		{"process.memory.rss", "RSS"},
+		{"process.cgroup.memory.usage", "cgroup"},
+		{"process.cgroup.memory.limit", "cgroup limit"},
 	}
 	balanceLines = []line{{"imbalance.gen0", "gen0: most objects of a heap ÷ mean"}, {"imbalance.survived", "survivors: most of a heap ÷ mean"}}
 )
@@ -286,10 +291,7 @@ func (s *Snapshot) Outline() Grid {
 		n := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
 		if n.depth > 0 {
-			indent := ""
-			for range min(n.depth-1, 12) {
-				indent += "\u2003"
-			}
+			indent := strings.Repeat("\u2003", min(n.depth-1, 12))
 			g.Rows = append(g.Rows, []string{view.Text(float64(n.Retained), "bytes"), thousands(int(min(n.Objects, math.MaxInt32))), indent + n.Name})
 		}
 		for _, b := range slices.Backward(n.Below) {

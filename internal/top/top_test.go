@@ -52,8 +52,10 @@ func watching(t *testing.T, o Options) *Model {
 	m := New(o)
 	m.Update(Tick{Now: start})
 	m.Update(Seen{
-		{ID: 1, PID: 4711, Name: "orders", CommandLine: "dotnet Orders.dll --urls http://*:8080", Directory: "/srv/orders"}, {ID: 2, PID: 815, Name: "web"},
-		{ID: 3, PID: 99, Name: "secret", Trouble: "it belongs to another user: run gclog as root"}, {ID: 4, PID: 100000, Name: "evil\x1b[2J\u202ename\n", CommandLine: "evil\x1b[2J\u202e\n", Directory: "/\x1b[2J"},
+		{ID: 1, PID: 4711, Name: "orders", CommandLine: "dotnet Orders.dll --urls http://*:8080", Directory: "/srv/orders"},
+		{ID: 2, PID: 815, Name: "web"},
+		{ID: 3, PID: 99, Name: "secret", Trouble: "it belongs to another user: run gclog as root"},
+		{ID: 4, PID: 100000, Name: "evil\x1b[2J\u202ename\n", CommandLine: "evil\x1b[2J\u202e\n", Directory: "/\x1b[2J"},
 	})
 	for id, name := range map[int]string{1: "net9-wks-attach", 2: "core31-svr-induced"} {
 		p, list, latest := recorded(t, name)
