@@ -9,13 +9,14 @@ import (
 )
 
 // recognizeJDK8 recognizes what gclog writes in the format of JDK 8: headers with .NET, and lines
-// of ParNew and CMS without CPU times, which every JVM writes.
+// of ParNew and CMS without CPU times, which every JVM writes. A JVM's line without any, because the pause
+// was short, ends with a blank.
 func recognizeJDK8(line []byte) (time.Time, bool) {
 	if isMachine(line) {
 		return time.Time{}, true
 	}
 	line, times, _ := bytes.Cut(line, []byte(" [Times: "))
-	if len(times) > 0 && !bytes.HasPrefix(times, []byte("user=0.00 sys=0.00, ")) {
+	if len(times) > 0 && (!bytes.HasPrefix(times, []byte("user=0.00 sys=0.00, ")) || bytes.HasSuffix(bytes.TrimRight(times, "\r\n"), []byte(" "))) {
 		return time.Time{}, false
 	}
 	var c calendar

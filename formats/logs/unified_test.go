@@ -728,6 +728,9 @@ func TestJDK8(t *testing.T) {
 		if _, ok := logs.Recognize(bytes.Replace(line, []byte("user=0.00"), []byte("user=0.01"), 1)); ok && bytes.Contains(line, []byte("user=")) {
 			t.Errorf("a line of Java is recognized: %s", line)
 		}
+		if _, ok := logs.Recognize(bytes.Replace(line, []byte("\n"), []byte(" \n"), 1)); ok && bytes.Contains(line, []byte("user=")) {
+			t.Errorf("a line of Java of a short pause is recognized: %s", line)
+		}
 	}
 	h, _ := logs.Recognize(x)
 	if h.Time.IsZero() || !h.Dated || h.ProcessID == 0 {
