@@ -299,6 +299,8 @@ var ofKnown = map[string]string{
 	"number":                                "7",
 	"pause.count":                           "2",
 	"pause.max.ns":                          "3000000",
+	"pause.paused.ns":                       "4999700",
+	"pause.resume.ns":                       "300",
 	"pause.parts[].kind":                    "initial final",
 	"pause.parts[].ns":                      "2000000 3000000",
 	"pause.parts[].resume.ns":               "100 200",
@@ -390,7 +392,7 @@ func TestJSONMembers(t *testing.T) {
 		{"from a log", func(d *gclog.GCDetails) { d.FromLog = true }, "", map[string]string{"from_log": "true"}},
 		{"a long pause", func(d *gclog.GCDetails) { d.Pauses[1].Duration = 200 * ms }, "", map[string]string{
 			"log.level": "warn", "message": "GC 7 gen2 background (AllocLarge): pause 202.000 ms, heap 560 B -> 610 B",
-			"pause.parts[].ns": "2000000 200000000", "pause.total.ns": "202000000", "pause.max.ns": "200000000", "paused.pct": "0.4040",
+			"pause.parts[].ns": "2000000 200000000", "pause.total.ns": "202000000", "pause.max.ns": "200000000", "pause.paused.ns": "201999700", "paused.pct": "0.4040",
 		}},
 		{"what is reported of few", func(d *gclog.GCDetails) {
 			d.DemotedBGC, d.InsideBGCStart, d.Provisional, d.BeforeEstimated = true, true, true, true
@@ -414,6 +416,7 @@ func TestJSONMembers(t *testing.T) {
 			"message": "GC 7 gen2 background (AllocLarge), heap 560 B -> 610 B", "trigger.delay.ns": "5000000",
 		}},
 		{"unknown parts of a pause", func(d *gclog.GCDetails) { d.Pauses[0].HasSuspend, d.Pauses[1].HasResume = false, false }, "suspend", map[string]string{
+			"pause.paused.ns": "", "pause.resume.ns": "",
 			"pause.parts[].suspend.ns": "5000", "pause.parts[].resume.ns": "100",
 		}},
 		{"suspended with its pause", func(d *gclog.GCDetails) { d.Suspended = d.Pauses[0].Start }, "suspended", map[string]string{"trigger.delay.ns": "4000000"}},

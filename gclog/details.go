@@ -485,6 +485,18 @@ func (d *GCDetails) Suspend() (sum int64, known bool) {
 	return sum, true
 }
 
+// Resume returns the time to resume the threads, summed over all pauses. It is unknown if it is unknown
+// for any of them.
+func (d *GCDetails) Resume() (sum int64, known bool) {
+	for i := range d.Pauses {
+		if !d.Pauses[i].HasResume {
+			return 0, false
+		}
+		sum += d.Pauses[i].Resume
+	}
+	return sum, true
+}
+
 // FinalPause returns the duration of the last pause of a background collection, 0 for others.
 func (d *GCDetails) FinalPause() int64 {
 	if p := d.final(); p != nil {

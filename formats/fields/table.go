@@ -146,6 +146,13 @@ var pauses = []Field{
 		derived(func(d *gc) (uint64, bool) { return uint64(d.PauseMax()), paused(d) })),
 	row("pause.count", "", "", Number, "R 9, R 3", "the number of parts",
 		derived(func(d *gc) (uint64, bool) { return uint64(len(d.Pauses)), paused(d) })),
+	row("pause.paused", "", "", Nanoseconds, "R 9, R 7", "of all parts, the time before the runtime began to resume the threads, which GC.GetTotalPauseDuration counts",
+		derived(func(d *gc) (uint64, bool) {
+			resume, known := d.Resume()
+			return uint64(d.Pause() - resume), known && paused(d)
+		})),
+	row("pause.resume", "", "", Nanoseconds, "R 7, R 3", "of all parts, the time to resume the threads: each runs as soon as it gets a processor",
+		derived(func(d *gc) (uint64, bool) { resume, known := d.Resume(); return uint64(resume), known && paused(d) })),
 	row("pause.parts[].start", "", "", Time, "R 9", "the start of a part", Value{}),
 	row("pause.parts[].suspend", "", "", Nanoseconds, "R 9, R 8", "of it, the time to suspend all threads", Value{}),
 	row("pause.parts[].resume", "", "", Nanoseconds, "R 7, R 3", "of it, the time to resume them", Value{}),

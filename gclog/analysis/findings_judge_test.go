@@ -392,6 +392,21 @@ func (j *judged) numbers(id string) map[string]float64 {
 				}
 			}
 		}
+	case "long-resume":
+		for _, p := range j.pauses {
+			if !p.pause.HasResume {
+				continue
+			}
+			end := p.pause.Start + p.pause.Duration
+			from, to := max(j.w.From, p.pause.Start), min(j.w.To, end)
+			resuming := float64(max(0, to-max(from, end-p.pause.Resume)))
+			m["pauses"]++
+			m["pause.sum"] += float64(p.took)
+			m["resume.sum"] += resuming
+			m["resume.max"] = max(m["resume.max"], resuming)
+		}
+		m["resume.share"] = 100 * m["resume.sum"] / m["pause.sum"]
+		m["pause.until-resume.sum"] = m["pause.sum"] - m["resume.sum"]
 	case "long-suspension":
 		most := slices.MaxFunc(j.pauses, func(a, b clipped) int { return cmp.Compare(a.suspendIf(), b.suspendIf()) })
 		m["suspension.max"], m["suspensions.long.over"], m["suspensions.mostly.over"] = float64(most.suspend), float64(10*milli), 50

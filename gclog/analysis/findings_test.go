@@ -646,7 +646,7 @@ func TestThresholds(t *testing.T) {
 // TestRuleTable checks that the rules are complete.
 func TestRuleTable(t *testing.T) {
 	rules := analysis.Rules()
-	if len(rules) != 28 {
+	if len(rules) != 29 {
 		t.Fatalf("%d rules", len(rules))
 	}
 	ids := map[string]bool{}

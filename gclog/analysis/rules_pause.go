@@ -61,6 +61,19 @@ func pauseRules() []Rule {
 			},
 		},
 		{
+			Number: 29, ID: "long-resume", Title: "Threads are slow to resume", Severity: Warning,
+			Thresholds: []Threshold{
+				{"share", "%", 10, "share of the time paused that the program took to resume its threads, above which it is a finding"},
+				{"floor", "ns", 100e6, "less time than that in total is ignored"},
+			},
+			Sample:      "nothing",
+			Evidence:    "the part of each pause after the runtime began to resume the threads",
+			Explanation: "A pause lasts until the last thread is told to go on. The GC's own part ends when the runtime begins to resume the threads, which takes microseconds; that part is what GC.GetTotalPauseDuration counts. What comes after it is the wait of a thread for a processor, while others already run.",
+			Advice:      "Give the program more processor time: look at the limits of the container (cpu.max, and its throttling in cpu.stat), at other processes, and at the number of runnable threads. A faster GC would not shorten these pauses.",
+			Basis:       BasisRuntime, need: needCollections,
+			judge: func(l limits) judge { return &longResume{share: l["share"], floor: int64(l["floor"])} },
+		},
+		{
 			Number: 4, ID: "random-slow-gc", Title: "Some collections are slow without more work", Severity: Warning,
 			Thresholds: []Threshold{
 				{"pause", "", 5, "pause as a multiple of the median of the same generation and kind"},
@@ -327,6 +340,48 @@ func (j *longSuspension) verdict(s *stretch) (f Finding, why string) {
 	}
 	f.Evidence = append(f.Evidence, j.longest.evidence()...)
 	f.explains = s.ofPauses(j.sum)
+	return f, ""
+}
+
+type longResume struct {
+	pausesOnly
+	share    float64
+	floor    int64
+	pauses   uint64 // that report it
+	paused   int64  // by them
+	resuming int64
+	max      int64
+	worst    ranking
+}
+
+func (j *longResume) pause(p *gclog.Pause, start, end int64) {
+	if !p.HasResume {
+		return
+	}
+	j.pauses++
+	j.paused += end - start
+	took := max(0, end-max(start, p.Start+p.Paused()))
+	j.resuming += took
+	j.max = max(j.max, took)
+	j.worst.add(p.GC, float64(took))
+}
+
+func (j *longResume) verdict(s *stretch) (f Finding, why string) {
+	if j.pauses == 0 {
+		return f, "no pause reports how long resuming the threads took"
+	}
+	share := percent(j.resuming, j.paused)
+	if share <= j.share || j.resuming <= j.floor {
+		return f, ""
+	}
+	f.Text = fmt.Sprintf("Resuming the threads took %s of the %s of %s (%s), at most %s in one: the GC itself paused the program for %s.",
+		durationText(float64(j.resuming)), durationText(float64(j.paused)), plural(j.pauses, "pause"), valueText(share, "%"), durationText(float64(j.max)), durationText(float64(j.paused-j.resuming)))
+	f.GCs = j.worst.numbers()
+	f.explains = s.ofPauses(j.resuming)
+	f.Evidence = []Fact{
+		countFact("pauses", j.pauses), timeFact("pause.sum", j.paused), timeFact("resume.sum", j.resuming),
+		percentFact("resume.share", share), timeFact("resume.max", j.max), timeFact("pause.until-resume.sum", j.paused-j.resuming),
+	}
 	return f, ""
 }
 

@@ -38,6 +38,10 @@ func suspended(part int, by time.Duration) change {
 	return func(d *gclog.GCDetails) { d.Pauses[part].Suspend = int64(by) }
 }
 
+func resumed(by time.Duration) change {
+	return func(d *gclog.GCDetails) { d.Pauses[0].Resume = int64(by) }
+}
+
 func promoted(bytes uint64) change { return func(d *gclog.GCDetails) { d.PromotedBytes = bytes } }
 
 func load(percent uint32) change {
@@ -135,6 +139,18 @@ var ruleCases = []ruleCase{
 		severity: analysis.Warning, gcs: []uint32{31, 32},
 		text:    []string{"In 2 of 32 pauses, suspending the threads took more than 10 ms, at most 40 ms: gen0 collection 31"},
 		silence: "long-suspension.over=50ms", wake: "long-suspension.over=9ms",
+	},
+	{
+		rule: "long-resume",
+		bad: func(h *past) {
+			h.healthy(30).gc(0, 120*milli, resumed(100*milli)).gc(0, 60*milli, resumed(50*milli))
+		},
+		good: func(h *past) {
+			h.healthy(30).gc(2, 2000*milli, resumed(0)).gc(0, 120*milli, resumed(100*milli)).gc(0, 60*milli, resumed(50*milli))
+		},
+		severity: analysis.Warning, gcs: []uint32{31, 32},
+		text:    []string{"Resuming the threads took 150 ms of the 210 ms of 32 pauses (71.4 %), at most 100 ms in one: the GC itself paused the program for 60 ms."},
+		silence: "long-resume.share=84%", wake: "long-resume.share=6%",
 	},
 	{
 		rule: "long-suspension", name: "most of the pause",
