@@ -31,11 +31,6 @@ func procText(pid int, names ...string) string {
 // "", and a better sentence, or "" if the existing one will do.
 func refine(h *session.Host, pid int, id string) (finer, text string) {
 	switch id {
-	case "no-process":
-		// A process that is hidden from us may still be reported as one that we may not signal.
-		if errors.Is(unix.Kill(pid, 0), unix.EPERM) {
-			return "hidden", fmt.Sprintf("process %d exists, but /proc is mounted with hidepid and does not show it to gclog, which runs as uid %d", pid, os.Geteuid())
-		}
 	case "no-socket":
 		if uid, hidden := hidesEnvironment(pid); hidden {
 			return noOverride(pid, uid)
