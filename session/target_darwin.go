@@ -21,8 +21,7 @@ import (
 // seconds since 1970.
 var socketPattern = regexp.MustCompile(`^dotnet-diagnostic-(\d+)-(\d+)-socket$`)
 
-// Find returns the target with the pid. Its socket is searched for in this user's temporary
-// directory; on this system each user has one of their own.
+// Find returns the target with the pid. Its socket is searched for where List does.
 func (h *Host) Find(ctx context.Context, pid int) (*Target, error) {
 	list, err := h.List(ctx)
 	if err != nil {
@@ -36,41 +35,29 @@ func (h *Host) Find(ctx context.Context, pid int) (*Target, error) {
 	if err := unix.Kill(pid, 0); errors.Is(err, syscall.ESRCH) || pid <= 0 {
 		return nil, refuse(pid, CauseNoSuchProcess, nil, "does not exist")
 	} else if errors.Is(err, syscall.EPERM) {
-		return nil, refuse(pid, CauseOtherUser, nil, "belongs to another user: run gclog as that user")
+		return nil, refuse(pid, CauseOtherUser, nil, "belongs to another user: run gclog as that user or as root")
 	}
 	return nil, refuse(pid, CauseNotDotnet, nil, "has no diagnostics socket in %s: it is not a .NET process, it was started with DOTNET_EnableDiagnostics=0, or its TMPDIR differs", os.TempDir())
 }
 
-// List returns the processes that have a diagnostics socket in this user's temporary directory.
+// List returns the processes that have a diagnostics socket in this user's temporary directory; as root,
+// in that of any user: on this system each has one of their own.
 func (h *Host) List(ctx context.Context) ([]Listed, error) {
-	dir := os.TempDir()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, fmt.Errorf("listing processes: %w", err)
-	}
 	byPID := map[int]Listed{}
-	for _, e := range entries {
-		m := socketPattern.FindStringSubmatch(e.Name())
-		if m == nil {
-			continue
+	for i, dir := range tempDirs("/", os.TempDir(), os.Geteuid()) {
+		entries, err := os.ReadDir(dir.path)
+		if err != nil && i == 0 {
+			return nil, fmt.Errorf("listing processes: %w", err)
 		}
-		pid, _ := strconv.Atoi(m[1])
-		key, _ := strconv.ParseUint(m[2], 10, 64)
-		if errors.Is(unix.Kill(pid, 0), syscall.ESRCH) || key < byPID[pid].StartKey {
-			continue // left behind by another process
+		for _, e := range entries {
+			p, ok := socketOf(e.Name())
+			// What somebody else's folder has of a process is not its socket.
+			if !ok || p.StartKey < byPID[p.PID].StartKey || dir.owner >= 0 && dir.owner != p.UID {
+				continue
+			}
+			p.tempDir = dir.path
+			byPID[p.PID] = Listed{Process: p}
 		}
-		p := Process{
-			PID: pid, InnerPID: pid, UID: -1, StartKey: key, Started: time.Unix(int64(key), 0),
-			tempDir: dir, socket: e.Name(),
-		}
-		if k, err := unix.SysctlKinfoProc("kern.proc.pid", pid); err == nil {
-			p.Name = unix.ByteSliceToString(k.Proc.P_comm[:])
-			p.UID = int(k.Eproc.Ucred.Uid)
-		}
-		if b, err := unix.SysctlRaw("kern.procargs2", pid); err == nil && len(b) > 4 {
-			p.Executable = unix.ByteSliceToString(b[4:]) // after the number of arguments
-		}
-		byPID[pid] = Listed{Process: p}
 	}
 	var list []Listed
 	for _, l := range byPID {
@@ -78,6 +65,28 @@ func (h *Host) List(ctx context.Context) ([]Listed, error) {
 	}
 	slices.SortFunc(list, func(a, b Listed) int { return a.PID - b.PID })
 	return list, ctx.Err()
+}
+
+// socketOf returns the process whose socket has a name, unless it has exited.
+func socketOf(name string) (p Process, ok bool) {
+	m := socketPattern.FindStringSubmatch(name)
+	if m == nil {
+		return p, false
+	}
+	pid, _ := strconv.Atoi(m[1])
+	key, _ := strconv.ParseUint(m[2], 10, 64)
+	if errors.Is(unix.Kill(pid, 0), syscall.ESRCH) {
+		return p, false // left behind by another process
+	}
+	p = Process{PID: pid, InnerPID: pid, UID: -1, StartKey: key, Started: time.Unix(int64(key), 0), socket: name}
+	if k, err := unix.SysctlKinfoProc("kern.proc.pid", pid); err == nil {
+		p.Name = unix.ByteSliceToString(k.Proc.P_comm[:])
+		p.UID = int(k.Eproc.Ucred.Uid)
+	}
+	if b, err := unix.SysctlRaw("kern.procargs2", pid); err == nil && len(b) > 4 {
+		p.Executable = unix.ByteSliceToString(b[4:]) // after the number of arguments
+	}
+	return p, true
 }
 
 func (p *Process) dial(ctx context.Context) (net.Conn, error) {
