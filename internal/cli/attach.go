@@ -516,11 +516,15 @@ func (w *watch) sayEnded(r *attach.Result) {
 // sayClosing prints on a terminal a summary of a session, and which files contain it.
 func (w *watch) sayClosing(who string, r *attach.Result) {
 	gcs := uint64(w.progress.GCs.Load())
-	if w.closing == nil || gcs == 0 {
+	if w.closing == nil || gcs == 0 && who == "" {
 		return
 	}
 	w.closing.End(r.End.At)
 	s := w.closing.Summary()
+	if gcs == 0 {
+		w.p.ui.sayf("%sno collection in %s", who, spanText(time.Duration(s.Duration.Value)))
+		return
+	}
 	pauses := &s.Classes[analysis.ClassAll].Pauses
 	said := []string{fmt.Sprintf("%s%s in %s", who, counted(gcs, "collection"), spanText(time.Duration(s.Duration.Value)))}
 	if pauses.P99.Known() { // known from 100 pauses on

@@ -68,6 +68,7 @@ type tree struct {
 	mu     sync.Mutex
 	named  bool         // a process already has the log without a pid in its name
 	known  map[int]bool // processes that have a session, or need none
+	missed []int // processes that exited before they had a session
 	failed error
 	group  sync.WaitGroup
 }
@@ -118,6 +119,7 @@ func (p *program) runTree(c *cli.Context, w *watch) error {
 	}
 	// From here on the exit code is the command's.
 	p.code = t.watchUntilExit(c.Context, caught)
+	t.sayMissed()
 	switch {
 	case t.failed != nil:
 		p.ui.error(t.failed)
@@ -125,6 +127,20 @@ func (p *program) runTree(c *cli.Context, w *watch) error {
 		p.ui.sayf("%s did not start a process with a .NET runtime: there is no log", command[0])
 	}
 	return nil
+}
+
+// sayMissed prints which processes have no log, although they had a runtime. That is worth a line also
+// where standard error belongs to the command.
+func (t *tree) sayMissed() {
+	if len(t.missed) == 0 {
+		return
+	}
+	slices.Sort(t.missed)
+	who := fmt.Sprintf("process %d", t.missed[0])
+	if n := len(t.missed); n > 1 {
+		who += fmt.Sprintf(" and %d more", n-1)
+	}
+	t.ui.sayf("%s exited before gclog could open a session: its collections, if any, are in no log (--suspend makes each process wait for its session)", who)
 }
 
 // listen opens the port that the runtimes of the tree connect to. The function that it returns
@@ -334,8 +350,9 @@ func (t *tree) log(ctx context.Context, target *session.Target, byPort bool) {
 		early = false
 		if target.AwaitStartup(ctx, func(error) {
 			t.ui.sayf("process %d is waiting for %s to resume it; gclog starts after that", target.PID, strings.Join(others, " and "))
-		}) != nil {
-			return // it has exited, or the command has
+		}) != nil { // it has exited, or the command has
+			t.miss(target)
+			return
 		}
 	}
 	t.mu.Lock()
@@ -349,13 +366,22 @@ func (t *tree) log(ctx context.Context, target *session.Target, byPort bool) {
 	case err == nil:
 		err = result.Err
 	case ctx.Err() != nil || t.ended(target, err):
-		err = nil
+		if err = nil; result == nil {
+			t.miss(target)
+		}
 	}
 	if err != nil {
 		t.mu.Lock()
 		t.failed = errors.Join(t.failed, err)
 		t.mu.Unlock()
 	}
+}
+
+// miss records that a process exited before it had a session.
+func (t *tree) miss(target *session.Target) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.missed = append(t.missed, target.PID)
 }
 
 // otherPorts returns the diagnostic ports, other than ours, that suspend a process at its start: no
