@@ -68,7 +68,7 @@ type tree struct {
 	mu     sync.Mutex
 	named  bool         // a process already has the log without a pid in its name
 	known  map[int]bool // processes that have a session, or need none
-	missed []int // processes that exited before they had a session
+	missed []int        // processes that exited before they had a session
 	failed error
 	group  sync.WaitGroup
 }
