@@ -392,6 +392,53 @@ func (j *judged) numbers(id string) map[string]float64 {
 				}
 			}
 		}
+	case "dependent-handles":
+		for _, d := range j.gcs {
+			longest := int64(-1)
+			for i := range d.Heaps {
+				if took, known := d.MarkTime(i, clr.MarkDependentHandles); known {
+					longest = max(longest, took)
+				}
+			}
+			stack := slices.ContainsFunc(d.Heaps, func(h gclog.HeapDetails) bool { return h.Marked&(1<<clr.MarkStack) != 0 })
+			if longest < 0 && !stack || background(d) {
+				continue
+			}
+			longest = max(longest, 0)
+			took := float64(min(longest, d.Pause()))
+			m["collections"]++
+			m["pause.sum"] += float64(d.Pause())
+			m["dependent.sum"] += took
+			m["dependent.max"] = max(m["dependent.max"], took)
+		}
+		m["dependent.share"] = 100 * m["dependent.sum"] / m["pause.sum"]
+	case "late-start":
+		m["delay.over"] = float64(100 * milli)
+		for _, d := range j.gcs {
+			if !d.HasTrigger || d.Suspended <= d.Triggered {
+				continue
+			}
+			m["collections"]++
+			if delay := float64(d.Suspended - d.Triggered); delay > m["delay.over"] {
+				m["collections.late"]++
+				m["delay.sum"] += delay
+				m["delay.max"] = max(m["delay.max"], delay)
+			}
+		}
+	case "heap-count-changes":
+		var counts []float64
+		for _, d := range j.gcs {
+			if n := d.HeapCount(); n > 0 {
+				counts = append(counts, float64(n))
+			}
+		}
+		m["collections"], m["heaps.min"], m["heaps.max"] = float64(len(counts)), slices.Min(counts), slices.Max(counts)
+		m["heaps.changes"] = float64(len(slices.Compact(counts)) - 1)
+		m["heaps.changes.share"] = 100 * m["heaps.changes"] / m["collections"]
+	case "too-many-gen1":
+		m["gen0"] = j.count(func(d *gclog.GCDetails) bool { return d.Generation == 0 && !byProgram(d) })
+		m["gen1"] = j.count(func(d *gclog.GCDetails) bool { return d.Generation == 1 && !byProgram(d) })
+		m["gen1.share"] = 100 * m["gen1"] / (m["gen0"] + m["gen1"])
 	case "long-resume":
 		for _, p := range j.pauses {
 			if !p.pause.HasResume {

@@ -58,7 +58,7 @@ func Rules() []Rule {
 		needNothing: "", needCollections: "20 complete collections", needGen2: "3 complete gen2 collections",
 		needEither: "20 complete collections, or 3 of gen2",
 	}
-	list := slices.Concat(pauseRules(), gen2Rules(), heapRules(), fragmentationRules(), growthRules(), serverRules(), objectRules(), limitRules(), backgroundRules(), qualityRules(), endRules())
+	list := slices.Concat(pauseRules(), gen2Rules(), heapRules(), fragmentationRules(), growthRules(), serverRules(), objectRules(), limitRules(), backgroundRules(), qualityRules(), endRules(), costRules())
 	slices.SortFunc(list, func(a, b Rule) int { return a.Number - b.Number })
 	for i := range list {
 		r := &list[i]

@@ -42,6 +42,20 @@ func resumed(by time.Duration) change {
 	return func(d *gclog.GCDetails) { d.Pauses[0].Resume = int64(by) }
 }
 
+func dependent(took time.Duration) change {
+	return func(d *gclog.GCDetails) {
+		d.Heaps = append(d.Heaps, gclog.HeapDetails{})
+		marked(&d.Heaps[0], clr.MarkDependentHandles, int64(took))
+	}
+}
+
+func requested(before time.Duration) change {
+	return func(d *gclog.GCDetails) {
+		d.Suspended = d.Pauses[0].Start
+		d.Triggered, d.HasTrigger = d.Suspended-int64(before), true
+	}
+}
+
 func promoted(bytes uint64) change { return func(d *gclog.GCDetails) { d.PromotedBytes = bytes } }
 
 func load(percent uint32) change {
@@ -151,6 +165,53 @@ var ruleCases = []ruleCase{
 		severity: analysis.Warning, gcs: []uint32{31, 32},
 		text:    []string{"Resuming the threads took 150 ms of the 210 ms of 32 pauses (71.4 %), at most 100 ms in one: the GC itself paused the program for 60 ms."},
 		silence: "long-resume.share=84%", wake: "long-resume.share=6%",
+	},
+	{
+		rule: "dependent-handles",
+		bad: func(h *past) {
+			h.healthy(30).gc(2, 200*milli, dependent(150*milli)).gc(1, 100*milli, dependent(80*milli))
+		},
+		good: func(h *past) {
+			h.healthy(30).gc(2, 200*milli, dependent(90*milli)).gc(1, 100*milli, dependent(60*milli))
+		},
+		severity: analysis.Warning, gcs: []uint32{31, 32},
+		text:    []string{"Scanning dependent handles took 230 ms of the 300 ms that 2 collections paused the program for (76.7 %), at most 150 ms in one."},
+		silence: "dependent-handles.share=77%", wake: "dependent-handles.share=49%",
+	},
+	{
+		rule: "late-start",
+		bad: func(h *past) {
+			server(h, 4, 4)
+			h.healthy(30).gc(0, milli, requested(500*milli)).gc(0, milli, requested(200*milli)).gc(0, milli, requested(milli))
+		},
+		good: func(h *past) {
+			server(h, 4, 4)
+			h.healthy(30).gc(0, milli, requested(100*milli))
+		},
+		severity: analysis.Warning, gcs: []uint32{31, 32},
+		text:    []string{"2 of 3 collections started more than 100 ms after the request, at most 500 ms: threads waited for 700 ms in total before their pauses began."},
+		silence: "late-start.over=1s", wake: "late-start.over=99ms",
+	},
+	{
+		rule: "heap-count-changes",
+		bad: func(h *past) {
+			times(10, func(i int) { h.gc(0, milli, heaps(1, 1)).gc(0, milli, heaps(1, 1, 1, 1)) })
+		},
+		good: func(h *past) {
+			times(16, func(int) { h.gc(0, milli, heaps(1, 1)) })
+			times(2, func(int) { h.gc(0, milli, heaps(1, 1, 1)).gc(0, milli, heaps(1, 1)) })
+		},
+		severity: analysis.Info,
+		text:     []string{"The number of heaps changed with 19 of 20 collections (95 %), between 2 and 4."},
+		silence:  "heap-count-changes.share=95%", wake: "heap-count-changes.share=19%",
+	},
+	{
+		rule:     "too-many-gen1",
+		bad:      func(h *past) { h.of(6, 0, milli).of(14, 1, milli) },
+		good:     func(h *past) { h.of(8, 0, milli).of(12, 1, milli) },
+		severity: analysis.Info,
+		text:     []string{"Of the collections that were not induced, 6 were gen0 and 14 gen1 (70 %)."},
+		silence:  "too-many-gen1.share=70%", wake: "too-many-gen1.share=59%",
 	},
 	{
 		rule: "long-suspension", name: "most of the pause",

@@ -1,0 +1,229 @@
+package analysis
+
+import (
+	"fmt"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+// costRules are about what makes collections frequent, late or slow, whatever their cause.
+func costRules() []Rule {
+	return []Rule{
+		{
+			Number: 30, ID: "dependent-handles", Title: "Dependent handles take most of the pauses", Severity: Warning,
+			Thresholds: []Threshold{
+				{"share", "%", 50, "share of the pauses that the scans of dependent handles take, above which it is a finding"},
+				{"floor", "ns", 100e6, "less time than that in total is ignored"},
+			},
+			Sample:      "nothing",
+			Evidence:    "the time that the slowest heap of each collection took for its dependent handles, and the pause",
+			Explanation: "An entry of a ConditionalWeakTable is a dependent handle: its value is alive as long as its key. The GC has to scan all of them again whenever one of the values makes another key alive, so that long chains of entries take many scans.",
+			Advice:      "Find the tables: gclog heap inspect lists the entries by key and value (weak-tables). Store what belongs to an object in a field of it, remove entries that are no longer needed, and do not let the value of an entry lead to the key of another.",
+			Basis:       BasisHeuristic, need: needCollections,
+			judge: func(l limits) judge { return &dependentHandles{share: l["share"], floor: int64(l["floor"])} },
+		},
+		{
+			Number: 31, ID: "late-start", Title: "Collections start late", Severity: Warning,
+			Thresholds: []Threshold{
+				{"over", "ns", 100e6, "time from the request to the start of the suspension"},
+			},
+			Sample:      "nothing",
+			Evidence:    "the time from the trigger of each collection to the start of the suspension, which workstation GC does not report",
+			Explanation: "The thread that needs memory waits from its request on, although the program is not paused yet: no log of pauses shows that. The threads of the GC take over in microseconds if they get a processor.",
+			Advice:      "Look for a shortage of CPU time: limits of the container (cpu.max and its throttling in cpu.stat), other processes, too many runnable threads. With affinity, keep other load away from the processors of the GC (System.GC.HeapAffinitizeMask, DOTNET_GCHeapAffinitizeMask).",
+			Basis:       BasisHeuristic, need: needCollections,
+			judge: func(l limits) judge { return &lateStart{over: int64(l["over"])} },
+		},
+		{
+			Number: 32, ID: "heap-count-changes", Title: "The number of heaps changes all the time", Severity: Info,
+			Thresholds: []Threshold{
+				{"share", "%", 20, "share of collections with another number of heaps than the one before, above which it is a finding"},
+			},
+			Sample:      "20 collections",
+			Evidence:    "the number of heaps in each collection",
+			Explanation: "With DATAS, server GC adapts the number of its heaps to the program. Each change pauses the program and moves memory between the heaps. A program with a steady load has the same number for minutes.",
+			Advice:      "If pauses matter more than memory, set the number: System.GC.HeapCount (DOTNET_GCHeapCount, hexadecimal), which disables DATAS; or disable it alone: System.GC.DynamicAdaptationMode=0 (DOTNET_GCDynamicAdaptationMode=0).",
+			Basis:       BasisHeuristic, need: needCollections,
+			judge: func(l limits) judge { return &heapCountChanges{share: l["share"]} },
+		},
+		{
+			Number: 33, ID: "too-many-gen1", Title: "Gen1 is collected almost every time", Severity: Info,
+			Thresholds: []Threshold{
+				{"share", "%", 60, "share of gen1 in all gen0 and gen1 collections, above which it is a finding"},
+			},
+			Sample:      "20 gen0 and gen1 collections",
+			Evidence:    "gen0 and gen1 collections that were not induced",
+			Explanation: "In a healthy program there are about ten gen0 collections per gen1 collection. If most are of gen1, much of what is allocated survives gen0, and every collection has to mark and move it.",
+			Advice:      "Let objects die before the next collection: a larger gen0 (DOTNET_GCgen0size, in hexadecimal bytes), shorter requests, buffers that are reused (ArrayPool<T>, ObjectPool<T>). If they die in gen2, see mid-life-crisis. While a program loads its data this is normal.",
+			Basis:       BasisHeuristic, need: needCollections,
+			judge: func(l limits) judge { return &tooManyGen1{share: l["share"]} },
+		},
+	}
+}
+
+type dependentHandles struct {
+	share    float64
+	floor    int64
+	reported uint64
+	paused   int64 // by those that report it
+	took     int64
+	max      int64
+	worst    ranking
+}
+
+func (j *dependentHandles) gc(x *judgedGC) {
+	m := x.Mark(clr.MarkDependentHandles)
+	// The runtime reports the kinds of roots from which anything was promoted.
+	if x.background || !m.Known && !x.Mark(clr.MarkStack).Known {
+		return
+	}
+	took := min(m.Longest, x.pause)
+	j.reported++
+	j.paused += x.pause
+	j.took += took
+	j.max = max(j.max, took)
+	j.worst.add(x.GCDetails, float64(took))
+}
+
+func (j *dependentHandles) verdict(s *stretch) (f Finding, why string) {
+	if j.reported == 0 {
+		return f, "no blocking collection reports what it marked, and how long that took"
+	}
+	share := percent(j.took, j.paused)
+	if share <= j.share || j.took <= j.floor {
+		return f, ""
+	}
+	f.Text = fmt.Sprintf("Scanning dependent handles took %s of the %s that %s paused the program for (%s), at most %s in one.",
+		durationText(float64(j.took)), durationText(float64(j.paused)), plural(j.reported, "collection"), valueText(share, "%"), durationText(float64(j.max)))
+	f.GCs = j.worst.numbers()
+	f.explains = s.ofPauses(j.took)
+	f.Evidence = []Fact{
+		countFact("collections", j.reported), timeFact("pause.sum", j.paused), timeFact("dependent.sum", j.took),
+		percentFact("dependent.share", share), timeFact("dependent.max", j.max),
+	}
+	return f, ""
+}
+
+type lateStart struct {
+	over     int64
+	reported uint64
+	late     uint64
+	sum, max int64 // of the late ones
+	worst    ranking
+}
+
+func (j *lateStart) gc(x *judgedGC) {
+	delay, known := x.TriggerDelay()
+	if !known {
+		return
+	}
+	j.reported++
+	if delay <= j.over {
+		return
+	}
+	j.late++
+	j.sum += delay
+	j.max = max(j.max, delay)
+	j.worst.add(x.GCDetails, float64(delay))
+}
+
+func (j *lateStart) verdict(s *stretch) (f Finding, why string) {
+	if s.process.Server == gclog.No {
+		return f, ""
+	}
+	if j.reported == 0 {
+		return f, "no collection reports when it was requested, as server GC does"
+	}
+	if j.late == 0 {
+		return f, ""
+	}
+	f.Text = fmt.Sprintf("%d of %s started more than %s after the request, at most %s: threads waited for %s in total before their pauses began.",
+		j.late, plural(j.reported, "collection"), durationText(float64(j.over)), durationText(float64(j.max)), durationText(float64(j.sum)))
+	f.GCs = j.worst.numbers()
+	f.explains = quotient(float64(j.sum), float64(j.sum+s.paused))
+	f.Evidence = []Fact{
+		countFact("collections", j.reported), countFact("collections.late", j.late), timeFact("delay.over", j.over),
+		timeFact("delay.max", j.max), timeFact("delay.sum", j.sum),
+	}
+	return f, ""
+}
+
+type heapCountChanges struct {
+	share       float64
+	reported    uint64
+	changes     uint64
+	last        int
+	least, most int
+	worst       ranking
+}
+
+func (j *heapCountChanges) gc(x *judgedGC) {
+	n := x.HeapCount()
+	if n == 0 {
+		return
+	}
+	if j.reported == 0 {
+		j.least = n
+	} else if n != j.last {
+		j.changes++
+		j.worst.add(x.GCDetails, float64(x.pause))
+	}
+	j.reported++
+	j.last, j.least, j.most = n, min(j.least, n), max(j.most, n)
+}
+
+func (j *heapCountChanges) verdict(*stretch) (f Finding, why string) {
+	if j.reported < leastCollections {
+		return f, needs(leastCollections, "collection", j.reported) + " that report the number of heaps"
+	}
+	share := percent(j.changes, j.reported)
+	if share <= j.share {
+		return f, ""
+	}
+	f.Text = fmt.Sprintf("The number of heaps changed with %d of %s (%s), between %d and %d.",
+		j.changes, plural(j.reported, "collection"), valueText(share, "%"), j.least, j.most)
+	f.GCs = j.worst.numbers()
+	f.Evidence = []Fact{
+		countFact("collections", j.reported), countFact("heaps.changes", j.changes), percentFact("heaps.changes.share", share),
+		countFact("heaps.min", j.least), countFact("heaps.max", j.most),
+	}
+	return f, ""
+}
+
+type tooManyGen1 struct {
+	share  float64
+	counts [gclog.Gen1 + 1]uint64
+	paused int64 // by gen1
+	worst  ranking
+}
+
+func (j *tooManyGen1) gc(x *judgedGC) {
+	if x.induced || x.isGen2 {
+		return
+	}
+	g := max(gclog.Gen0, min(x.Generation, gclog.Gen1))
+	j.counts[g]++
+	if g == gclog.Gen1 {
+		j.paused += x.pause
+		j.worst.add(x.GCDetails, float64(x.pause))
+	}
+}
+
+func (j *tooManyGen1) verdict(s *stretch) (f Finding, why string) {
+	all := j.counts[gclog.Gen0] + j.counts[gclog.Gen1]
+	if all < leastCollections {
+		return f, needs(leastCollections, "gen0 or gen1 collection", all)
+	}
+	share := percent(j.counts[gclog.Gen1], all)
+	if share <= j.share {
+		return f, ""
+	}
+	f.Text = fmt.Sprintf("Of the collections that were not induced, %d were gen0 and %d gen1 (%s).", j.counts[gclog.Gen0], j.counts[gclog.Gen1], valueText(share, "%"))
+	f.GCs = j.worst.numbers()
+	f.explains = s.ofPauses(j.paused)
+	f.Evidence = []Fact{
+		countFact("gen0", j.counts[gclog.Gen0]), countFact("gen1", j.counts[gclog.Gen1]), percentFact("gen1.share", share),
+	}
+	return f, ""
+}
