@@ -64,6 +64,7 @@ func pauseRules() []Rule {
 			Number: 29, ID: "long-resume", Title: "Threads are slow to resume", Severity: Warning,
 			Thresholds: []Threshold{
 				{"share", "%", 10, "share of the time paused that the program took to resume its threads, above which it is a finding"},
+				{"warning", "%", 50, "share above which it is a warning; below it is an info"},
 				{"floor", "ns", 100e6, "less time than that in total is ignored"},
 			},
 			Sample:      "nothing",
@@ -71,7 +72,9 @@ func pauseRules() []Rule {
 			Explanation: "A pause lasts until the last thread is told to go on. The GC's own part ends when the runtime begins to resume the threads, which takes microseconds; that part is what GC.GetTotalPauseDuration counts. What comes after it is the wait of a thread for a processor, while others already run.",
 			Advice:      "Give the program more processor time: look at the limits of the container (cpu.max, and its throttling in cpu.stat), at other processes, and at the number of runnable threads. A faster GC would not shorten these pauses.",
 			Basis:       BasisRuntime, need: needCollections,
-			judge: func(l limits) judge { return &longResume{share: l["share"], floor: int64(l["floor"])} },
+			judge: func(l limits) judge {
+				return &longResume{share: l["share"], gravely: l["warning"], floor: int64(l["floor"])}
+			},
 		},
 		{
 			Number: 4, ID: "random-slow-gc", Title: "Some collections are slow without more work", Severity: Warning,
@@ -345,13 +348,13 @@ func (j *longSuspension) verdict(s *stretch) (f Finding, why string) {
 
 type longResume struct {
 	pausesOnly
-	share    float64
-	floor    int64
-	pauses   uint64 // that report it
-	paused   int64  // by them
-	resuming int64
-	max      int64
-	worst    ranking
+	share, gravely float64
+	floor          int64
+	pauses         uint64 // that report it
+	paused         int64  // by them
+	resuming       int64
+	max            int64
+	worst          ranking
 }
 
 func (j *longResume) pause(p *gclog.Pause, start, end int64) {
@@ -378,6 +381,9 @@ func (j *longResume) verdict(s *stretch) (f Finding, why string) {
 		durationText(float64(j.resuming)), durationText(float64(j.paused)), plural(j.pauses, "pause"), valueText(share, "%"), durationText(float64(j.max)), durationText(float64(j.paused-j.resuming)))
 	f.GCs = j.worst.numbers()
 	f.explains = s.ofPauses(j.resuming)
+	if share <= j.gravely {
+		f.Severity = Info
+	}
 	f.Evidence = []Fact{
 		countFact("pauses", j.pauses), timeFact("pause.sum", j.paused), timeFact("resume.sum", j.resuming),
 		percentFact("resume.share", share), timeFact("resume.max", j.max), timeFact("pause.until-resume.sum", j.paused-j.resuming),
