@@ -136,23 +136,27 @@ func TestIgnoredIsNotOptimal(t *testing.T) {
 	}
 }
 
-// TestDominates: better in one objective, and not worse in any.
+// TestDominates: better in one objective, and not worse in any, nor much worse by what was seen.
 func TestDominates(t *testing.T) {
 	const same, better, worse, little = analysis.NoDifference, analysis.Better, analysis.Worse, analysis.TooLittleData
 	for _, test := range []struct {
 		verdicts []analysis.Verdict
+		changes  [4]float64 // percent; of the third objective more is better
 		want     bool
 	}{
-		{[]analysis.Verdict{better, same, little, same}, true},
-		{[]analysis.Verdict{same, same, same, same}, false},
-		{[]analysis.Verdict{better, better, worse, better}, false},
+		{[]analysis.Verdict{better, same, little, same}, [4]float64{-20, 3, 0, 9}, true},
+		{[]analysis.Verdict{same, same, same, same}, [4]float64{}, false},
+		{[]analysis.Verdict{better, better, worse, better}, [4]float64{-20, -20, -20, -20}, false},
+		{[]analysis.Verdict{same, better, same, same}, [4]float64{200, -20, 0, 0}, false}, // three times the pause
+		{[]analysis.Verdict{same, better, same, same}, [4]float64{-50, -20, 50, -50}, true},
+		{[]analysis.Verdict{same, better, same, same}, [4]float64{0, -20, -50, 0}, false},
 	} {
-		var d tuneDifferences
-		for _, v := range test.verdicts {
-			d.objectives = append(d.objectives, analysis.Difference{Verdict: v})
+		d := tuneDifferences{more: []bool{false, false, true, false}}
+		for i, v := range test.verdicts {
+			d.objectives = append(d.objectives, analysis.Difference{Verdict: v, Change: analysis.Number{Value: test.changes[i], Unit: "%"}})
 		}
 		if d.dominates() != test.want {
-			t.Errorf("%v: %v", test.verdicts, !test.want)
+			t.Errorf("%v %v: %v", test.verdicts, test.changes, !test.want)
 		}
 	}
 }

@@ -43,7 +43,12 @@ func (*tuning) memory(x *trial) float64 {
 type tuneDifferences struct {
 	metrics    []analysis.Difference // of all pauses and collections
 	objectives []analysis.Difference // the pauses, and then those of objectives
+	more       []bool                // for each of them: more is better
 }
+
+// tolerated is by how much an objective may look worse and count as not worse, although no difference
+// was detected: a few runs detect no difference in what is three times as much.
+const tolerated = 10 // percent
 
 // samples returns the runs of a setting.
 func (r *tuneResult) samples() (list []*analysis.Sample) {
@@ -67,12 +72,12 @@ func (t *tuning) against(a, b *tuneResult) (d tuneDifferences) {
 			pauses = d.metrics[i]
 		}
 	}
-	d.objectives = []analysis.Difference{pauses}
+	d.objectives, d.more = []analysis.Difference{pauses}, []bool{false}
 	list := t.objectives()
 	for _, o := range list {
 		x := analysis.CompareValues(t.values(o, a), t.values(o, b), len(list), o.more)
 		x.Name, x.A.Unit, x.B.Unit = o.name, o.unit, o.unit
-		d.objectives = append(d.objectives, x)
+		d.objectives, d.more = append(d.objectives, x), append(d.more, o.more)
 	}
 	return d
 }
@@ -105,10 +110,19 @@ func (t *tuning) compareAll() {
 	}
 }
 
-// dominates reports whether B is better in an objective, and not worse in any.
+// dominates reports whether B is better in an objective, and not worse in any, as far as that can be
+// told.
 func (d tuneDifferences) dominates() bool {
-	is := func(v analysis.Verdict) bool {
-		return slices.ContainsFunc(d.objectives, func(x analysis.Difference) bool { return x.Verdict == v })
+	better := false
+	for i, x := range d.objectives {
+		change := x.Change.Value
+		if d.more[i] {
+			change = -change
+		}
+		if x.Verdict == analysis.Worse || x.Verdict == analysis.NoDifference && x.Change.Known() && change > tolerated {
+			return false
+		}
+		better = better || x.Verdict == analysis.Better
 	}
-	return is(analysis.Better) && !is(analysis.Worse)
+	return better
 }
