@@ -707,7 +707,7 @@ func TestExplainPins(t *testing.T) {
 		{"with survivors", func(d *gclog.GCDetails) {
 			d.PinnedObjects, d.Generations[gclog.Gen0].SurvivedPins = 1, 40_000
 			d.Generations[gclog.Gen1].SurvivedPins, d.Generations[gclog.Gen1].Survived = 7, 7e6 // not collected
-		}, "pins: 1 pinned object was found, pinning 40 KB of the 1 MB that survived.\n"},
+		}, "pins: 1 pinned object was found, and 40 KB of the 1 MB that survived could not be moved because of them.\n"},
 		{"without a history", func(d *gclog.GCDetails) {
 			d.PinnedObjects, d.Generations[gclog.Gen0].SurvivedPins, d.HasHistory = 2, 40_000, false
 		}, "pins: 2 pinned objects were found.\n"},

@@ -393,7 +393,8 @@ func (x *explainer) pins() {
 	}
 }
 
-// pinnedBytes reports how much of the survivors was pinned.
+// pinnedBytes reports how much of the survivors was not moved: the runtime counts whole plugs, objects
+// without a gap between them, in which at least one is pinned.
 func (x *explainer) pinnedBytes() (text string, facts []Fact) {
 	d := x.d
 	if !d.HasHistory {
@@ -409,7 +410,7 @@ func (x *explainer) pinnedBytes() (text string, facts []Fact) {
 	if pins == 0 || survived == 0 {
 		return "", nil
 	}
-	return fmt.Sprintf(", pinning %s of the %s that survived", bytesText(pins), bytesText(survived)),
+	return fmt.Sprintf(", and %s of the %s that survived could not be moved because of them", bytesText(pins), bytesText(survived)),
 		[]Fact{bytesFact("survived_pinned", pins), bytesFact("survived", survived)}
 }
 
