@@ -190,7 +190,9 @@ func (p *Processes) Begin(t *parse.Trace) {
 
 // Event handles the next event of the stream.
 func (p *Processes) Event(e *parse.Event) {
-	p.latest = max(p.latest, e.Time)
+	if !e.Meta.Rundown() {
+		p.latest = max(p.latest, e.Time)
+	}
 	typed, err := p.decoder.Decode(e)
 	at := Stamp{Time: e.Time, Ticks: e.Ticks, Thread: e.Thread}
 	if err != nil {

@@ -89,7 +89,7 @@ func (r *Reducer) SetProcess(p *Process) { r.process = p }
 // pinned objects it only needs the number and total size.
 func Wanted(m *parse.Metadata) parse.Want {
 	w := parse.Want{Deliver: needed(m)}
-	w.Rundown = m.Provider == clr.RundownProvider && !w.Deliver
+	w.Rundown = m.Provider == clr.RundownProvider
 	if m.Provider == clr.RuntimeProvider && m.EventID == clr.IDPinObjectAtGCTime {
 		w.Sum = clr.PinnedSize
 	}

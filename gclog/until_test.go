@@ -2,6 +2,7 @@ package gclog_test
 
 import (
 	"bytes"
+	"math"
 	"testing"
 	"time"
 
@@ -18,7 +19,7 @@ func TestUntilOfRecordings(t *testing.T) {
 	recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {
 		r := parse.NewReader(bytes.NewReader(recordings.Read(t, tr.Path)), gclog.Wanted)
 		var latest, point int64
-		rundown := false
+		began := int64(math.MaxInt64) // the rundown at the end
 		r.OnBlock(func(b parse.Block) {
 			if _, at, known := b.Times(); known {
 				latest = max(latest, r.Trace().Nanoseconds(at))
@@ -29,13 +30,16 @@ func TestUntilOfRecordings(t *testing.T) {
 		})
 		var wanted int64
 		for r.Scan() {
-			if e := r.Event(); e != nil {
-				wanted = max(wanted, e.Time)
-				rundown = rundown || e.Meta.Provider == clr.RundownProvider
+			switch e := r.Event(); {
+			case e == nil:
+			case e.Meta.Provider == clr.RundownProvider:
+				began = min(began, e.Time)
+			default:
+				wanted, began = max(wanted, e.Time), math.MaxInt64
 			}
 		}
 		until := r.Stats().Until
-		if until != latest && (!rundown || until > latest) || until < wanted {
+		if until != min(latest, began) && (began == math.MaxInt64 || until > began) || until < wanted {
 			t.Errorf("until %v; its blocks until %v, its events until %v", time.Duration(until), time.Duration(latest), time.Duration(wanted))
 		}
 		if r.Err() == nil {

@@ -134,6 +134,9 @@ func TestUntil(t *testing.T) {
 			point(w, 25)
 			add(w, rundown, 30)
 		}, 20},
+		"a damaged point":          {func(w *nettracetest.V4) { add(w, wanted, 10); point(w, 1<<62); point(w, 40) }, 40},
+		"a damaged row":            {func(w *nettracetest.V4) { add(w, wanted, 10); add(w, unwanted, 1<<61) }, 10},
+		"a day of silence":         {func(w *nettracetest.V4) { add(w, wanted, 10); point(w, 864e11) }, 864e11},
 		"of a kind never declared": {func(w *nettracetest.V4) { add(w, 77, 60) }, 60},
 	} {
 		for _, ahead := range []bool{false, true} {

@@ -52,6 +52,9 @@ func All(*Metadata) Want { return Want{Deliver: true} }
 // None wants no event: only losses are reported.
 func None(*Metadata) Want { return Want{} }
 
+// Rundown reports whether the kind is one with Want.Rundown.
+func (m *Metadata) Rundown() bool { return m.want.Rundown }
+
 // A metadataKey contains everything that distinguishes one kind of event from another.
 type metadataKey struct {
 	provider, name          string

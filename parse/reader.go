@@ -240,10 +240,22 @@ func (r *Reader) Flush() {
 
 // extend notes that the stream was still recorded at a time.
 func (r *Reader) extend(ticks int64, rundown bool) {
-	if !r.rundown || !rundown {
-		r.until = max(r.until, ticks)
+	if ticks > r.until && !(r.rundown && rundown) && r.follows(ticks) {
+		r.until = ticks
 	}
 	r.rundown = rundown
+}
+
+// longestSilence is more than a stream has no row for: a time that is so much later is damaged.
+const longestSilence = 7 * 24 * 3600 // seconds
+
+// follows reports whether a time may follow what was read so far.
+func (r *Reader) follows(ticks int64) bool {
+	after := r.until
+	if after == math.MinInt64 {
+		after = r.trace.SyncTicks
+	}
+	return ticks-after <= min(r.trace.TicksPerSecond, math.MaxInt64/longestSilence)*longestSilence && (ticks < after || ticks-after >= 0)
 }
 
 func (r *Reader) release(limit int64) {

@@ -45,17 +45,17 @@ func (h *Host) Find(ctx context.Context, pid int) (*Target, error) {
 func (h *Host) List(ctx context.Context) ([]Listed, error) {
 	byPID := map[int]Listed{}
 	for i, dir := range tempDirs("/", os.TempDir(), os.Geteuid()) {
-		entries, err := os.ReadDir(dir.path)
+		entries, err := os.ReadDir(dir)
 		if err != nil && i == 0 {
 			return nil, fmt.Errorf("listing processes: %w", err)
 		}
 		for _, e := range entries {
 			p, ok := socketOf(e.Name())
 			// What somebody else's folder has of a process is not its socket.
-			if !ok || p.StartKey < byPID[p.PID].StartKey || dir.owner >= 0 && dir.owner != p.UID {
+			if !ok || p.StartKey < byPID[p.PID].StartKey || !belongsTo(filepath.Join(dir, e.Name()), p.UID) {
 				continue
 			}
-			p.tempDir = dir.path
+			p.tempDir = dir
 			byPID[p.PID] = Listed{Process: p}
 		}
 	}
@@ -65,6 +65,12 @@ func (h *Host) List(ctx context.Context) ([]Listed, error) {
 	}
 	slices.SortFunc(list, func(a, b Listed) int { return a.PID - b.PID })
 	return list, ctx.Err()
+}
+
+// belongsTo reports whether a file belongs to a user, if the user is known.
+func belongsTo(path string, uid int) bool {
+	var s unix.Stat_t
+	return uid < 0 || unix.Lstat(path, &s) == nil && int(s.Uid) == uid
 }
 
 // socketOf returns the process whose socket has a name, unless it has exited.

@@ -98,10 +98,15 @@ func (l *Listed) Dotnet() bool {
 	return true
 }
 
+func procIsMounted() bool {
+	_, err := os.Stat("/proc/self/stat")
+	return err == nil
+}
+
 // sight returns what the kernel reports about a process without looking into it.
 func (h *Host) sight(pid int) (*Process, error) {
 	gone := func(err error) error {
-		if errors.Is(err, fs.ErrNotExist) && errors.Is(unix.Kill(pid, 0), unix.EPERM) { // there is one, and we may not signal it
+		if errors.Is(err, fs.ErrNotExist) && errors.Is(unix.Kill(pid, 0), unix.EPERM) && procIsMounted() { // there is one, and we may not signal it
 			return refuse(pid, CauseNoAccess, nil, "exists, but /proc is mounted with hidepid and does not show it to gclog, which runs as uid %d", os.Geteuid()).as("hidden")
 		}
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {

@@ -255,6 +255,8 @@ func (l *jsonLine) readPause() (p gclog.PausePart) {
 	if p.Start == 0 || !known {
 		s.fail()
 	}
+	p.Suspend = min(p.Suspend, p.Duration)
+	p.Resume = min(p.Resume, p.Duration-p.Suspend)
 	return p
 }
 

@@ -452,6 +452,7 @@ func (u *unified) cpuLine(n uint32, b []byte) bool {
 // If lines have no dates, it is unknown how far from them the start and the end are.
 func (u *unified) sessionLine(d *decorations, b []byte) bool {
 	var at [2]int64
+	var known [2]bool
 	heaps := int32(0)
 	var p gclog.Pause
 	hasDuration := false
@@ -482,7 +483,8 @@ func (u *unified) sessionLine(d *decorations, b []byte) bool {
 		if w := d.moment.wall; d.moment.wallUnit != 0 && (ns < w-int64(time.Second) || ns > w+int64(time.Second)) {
 			return false // the time does not belong to this line
 		}
-		return ok && ns > 0 && ns <= farthest && len(rest) == 0
+		known[i] = true
+		return ok && ns >= 0 && ns <= farthest && len(rest) == 0
 	})
 	if !ok {
 		return false
@@ -500,11 +502,11 @@ func (u *unified) sessionLine(d *decorations, b []byte) bool {
 	}
 	u.closeBlocking()
 	u.closeBackground()
-	if begin := at[0]; begin > 0 {
+	if begin := at[0]; known[0] {
 		u.emittedUntil = max(u.emittedUntil, begin-u.base.wall)
 		u.out.Start(&formats.Start{At: begin - u.base.wall, Ticks: begin})
 	}
-	if end := at[1]; end > 0 {
+	if end := at[1]; known[1] {
 		u.out.End(&formats.End{At: end - u.base.wall, Ticks: end, Reason: formats.EndOfRecording})
 	}
 	return true

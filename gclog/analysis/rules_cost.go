@@ -129,16 +129,13 @@ func (j *lateStart) gc(x *judgedGC) {
 }
 
 func (j *lateStart) verdict(s *stretch) (f Finding, why string) {
-	if s.process.Server == gclog.No {
-		return f, ""
-	}
 	if j.reported == 0 {
 		return f, "no collection reports when it was requested, as server GC does"
 	}
 	if j.late == 0 {
 		return f, ""
 	}
-	f.Text = fmt.Sprintf("%d of %s started more than %s after the request, at most %s: threads waited for %s in total before their pauses began.",
+	f.Text = fmt.Sprintf("%d of %s started more than %s after the request, at most %s: the threads that requested them waited for %s in total before the pauses began.",
 		j.late, plural(j.reported, "collection"), durationText(float64(j.over)), durationText(float64(j.max)), durationText(float64(j.sum)))
 	f.GCs = j.worst.numbers()
 	f.explains = quotient(float64(j.sum), float64(j.sum+s.paused))

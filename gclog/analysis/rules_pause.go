@@ -69,7 +69,7 @@ func pauseRules() []Rule {
 			},
 			Sample:      "nothing",
 			Evidence:    "the part of each pause after the runtime began to resume the threads",
-			Explanation: "A pause lasts until the last thread is told to go on. The GC's own part ends when the runtime begins to resume the threads, which takes microseconds; that part is what GC.GetTotalPauseDuration counts. What comes after it is the wait of a thread for a processor, while others already run.",
+			Explanation: "A pause lasts until the runtime has resumed the last thread. The GC's own part ends when the runtime begins to resume the threads, which takes microseconds; that part is what GC.GetTotalPauseDuration counts. What comes after it is the wait of a thread for a processor, while others already run.",
 			Advice:      "Give the program more processor time: look at the limits of the container (cpu.max, and its throttling in cpu.stat), at other processes, and at the number of runnable threads. A faster GC would not shorten these pauses.",
 			Basis:       BasisRuntime, need: needCollections,
 			judge: func(l limits) judge {

@@ -189,7 +189,7 @@ var ruleCases = []ruleCase{
 			h.healthy(30).gc(0, milli, requested(100*milli))
 		},
 		severity: analysis.Warning, gcs: []uint32{31, 32},
-		text:    []string{"2 of 3 collections started more than 100 ms after the request, at most 500 ms: threads waited for 700 ms in total before their pauses began."},
+		text:    []string{"2 of 3 collections started more than 100 ms after the request, at most 500 ms: the threads that requested them waited for 700 ms in total before the pauses began."},
 		silence: "late-start.over=1s", wake: "late-start.over=99ms",
 	},
 	{

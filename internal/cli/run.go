@@ -377,8 +377,12 @@ func (t *tree) log(ctx context.Context, target *session.Target, byPort bool) {
 	}
 }
 
-// miss records that a process exited before it had a session.
+// miss records that a process exited before it had a session. One that has outlived the command is not
+// logged either, but that is documented.
 func (t *tree) miss(target *session.Target) {
+	if target.Alive() {
+		return
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.missed = append(t.missed, target.PID)

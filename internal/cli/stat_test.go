@@ -1,9 +1,13 @@
 package cli
 
 import (
+	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -163,5 +167,25 @@ func TestStatArguments(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%q: %s, want %s", c.args, got, c.want)
 		}
+	}
+}
+
+// TestStatOfLaterProcess: the process of the second recording starts long after the first one.
+func TestStatOfLaterProcess(t *testing.T) {
+	b := recordings.Read(t, trace("net10-datas-bgc"))
+	head := bytes.Index(b, []byte("\xea\x07\x0b\x00")) // SYSTEMTIME: November 2026
+	if head < 0 || head > 100 {
+		t.Fatalf("no date at %d", head)
+	}
+	binary.LittleEndian.PutUint16(b[head+10:], binary.LittleEndian.Uint16(b[head+10:])-1) // the minute
+	binary.LittleEndian.PutUint32(b[head+36:], 777)                                       // the pid
+	earlier := filepath.Join(t.TempDir(), "earlier.nettrace")
+	if err := os.WriteFile(earlier, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	alone, _, _ := run("stat", trace("net10-datas-bgc"), "1s")
+	both, said, code := run("stat", earlier, trace("net10-datas-bgc"), "--pid", "29336", "1s")
+	if code != 0 || both != alone {
+		t.Errorf("exit code %d, %s\n%s\nwant\n%s", code, said, both, alone)
 	}
 }

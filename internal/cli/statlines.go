@@ -47,6 +47,7 @@ func (l *statLines) of(p *gclog.Process) *statLines {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.process, l.total, l.load, l.began = p, newStatStatistics(), -1, false
+	l.across = statPause{}
 	l.budgets = newStatBudgets()
 	return l
 }
@@ -110,7 +111,9 @@ func (l *statLines) finish(end int64) {
 func (l *statLines) Begin(at int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.reach(at)
+	if l.began {
+		l.reach(at)
+	}
 	l.total.Begin(at)
 	if !l.began {
 		l.began, l.from, l.within = true, at, newStatStatistics()

@@ -267,7 +267,7 @@ func (t *summaryText) heap() {
 	t.known("committed", h.Committed, "%s; at most %s", h.MaxCommitted.Text())
 	t.memory(&t.s.Memory)
 	t.known("allocated", t.s.AllocationRate, "%s: %s in %s between GCs", t.s.Allocated.Text(), t.s.AllocationTime.Text())
-	t.known("pinned", all.PinnedShare, "%s of the survivors could not be moved, pinned or next to what is")
+	t.known("pinned", all.PinnedShare, "%s of the survivors not moved: pinned, or next to a pinned object")
 	t.pins(all)
 	retained := ""
 	if size := t.num("size of finalization", all.FinalizationBytes.Max); all.FinalizationBytes.Max.Known() {

@@ -120,14 +120,14 @@ func (r *recordingReader) date(f *File, e *parse.Event, l *parse.Loss) (early in
 		at = l.From
 	}
 	if at < -int64(time.Second) { // the start of the session is not when the head says that it is
+		if len(r.Files) > 1 {
+			return 0, errors.New("its events are before its start: pass it alone")
+		}
 		early = -at
 		f.Trace.SyncTime = time.Unix(0, 0).UTC()
 	}
 	if f.Trace.Dated() {
 		return 0, nil
-	}
-	if len(r.Files) > 1 {
-		return 0, errors.New("its events are before its start: pass it alone")
 	}
 	r.notifyf("%s does not say when it was recorded: its times are counted from the start of 1970", f.Name)
 	return early, nil

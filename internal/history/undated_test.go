@@ -77,3 +77,34 @@ func TestUndatedWithOthers(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestEarlyWithOthers: a recording whose events are before its start is refused, and the others keep
+// their dates.
+func TestEarlyWithOthers(t *testing.T) {
+	begin := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+	var w nettracetest.V4
+	clock := nettracetest.DefaultClock()
+	clock.Time, clock.ProcessID, clock.Ticks = begin.Add(-time.Hour), 8, 2e12
+	w.Begin(clock)
+	w.Metadata(nettracetest.Kind{ID: 1, Provider: clr.RuntimeProvider, EventID: clr.IDGCStart, Version: 2, Level: 4, Keywords: 1})
+	w.Events(nettracetest.Row{Kind: 1, Thread: 1, Ticks: 1e12, Payload: append([]byte{1}, make([]byte, 25)...), Sorted: true})
+	w.End()
+	early := filepath.Join(t.TempDir(), "early.nettrace")
+	if err := os.WriteFile(early, w.Bytes, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	in, err := Open([]string{early, record(t, begin, 1, 3)}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	err = in.ReadAll(func(x *gclog.Process) formats.Observer {
+		if !x.Dated() {
+			t.Errorf("process %d has no date", x.ID)
+		}
+		return &protocol{}
+	})
+	if err == nil || !strings.Contains(err.Error(), early+": its events are before its start") {
+		t.Error(err)
+	}
+}
