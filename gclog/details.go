@@ -476,23 +476,21 @@ func (d *GCDetails) PauseMax() (longest int64) {
 // Suspend returns the time to suspend the threads, summed over all pauses. It is unknown if it is
 // unknown for any of them.
 func (d *GCDetails) Suspend() (sum int64, known bool) {
-	for i := range d.Pauses {
-		if !d.Pauses[i].HasSuspend {
-			return 0, false
-		}
-		sum += d.Pauses[i].Suspend
-	}
-	return sum, true
+	return d.sumOfPauses(func(p *PausePart) (int64, bool) { return p.Suspend, p.HasSuspend })
 }
 
-// Resume returns the time to resume the threads, summed over all pauses. It is unknown if it is unknown
-// for any of them.
+// Resume returns the same for the time to resume the threads.
 func (d *GCDetails) Resume() (sum int64, known bool) {
+	return d.sumOfPauses(func(p *PausePart) (int64, bool) { return p.Resume, p.HasResume })
+}
+
+func (d *GCDetails) sumOfPauses(of func(*PausePart) (v int64, known bool)) (sum int64, known bool) {
 	for i := range d.Pauses {
-		if !d.Pauses[i].HasResume {
+		v, known := of(&d.Pauses[i])
+		if !known {
 			return 0, false
 		}
-		sum += d.Pauses[i].Resume
+		sum += v
 	}
 	return sum, true
 }

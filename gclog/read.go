@@ -15,8 +15,9 @@ type SpanObserver interface {
 
 // Read reads a whole nettrace stream. It calls observe to get an Observer for each process at its
 // first event; if observe returns nil, the process is ignored. A SpanObserver receives the span of
-// the whole stream, which ends when its session did. If the stream is damaged, everything before the damage is passed on before Read
-// returns the error: a *parse.KindError, a *parse.FormatError, or an error of r.
+// the whole stream, which ends when its session did. If the stream is damaged, everything before the
+// damage is passed on before Read returns the error: a *parse.KindError, a *parse.FormatError, or an
+// error of r.
 func Read(r io.Reader, observe func(*Process) Observer) error {
 	var spans []SpanObserver
 	p := NewProcesses(func(of *Process) Observer {

@@ -82,6 +82,7 @@ type Reader struct {
 	held           *chunk // memory of the current event
 	newest         int64  // latest time of the delivered events, in ticks
 	until          int64  // Stats.Until, in ticks
+	silence        uint64 // longestSilence in ticks; 0: before the first row
 	rundown        bool   // the last rows were of kinds with Want.Rundown
 
 	ahead *batches // finds events and losses; nil: the Reader itself does
@@ -240,7 +241,7 @@ func (r *Reader) Flush() {
 
 // extend notes that the stream was still recorded at a time.
 func (r *Reader) extend(ticks int64, rundown bool) {
-	if ticks > r.until && !(r.rundown && rundown) && r.follows(ticks) {
+	if ticks > r.until && !(r.rundown && rundown) && (uint64(ticks-r.until) <= r.silence || r.follows(ticks)) {
 		r.until = ticks
 	}
 	r.rundown = rundown
@@ -249,13 +250,20 @@ func (r *Reader) extend(ticks int64, rundown bool) {
 // longestSilence is more than a stream has no row for: a time that is so much later is damaged.
 const longestSilence = 7 * 24 * 3600 // seconds
 
-// follows reports whether a time may follow what was read so far.
+// follows reports whether a time may follow what was read so far. If it may, extend has what it needs to
+// decide about most of the times after it.
 func (r *Reader) follows(ticks int64) bool {
+	silence := min(r.trace.TicksPerSecond, math.MaxInt64/longestSilence) * longestSilence
 	after := r.until
 	if after == math.MinInt64 {
 		after = r.trace.SyncTicks
 	}
-	return ticks-after <= min(r.trace.TicksPerSecond, math.MaxInt64/longestSilence)*longestSilence && (ticks < after || ticks-after >= 0)
+	d := ticks - after
+	if (d < 0) != (ticks < after) || d > silence { // the former: d has overflowed
+		return false
+	}
+	r.silence = uint64(silence)
+	return true
 }
 
 func (r *Reader) release(limit int64) {

@@ -122,9 +122,10 @@ func systemTime(c *cursor) time.Time {
 		return undated
 	}
 	f := func(i int) int { return int(int16(binary.LittleEndian.Uint16(p[2*i:]))) }
-	t := time.Date(f(0), time.Month(f(1)), f(3), f(4), f(5), f(6), f(7)*int(time.Millisecond), time.UTC)
-	same := t.Year() == f(0) && int(t.Month()) == f(1) && t.Day() == f(3) && t.Hour() == f(4) && t.Minute() == f(5) && t.Second() == f(6) && t.Nanosecond() == f(7)*int(time.Millisecond)
-	if !same || t.Year() <= undated.Year() || t.Year() > lastYear {
+	said := [...]int{f(0), f(1), f(3), f(4), f(5), f(6), f(7) * int(time.Millisecond)}
+	t := time.Date(said[0], time.Month(said[1]), said[2], said[3], said[4], said[5], said[6], time.UTC)
+	is := [...]int{t.Year(), int(t.Month()), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond()}
+	if is != said || t.Year() <= undated.Year() || t.Year() > lastYear {
 		return undated
 	}
 	return t

@@ -98,18 +98,20 @@ func (l *Listed) Dotnet() bool {
 	return true
 }
 
-func procIsMounted() bool {
+// isHidden reports whether there is a process that /proc does not show: one that we may not signal. If
+// there is no /proc, it shows none.
+func isHidden(pid int) bool {
 	_, err := os.Stat("/proc/self/stat")
-	return err == nil
+	return err == nil && errors.Is(unix.Kill(pid, 0), unix.EPERM)
 }
 
 // sight returns what the kernel reports about a process without looking into it.
 func (h *Host) sight(pid int) (*Process, error) {
 	gone := func(err error) error {
-		if errors.Is(err, fs.ErrNotExist) && errors.Is(unix.Kill(pid, 0), unix.EPERM) && procIsMounted() { // there is one, and we may not signal it
+		switch missing := errors.Is(err, fs.ErrNotExist); {
+		case missing && isHidden(pid):
 			return refuse(pid, CauseNoAccess, nil, "exists, but /proc is mounted with hidepid and does not show it to gclog, which runs as uid %d", os.Geteuid()).as("hidden")
-		}
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
+		case missing, errors.Is(err, syscall.ESRCH):
 			return refuse(pid, CauseNoSuchProcess, nil, "does not exist")
 		}
 		return refuse(pid, CauseNoAccess, err, "cannot be inspected")

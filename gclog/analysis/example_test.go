@@ -35,7 +35,7 @@ func ExampleStatistics() {
 			fmt.Printf("%s: p50 %v, longest %v of %d\n", c, duration(x.Pauses.P50), duration(x.Pauses.Max), x.Pauses.Count)
 		}
 	}
-	fmt.Printf("the program stood %.1f %% of %v\n", s.Share.Value, duration(s.Duration))
+	fmt.Printf("the program was paused for %.1f %% of %v\n", s.Share.Value, duration(s.Duration))
 	if worst := s.Worst[0].Percent; !worst.Known() {
 		fmt.Println("worst 10 s: n/a:", worst.Why)
 	}
@@ -46,7 +46,7 @@ func ExampleStatistics() {
 	// background: p50 1ms, longest 26ms of 2
 	// none: p50 6ms, longest 6ms of 1
 	// all: p50 26ms, longest 133ms of 12
-	// the program stood 9.4 % of 5.767s
+	// the program was paused for 9.4 % of 5.767s
 	// worst 10 s: n/a: the observed time, 5.77 s, is shorter than 10 s
 }
 

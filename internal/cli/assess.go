@@ -80,6 +80,9 @@ func newAssessment(process *gclog.Process, thresholds analysis.Thresholds, w ana
 // newSampleAssessment returns an assessment whose statistics are a Sample, for compare.
 func newSampleAssessment(process *gclog.Process, thresholds analysis.Thresholds, w analysis.Window) (*assessment, *analysis.Sample) {
 	s, f := analysis.NewSample(w), analysis.NewFindings(process, thresholds, w)
+	if process.Dated() {
+		s.Sync = process.Sync
+	}
 	return &assessment{gclog.Tee(s, f).(gclog.EventObserver), s.Statistics, f, nil}, s
 }
 

@@ -66,9 +66,6 @@ func (p *program) readGroup(c *cli.Context, arg string) (*runGroup, error) {
 		case r.h != nil:
 			a.conclude(r.h)
 			r.findings, r.unjudged = a.findings.List(), a.findings.NotEvaluated()
-			if r.h.Process.Dated() {
-				r.s.Sync = r.h.Process.Sync
-			}
 			g.runs = append(g.runs, r)
 			damage = errors.Join(damage, err)
 		case several && isForeign(err):

@@ -158,9 +158,6 @@ func (t *tuning) readRun(x *trial, logs string) string {
 		if r.h == nil {
 			continue
 		}
-		if r.h.Process.Dated() {
-			r.s.Sync = r.h.Process.Sync
-		}
 		if n := r.s.Summary().Classes[analysis.ClassAll].Pauses.Count; x.run.h == nil || n > most {
 			x.run, most = r, n
 		}

@@ -113,7 +113,7 @@ func (r *recordingReader) readRecording(f *File) error {
 // date handles a recording that does not say when it was made, which its head or its first event or
 // loss shows. It returns by how much its times are too early.
 func (r *recordingReader) date(f *File, e *parse.Event, l *parse.Loss) (early int64, err error) {
-	at := int64(0)
+	var at int64
 	if e != nil {
 		at = e.Time
 	} else {

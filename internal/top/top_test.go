@@ -226,7 +226,7 @@ func TestResident(t *testing.T) {
 	}
 }
 
-// TestDistinct: processes of one name are told apart by the words that the fewest of them have.
+// TestDistinct: processes of one name are distinguished by the words that the fewest of them have.
 func TestDistinct(t *testing.T) {
 	type command struct{ line, directory string }
 	for _, x := range []struct {
