@@ -176,7 +176,7 @@ mutate: ## change one token of the code at a time and check that a test notices
 
 calibrate: build ## record real runtimes for LENGTH each, and check with them how often gclog compare is wrong
 	$(GO) run ./internal/testing/gcload/long $(OUT) bin/long $(LENGTH)
-	GCLOG_CALIBRATE='$(CURDIR)/bin/long/*.nettrace.gz' $(GO) test -count 1 -run '^TestCalibration$$' -v ./gclog/analysis
+	GCLOG_TEST=full GCLOG_CALIBRATE='$(CURDIR)/bin/long/*.nettrace.gz' $(GO) test -count 1 -run '^Test(Calibration|Simulated)$$' -v ./gclog/analysis
 
 demo: build ## attach to a real .NET process under load, and show the log
 	$(GO) run ./internal/testing/gcload/demo bin/gclog

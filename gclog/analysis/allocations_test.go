@@ -73,7 +73,7 @@ func TestAllocationRate(t *testing.T) {
 		c.emit(s)
 		sample := analysis.NewSample(c.w)
 		c.emit(sample)
-		list := analysis.Compare([]*analysis.Sample{sample}, []*analysis.Sample{sample}, 1).Differences
+		list := analysis.Compare([]*analysis.Sample{sample}, []*analysis.Sample{sample}).Differences
 		rate := slices.IndexFunc(list, func(d analysis.Difference) bool { return d.Name == "alloc.rate" })
 		if r := list[rate].A; c.want == "" && math.Abs(r.Value-50e6) > 1 {
 			t.Errorf("%s: compared is %+v", c.name, r)

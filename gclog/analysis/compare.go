@@ -55,15 +55,14 @@ func (c *Comparison) Differs() bool {
 // percent.
 const Confidence = 95
 
-// Compare compares two groups of runs. It divides each group into blocks of time, and draws them
-// with replacement (block bootstrap) to find out how much each metric varies by chance. The seed
-// decides what is drawn: the result is always the same for the same records and seed.
+// Compare compares two groups of runs. It divides each group into blocks of time, and finds out how
+// much each metric varies by chance from how it changes from block to block.
 //
 // From 5 runs in each group, a block is a run; otherwise it is a part of one. A and B may not be
 // empty.
-func Compare(a, b []*Sample, seed uint64) *Comparison {
+func Compare(a, b []*Sample) *Comparison {
 	c := &Comparison{WholeRuns: len(a) >= manyRuns && len(b) >= manyRuns}
-	groups := [2]*group{newGroup(a, c.WholeRuns, seed), newGroup(b, c.WholeRuns, seed+1)}
+	groups := [2]*group{newGroup(a, c.WholeRuns), newGroup(b, c.WholeRuns)}
 	for i, g := range groups {
 		n := len(g.blocks)
 		c.Blocks[i], c.BlockTime[i] = n, known(quotient(g.total.sums[sumTime], float64(n))).in("ns")
@@ -104,7 +103,10 @@ func difference(m *comparedMetric, groups [2]*group, of int) Difference {
 		return d
 	}
 	tail := (1 - Confidence/100.0) / 2 / float64(of)
-	from, to := groups[0].estimate(m, tail), groups[1].estimate(m, tail)
+	devA, freedomA := groups[0].deviation(m)
+	devB, freedomB := groups[1].deviation(m)
+	quantile := welch(tail, devA, freedomA, devB, freedomB)
+	from, to := groups[0].estimate(m, tail, quantile*devA), groups[1].estimate(m, tail, quantile*devB)
 	far := leastFar
 	if groups[0].whole {
 		far = leastFarOfRuns

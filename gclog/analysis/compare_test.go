@@ -71,7 +71,7 @@ func TestCompareNumbers(t *testing.T) {
 				want[m.Name] = m
 			}
 			same := []*analysis.Sample{s}
-			c := analysis.Compare(same, same, 1)
+			c := analysis.Compare(same, same)
 			for _, d := range c.Differences {
 				w := want[d.Name]
 				if w.Known() != d.A.Known() || w.Unit != d.A.Unit || d.A != d.B {
@@ -108,13 +108,13 @@ func TestCompare(t *testing.T) {
 		{"a larger heap", large, map[string]float64{"heap.after.mean": 50}, []string{"pause.p50", "gc.rate"}},
 		{"gen2 collections", more, map[string]float64{"gen2.blocking.rate": 7900}, []string{"gc.rate", "heap.after.mean"}},
 	} {
-		c := analysis.Compare(one(base), one(test.b), 1)
+		c := analysis.Compare(one(base), one(test.b))
 		for name, want := range test.change {
 			d := compared(c, name)
 			if d.Verdict != analysis.Worse || d.Low.Value > want || d.High.Value < want || d.Low.Value > d.Change.Value || d.High.Value < d.Change.Value {
 				t.Errorf("%s: %s changes by %v (%v to %v), %v; it should be %v worse", test.name, name, d.Change.Text(), d.Low.Text(), d.High.Text(), d.Verdict, want)
 			}
-			if back := compared(analysis.Compare(one(test.b), one(base), 1), name); back.Verdict != analysis.Better {
+			if back := compared(analysis.Compare(one(test.b), one(base)), name); back.Verdict != analysis.Better {
 				t.Errorf("%s: %s the other way round is %v", test.name, name, back.Verdict)
 			}
 		}
@@ -126,7 +126,7 @@ func TestCompare(t *testing.T) {
 		if c.Differs() != (test.change != nil) {
 			t.Errorf("%s: Differs is %v", test.name, c.Differs())
 		}
-		if again := analysis.Compare(one(base), one(test.b), 1); !reflect.DeepEqual(c, again) {
+		if again := analysis.Compare(one(base), one(test.b)); !reflect.DeepEqual(c, again) {
 			t.Errorf("%s: the same seed has another result", test.name)
 		}
 	}
@@ -137,7 +137,7 @@ func TestCompareLittle(t *testing.T) {
 	base := steady{seconds: 60, pause: 2 * ms, heap: 100 * mb, seed: 1}
 	short, shorter := base, base
 	short.seconds, shorter.seconds = 40, 9
-	c := analysis.Compare(one(base), one(short), 1)
+	c := analysis.Compare(one(base), one(short))
 	if d := compared(c, "pause.p99"); d.Verdict != analysis.TooLittleData || d.Why != "B has 400 pauses, it takes 500" || d.Change.Known() {
 		t.Errorf("p99 of 400 pauses: %+v", d)
 	}
@@ -153,7 +153,7 @@ func TestCompareLittle(t *testing.T) {
 	if d := compared(c, "background.pause.p50"); !d.Empty || d.Verdict != analysis.TooLittleData {
 		t.Errorf("no background pauses: %+v", d)
 	}
-	for _, d := range analysis.Compare(one(shorter), one(base), 1).Differences {
+	for _, d := range analysis.Compare(one(shorter), one(base)).Differences {
 		if d.Verdict != analysis.TooLittleData || d.Why == "" {
 			t.Errorf("%s of 90 pauses: %+v", d.Name, d)
 		}
@@ -171,11 +171,11 @@ func TestCompareRuns(t *testing.T) {
 		}
 		return list
 	}
-	single := analysis.Compare(group(1, 1, 100), group(2, 1, 100), 1)
+	single := analysis.Compare(group(1, 1, 100), group(2, 1, 100))
 	if d := compared(single, "heap.after.mean"); single.WholeRuns || d.Verdict == analysis.NoDifference {
 		t.Errorf("two runs with other heaps: %+v", d)
 	}
-	many := analysis.Compare(group(1, 8, 100), group(2, 8, 130), 1)
+	many := analysis.Compare(group(1, 8, 100), group(2, 8, 130))
 	if d := compared(many, "heap.after.mean"); !many.WholeRuns || many.Blocks != [2]int{8, 8} || d.Verdict != analysis.NoDifference {
 		t.Errorf("eight runs with other heaps: %+v", d)
 	}
@@ -205,7 +205,7 @@ func TestCompareTrend(t *testing.T) {
 		at   time.Time
 		want analysis.Verdict
 	}{{morning.Add(time.Minute), analysis.NoDifference}, {time.Time{}, analysis.NoDifference}, {morning, analysis.Worse}} {
-		d := compared(analysis.Compare(before, growing(test.at, 111*mb, 122*mb), 1), "heap.after.mean")
+		d := compared(analysis.Compare(before, growing(test.at, 111*mb, 122*mb)), "heap.after.mean")
 		if d.Verdict != test.want {
 			t.Errorf("at %v: %+v, want %v", test.at, d, test.want)
 		}

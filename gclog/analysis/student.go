@@ -33,3 +33,21 @@ func poisson(events, tail float64) (below, above float64) {
 	n := max(events, leastEvent)
 	return math.Log(n / max(limit(n, -z), 0.01)), math.Log(limit(events+1, z) / n)
 }
+
+// welch returns the quantile of Student's t for the difference of two values with a standard deviation
+// and so many degrees of freedom each (Welch 1947).
+func welch(above float64, a, freedomA, b, freedomB float64) float64 {
+	if a == 0 && b == 0 {
+		return 0
+	}
+	freedom := (a*a + b*b) * (a*a + b*b) / (a*a*a*a/freedomA + b*b*b*b/freedomB)
+	return studentQuantile(above, freedom)
+}
+
+// wilson returns the limits of a share of p between which the true one is, if they would be p-far and
+// p+far by the standard deviation at p (Wilson 1927): they are never beyond 0 and 1.
+func wilson(p, far float64) (low, high float64) {
+	x := far * far / (p * (1 - p)) // the square of the quantile, divided by the number of independent values
+	half := math.Sqrt(far*far + x*x/4)
+	return (p + x/2 - half) / (1 + x), (p + x/2 + half) / (1 + x)
+}

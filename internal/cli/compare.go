@@ -46,9 +46,6 @@ Examples:
 	}
 }
 
-// comparisonSeed decides which blocks a comparison draws: the same files have the same result.
-const comparisonSeed = 1
-
 // compared is a finished comparison.
 type compared struct {
 	sides    [2]*runGroup
@@ -101,7 +98,7 @@ func (p *program) readCompared(c *cli.Context) (*compared, error) {
 		x.sides[i], damage = g, errors.Join(damage, err)
 	}
 	p.sayDifferent(x.sides)
-	x.result = analysis.Compare(x.sides[0].samples(), x.sides[1].samples(), comparisonSeed)
+	x.result = analysis.Compare(x.sides[0].samples(), x.sides[1].samples())
 	x.findings = changedFindings(x.sides)
 	if damage != nil {
 		damage = &codedError{exitData, damage}

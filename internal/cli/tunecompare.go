@@ -64,7 +64,7 @@ var pausePercentiles = []string{"pause.p99", "pause.p95", "pause.p90", "pause.p5
 
 // against compares a setting with another one.
 func (t *tuning) against(a, b *tuneResult) (d tuneDifferences) {
-	d.metrics = analysis.Compare(a.samples(), b.samples(), comparisonSeed).Differences
+	d.metrics = analysis.Compare(a.samples(), b.samples()).Differences
 	var pauses analysis.Difference
 	for _, name := range slices.Backward(pausePercentiles) {
 		i := slices.IndexFunc(d.metrics, func(x analysis.Difference) bool { return x.Name == name })

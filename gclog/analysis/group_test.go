@@ -14,7 +14,6 @@ func TestHalves(t *testing.T) {
 		b := &g.blocks[i]
 		b.pauses[ClassBackground] = slices.Repeat([]int64{short, long}, 10)
 		g.total.merge(b)
-		g.weights = append(g.weights, slices.Repeat([]float64{1}, mostBlocks))
 	}
 	g.total.sort()
 	all := comparedMetrics()
@@ -22,7 +21,8 @@ func TestHalves(t *testing.T) {
 	if v, _ := g.total.value(m); v != short {
 		t.Errorf("the median is %v", v)
 	}
-	e := g.estimate(m, 0.001)
+	deviation, _ := g.deviation(m)
+	e := g.estimate(m, 0.001, 3*deviation)
 	if change := changeOf(e.above).Value; change < 4800 || change > 5000 {
 		t.Errorf("the median may be %.0f %% larger", change)
 	}
