@@ -262,6 +262,17 @@ func TestRunHeadless(t *testing.T) {
 	}
 }
 
+// TestRunExits: a supervisor that takes long to exit after all has ended, as one on a busy host does, is
+// waited for. With the race detector it takes as long as is asked for here.
+func TestRunExits(t *testing.T) {
+	t.Parallel()
+	c := Command{Environ: []string{"GORACE=atexit_sleep_ms=4000"}}
+	lines, err := runShell(t, c, "echo before; echo after; exec sleep 60", true)
+	if err == nil || err.Error() != "it did not end in time, and was killed" {
+		t.Errorf("%q, %v", lines, err)
+	}
+}
+
 // TestRunDebugged: a command that has its parent debug it goes on, and has ended when it has.
 func TestRunDebugged(t *testing.T) {
 	t.Parallel()

@@ -44,6 +44,15 @@ func (c *Command) run(ctx context.Context, out *messages) error {
 		return s.result()
 	case <-time.After(killTime + time.Second): // the supervisor has something to say before that
 	}
+	select {
+	case <-s.reported: // the command has ended; its supervisor is about to
+		select {
+		case <-s.ended:
+			return s.result()
+		case <-time.After(leftTime + time.Second):
+		}
+	default:
+	}
 	reason := s.report.last()
 	if reason == "" {
 		reason = fmt.Sprintf("its supervisor (pid %d) does not answer", s.cmd.Process.Pid)
@@ -56,8 +65,10 @@ type supervised struct {
 	cmd    *exec.Cmd
 	hold   *os.File // the command is ended when this is closed, also by the end of gclog
 	report report
-	ended  chan struct{} // closed when nothing is left of it
-	err    error         // of its supervisor; valid then
+	// reported is closed when the report is complete: the supervisor writes its last line when nothing is
+	// left of the command. ended is closed when the supervisor has ended, too.
+	reported, ended chan struct{}
+	err             error // of the supervisor; valid when it has ended
 }
 
 func (c *Command) start(who *identity, out *messages) (*supervised, error) {
@@ -71,7 +82,7 @@ func (c *Command) start(who *identity, out *messages) (*supervised, error) {
 		return nil, errors.Join(err, hold.Close())
 	}
 	defer reported.Close()
-	s := &supervised{hold: hold, ended: make(chan struct{}), cmd: &exec.Cmd{
+	s := &supervised{hold: hold, reported: make(chan struct{}), ended: make(chan struct{}), cmd: &exec.Cmd{
 		Path: "/proc/self/exe", // even if the file has been replaced since
 		Args: append([]string{"gclog", supervisorCommand, who.String()}, c.Args...),
 		Env:  append(append(inherited(commandEnvironment), who.environ...), c.Environ...),
@@ -86,6 +97,7 @@ func (c *Command) start(who *identity, out *messages) (*supervised, error) {
 		defer close(s.ended)
 		defer reports.Close()
 		_, _ = io.Copy(&s.report, reports)
+		close(s.reported)
 		s.err = s.cmd.Wait()
 	}()
 	return s, nil

@@ -49,6 +49,7 @@ func Supervise(args []string) (code int, isSupervisor bool) {
 	// ends with the thread that has started it.
 	runtime.LockOSThread()
 	s := &supervisor{report: os.NewFile(supervisorReport, "report")}
+	defer s.report.Close() // which says that nothing is left of the command, however long this takes to exit
 	if err := s.supervise(args[2:]); err != nil {
 		s.say(err.Error())
 		return 1, true
