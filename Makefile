@@ -162,6 +162,7 @@ soak: ## test the daemon with random histories and all faults for DURATION, up t
 # A pid namespace: the daemon logs every program that it sees. bash ends what the test leaves there.
 endure: ## run the daemon as root for DURATION beside crashes, hostile programs, full disks, kills and a flaky collector (Linux)
 	$(GO) test -c -o bin/endure.test ./internal/e2e/endure
+	mkdir -p bin/artifacts
 	cd internal/e2e/endure && GCLOG_ENDURE=$(DURATION) unshare --pid --mount --fork --kill-child --mount-proc \
 	  bash -c '../../../bin/endure.test -test.v $(if $(CI),-test.artifacts -test.outputdir=$(CURDIR)/bin/artifacts) -test.timeout 0 -test.run "^TestEndure$$"; exit $$?'
 

@@ -69,8 +69,8 @@ func TestEndure(t *testing.T) {
 		t: t, rand: rand.New(rand.NewPCG(seed, 0)), gclog: program.Build(t), dir: program.SocketDir(t),
 		hostile: filepath.Join(shared, "hostile"), python: program.Python(t), collector: newCollector(t, seed), metrics: reserved.Address(t),
 	}
-	evidence.Keep(t, n.dir)
 	n.folders()
+	evidence.Keep(t, n.dir) // before the disk is unmounted
 	n.startLoads()
 	n.run(length)
 	n.judge()
