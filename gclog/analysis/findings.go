@@ -231,6 +231,9 @@ func (f *Findings) List() []Finding {
 		if v.Advice == "" {
 			v.Advice = r.Advice
 		}
+		if r.running && f.elder.ending.exited() {
+			v.Advice = "The process has ended: do this when it runs again. " + v.Advice
+		}
 		if r.WorkstationAdvice != "" && f.process.Server != gclog.Yes {
 			v.Advice += " " + r.WorkstationAdvice
 		}

@@ -21,6 +21,7 @@ type Rule struct {
 
 	need    need
 	lasting bool // it covers the last day
+	running bool // what it advises takes a running process
 	first   bool // its findings come before more severe ones
 	judge   func(limits) judge
 }

@@ -15,6 +15,9 @@ type Ending struct {
 	Text string
 }
 
+// exited reports whether the process is known to have ended. A nil Ending is unknown.
+func (e *Ending) exited() bool { return e != nil && e.Text != "" }
+
 // A Way is how a process ended, as far as it matters to a finding.
 type Way uint8
 
@@ -27,12 +30,24 @@ const (
 	WayCrashed              // a fault such as SIGSEGV
 )
 
+// What to do about each way.
+const (
+	adviceOOMKilled = "If most of the resident memory is committed by the GC, give the container more memory, or the GC a lower limit (System.GC.HeapHardLimitPercent), so that it collects before the kernel kills; otherwise look for native memory (native-growth)."
+	adviceAborted   = "The exception is the last text on the standard error of the process; after OutOfMemoryException see hard-limit."
+	adviceCrashed   = "Set DOTNET_DbgEnableMiniDump=1 and look at the dump of the next time; most crashes are of native libraries or unsafe code."
+	adviceKilled    = "The journal, or kubectl describe pod, says who sent the signal."
+)
+
+func (w Way) advice() string {
+	return [...]string{WayKilled: adviceKilled, WayOOMKilled: adviceOOMKilled, WayAborted: adviceAborted, WayCrashed: adviceCrashed}[w]
+}
+
 func endRules() []Rule {
 	return []Rule{{
 		Number: 28, ID: "process-end", Title: "The process was killed, or it crashed", Severity: Error,
 		Evidence:    "the end of the session in logs of live sessions in json; the latest memory of the process and its control group, the latest collections and their condition BeforeOOM",
 		Explanation: "What a process does last is the most important fact about it. Oom-killed, aborted and crashed are errors; a process that was killed from outside at once is a warning, because it may be a deployment that did not wait. A process that aborts (SIGABRT) has usually thrown an exception that nothing handled: OutOfMemoryException if the GC had reached its limit. This finding is the first of all.",
-		Advice:      "Oom-killed: if most of the resident memory is committed by the GC, give the container more memory, or the GC a lower limit (System.GC.HeapHardLimitPercent), so that it collects before the kernel kills; otherwise look for native memory (native-growth). Aborted: the exception is the last text on the standard error of the process; after OutOfMemoryException see hard-limit. Crashed: set DOTNET_DbgEnableMiniDump=1 and look at the dump of the next time; most crashes are of native libraries or unsafe code. Killed: the journal, or kubectl describe pod, says who sent the signal.",
+		Advice:      "Oom-killed: " + adviceOOMKilled + " Aborted: " + adviceAborted + " Crashed: " + adviceCrashed + " Killed: " + adviceKilled,
 		Basis:       BasisRuntime, need: needNothing, first: true,
 		judge: func(limits) judge { return &processEnd{} },
 	}}
@@ -66,6 +81,7 @@ func (j *processEnd) verdict(s *stretch) (f Finding, why string) {
 	case e.Way == WayKilled:
 		f.Severity = Warning
 	}
+	f.Advice = e.Way.advice()
 	f.Evidence = []Fact{textFact("process.end", s.time(e.At)), textFact("process.end_reason", e.Text)}
 	f.Text = fmt.Sprintf("The process %s, at %s.", e.Text, s.time(e.At))
 	before := func(at int64, name string) string {

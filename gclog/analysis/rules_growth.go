@@ -22,7 +22,7 @@ func growthRules() []Rule {
 			Evidence:    "objects in gen2 and the large object heap after each gen2 collection, without free space; least squares",
 			Explanation: "Objects that survive gen2 collections again and again are in use, or retained by mistake. A rising straight line that fits (it explains at least half of the variation) looks like a leak; so do a cache that fills up and a program that has just started.",
 			Advice:      "Compare two heap snapshots, an hour apart, at the same load: gclog heap snapshot, then gclog heap diff, and gclog heap suspects of the later one. Look for static collections, event handlers that are not removed, caches without a limit, timers. handle-leak reports growing numbers of handles.",
-			Basis:       BasisMicrosoft, lasting: true,
+			Basis:       BasisMicrosoft, lasting: true, running: true,
 			judge: func(l limits) judge {
 				return &growth{
 					l: l, what: "gen2 and large objects", unit: "bytes", name: "objects", of: func(x *judgedGC) (low, high float64, known bool) {
@@ -46,7 +46,7 @@ func growthRules() []Rule {
 			Evidence:    "GC handles after each gen2 collection, where the count is exact; least squares",
 			Explanation: "Every collection examines each handle (strong, weak, pinned, dependent). Handles that are created and not freed slow down all collections, and the objects they refer to may never be freed.",
 			Advice:      "Look for GCHandle.Alloc without Free, for WeakReference and ConditionalWeakTable entries created per request, for timers, and for native libraries with callbacks. In a dump, gchandles of dotnet-dump counts them by kind and type.",
-			Basis:       BasisHeuristic, lasting: true,
+			Basis:       BasisHeuristic, lasting: true, running: true,
 			judge: func(l limits) judge {
 				return &growth{
 					l: l, what: "GC handles", name: "handles", end: true, of: func(x *judgedGC) (low, high float64, known bool) {
@@ -70,7 +70,7 @@ func growthRules() []Rule {
 			Evidence:    "resident memory of the process (RSS) minus what the GC has committed after a collection, and RSS minus the heap, which must both rise; least squares",
 			Explanation: "The process grows, but not because of its objects. Native libraries, malloc buffers, mapped files, thread stacks, code that is compiled again and again: the GC sees none of it, and no heap snapshot shows it. In a container, the process is killed for lack of memory all the same.",
 			Advice:      "Find out what grows: pmap -x PID twice, or smaps in /proc. Many blocks of 64 MB are malloc arenas (MALLOC_ARENA_MAX=2); blocks of 8 MB or 1.5 MB are stacks: count the threads. Look for Marshal.AllocHGlobal and NativeMemory.Alloc without a matching free, for objects that are not disposed of (streams, bitmaps, database connections, compression), and for assemblies, regular expressions or expression trees that are compiled for each request. heaptrack or bcc's memleak show what allocates. If finalizer-backlog is found, start there.",
-			Basis:       BasisHeuristic, lasting: true,
+			Basis:       BasisHeuristic, lasting: true, running: true,
 			judge: func(l limits) judge { return nativeGrowth(l) },
 		},
 	}
@@ -189,7 +189,7 @@ func (j *growth) early(s *stretch, low, high *line) (f Finding, why string) {
 		pid = strconv.FormatInt(s.process.ID, 10)
 	}
 	little := "; this is too little data for a trend"
-	if s.ending == nil || s.ending.Text == "" { // it may still run
+	if !s.ending.exited() {
 		little += ": " + fmt.Sprintf(j.closer, pid)
 	}
 	f = j.finding(low, first, last, times+little)

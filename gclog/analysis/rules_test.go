@@ -1307,6 +1307,30 @@ func TestQuickGrowth(t *testing.T) {
 	}
 }
 
+// TestAdviceOfEnd checks that the advice is that for how the process ended, and none that takes a running
+// process is given for one that is not.
+func TestAdviceOfEnd(t *testing.T) {
+	for way, want := range map[analysis.Way]string{
+		analysis.WayKilled: "The journal, ", analysis.WayOOMKilled: "If most of the resident memory ",
+		analysis.WayAborted: "The exception is ", analysis.WayCrashed: "Set DOTNET_DbgEnableMiniDump=1 ",
+	} {
+		x, _ := of(newPast().end(way, "ended").findings(t), "process-end")
+		if x == nil || !strings.HasPrefix(x.Advice, want) || strings.Count(x.Advice, ": ") > 0 || !strings.Contains(x.Rule.Advice, x.Advice) {
+			t.Errorf("way %d: %+v", way, x)
+		}
+	}
+	for _, text := range []string{"", "exited with code 0"} {
+		h := newPast()
+		for size := range uint64(3) {
+			h.run(29*time.Second).gc(2, milli, func(d *gclog.GCDetails) { d.Generations[gclog.Gen2].ObjectsAfter = (size + 4) * 100 * megabyte })
+		}
+		x, _ := of(h.end(analysis.WayPeaceful, text).findings(t), "memory-growth")
+		if x == nil || strings.HasPrefix(x.Advice, "The process has ended: do this when it runs again. Compare ") != (text != "") || strings.Contains(x.Text, "gclog gc ") != (text == "") {
+			t.Errorf("%q: %+v", text, x)
+		}
+	}
+}
+
 // TestLimitWithoutSizes checks that the finding mentions no size if none is reported.
 func TestLimitWithoutSizes(t *testing.T) {
 	unsized := func(d *gclog.GCDetails) { d.HasSizesAfter, d.Flaws, d.Complete = false, gclog.FlawNoSizes, false }
