@@ -240,7 +240,7 @@ func cmdExitCode(ts *testscript.TestScript, neg bool, args []string) {
 
 // waiting is what gclog says on a host that is too busy to run a fake runtime for a second: no script may
 // depend on it.
-var waiting = regexp.MustCompile(`(?m)^gclog: waiting for process \d+ to answer\n`)
+var waiting = regexp.MustCompile(`(?m)^gclog: waiting for process \d+ to (answer|end the session)\n`)
 
 func cmdAsNobody(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, !neg && len(args) > 1 && program.IsRoot(), "asnobody N PROGRAM ARGS...; only as root")
