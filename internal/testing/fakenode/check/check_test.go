@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -151,7 +152,7 @@ func wait(t *testing.T, sent func() int, count int) {
 // waitEvery polls with a pause in between.
 func waitEvery(t *testing.T, pause time.Duration, sent func() int, count int) {
 	t.Helper()
-	last, deadline := -1, time.Time{}
+	last, deadline := math.MinInt, time.Time{} // what is to be 0 may be negative
 	for n := sent(); n < count; n = sent() {
 		switch now := time.Now(); {
 		case n > last: // as slowly as a busy host does it
