@@ -236,7 +236,7 @@ func TestSameRecord(t *testing.T) {
 				continue
 			}
 			trigger := Trigger{
-				Time: s.trace.SyncTime.Add(time.Duration(d.Start)), Ticks: d.StartTicks, Duration: time.Duration(end(d) - d.Start),
+				Time: s.trace.SyncTime.Add(time.Duration(d.Start)), Ticks: d.StartTicks, Duration: time.Duration(log.end(d) - d.Start),
 				Before: time.Duration(d.Start-log.first(full)) + time.Millisecond, After: time.Duration(r.Int64N(1e9)),
 			}
 			var file bytes.Buffer
@@ -258,12 +258,21 @@ func TestSameRecord(t *testing.T) {
 	t.Logf("compared %d records", compared)
 }
 
-// end returns when the last pause of a collection ended.
-func end(d *gclog.GCDetails) int64 {
+// end returns when the program was resumed after a collection: at the end of the next one, if that began in the
+// same suspension (provisional mode).
+func (l *log) end(d *gclog.GCDetails) int64 {
+	end := d.End
 	if n := len(d.Pauses); n > 0 {
-		return max(d.End, d.Pauses[n-1].Start+d.Pauses[n-1].Duration)
+		end = max(end, d.Pauses[n-1].Start+d.Pauses[n-1].Duration)
 	}
-	return d.End
+	for _, x := range l.gcs {
+		for _, p := range x.Pauses {
+			if p.Start == end {
+				end += p.Duration
+			}
+		}
+	}
+	return end
 }
 
 // writeOnly writes a recording that has one part.
