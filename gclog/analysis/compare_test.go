@@ -127,7 +127,7 @@ func TestCompare(t *testing.T) {
 			t.Errorf("%s: Differs is %v", test.name, c.Differs())
 		}
 		if again := analysis.Compare(one(base), one(test.b)); !reflect.DeepEqual(c, again) {
-			t.Errorf("%s: the same seed has another result", test.name)
+			t.Errorf("%s: the same samples have another result", test.name)
 		}
 	}
 }
