@@ -511,6 +511,7 @@ func (b *Builder) Graph() (*Graph, error) {
 		g.first, g.target = make([]uint32, len(g.address)+1), nil
 	}
 	l.resolveStatics(w, b.newTypeTable(w))
+	g.setLayouts()
 	l.resolveRoots(w)
 	for id, name := range b.methods {
 		if name != "" {

@@ -68,7 +68,7 @@ func (g *Graph) cause(x *Suspect) Cause {
 	if x.Object != NoObject && len(x.Below) > 0 {
 		main = &g.Types[x.Below[0].Type]
 	}
-	if t.async() != "" || main.async() != "" {
+	if t.isPending() || main.isPending() {
 		return CauseAsync
 	}
 	if t.isDelegate() || main.isDelegate() {

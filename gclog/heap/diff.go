@@ -46,9 +46,10 @@ func (g *Growth) Always() bool {
 }
 
 // Compare returns the types of several snapshots, those that grew most first. Types are the same if
-// their names are: ids differ between processes.
+// their names are, and their layouts if all snapshots know these: ids differ between processes.
 func Compare(snapshots ...*Histogram) []Growth {
 	names := commonNames(snapshots)
+	layouts := !slices.ContainsFunc(snapshots, func(h *Histogram) bool { return !h.knowsLayouts() })
 	index := map[string]int{}
 	var list []Growth
 	for i, h := range snapshots {
@@ -59,6 +60,9 @@ func Compare(snapshots ...*Histogram) []Growth {
 			name := cmp.Or(h.Types[k].exactly(), h.Types[k].String())
 			if common, ok := names[h.Types[k].bare()]; ok {
 				name = common
+			}
+			if layouts {
+				name += h.Types[k].layoutText()
 			}
 			at, ok := index[name]
 			if !ok {

@@ -44,10 +44,12 @@ func (d *dumpFile) histogram() (*Histogram, error) {
 	case len(counts) != len(g.Types):
 		return nil, ErrUncounted
 	}
-	return &Histogram{
+	h := &Histogram{
 		PointerSize: g.PointerSize, Walk: g.Walk, Process: Process{d.info.ProcessID, d.info.Process}, Modules: d.info.Modules,
 		Types: g.Types, Counts: counts,
-	}, nil
+	}
+	h.setLayouts()
+	return h, nil
 }
 
 func (r *privateReader) typeCount() (c TypeCount) {

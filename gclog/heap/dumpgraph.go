@@ -310,7 +310,11 @@ func (d *dumpFile) graph() (*Graph, error) {
 		if err != nil {
 			return nil, err
 		}
-		return g, d.exactTypes(g, named)
+		if err := d.exactTypes(g, named); err != nil {
+			return nil, err
+		}
+		g.setLayouts()
+		return g, nil
 	}
 	used := make([]bool, len(n.types))
 	for _, typ := range g.typ {

@@ -79,7 +79,7 @@ func dumpName(t *Type) string {
 	if t.Name == "" {
 		return fmt.Sprintf(unknownFormat, t.ID)
 	}
-	return t.String()
+	return cmp.Or(t.Exact, t.Name) // without the Layout, which other tools do not know
 }
 
 // moduleName returns the path of a module, or what dotnet-gcdump writes instead of one.

@@ -59,6 +59,7 @@ type Type struct {
 	Name       string   // as in the stream: nested types lack the outer class; "": not in the stream
 	Definition uint32   // Token, but for an array that of its elements, as far as it is known
 	Exact      string   // as ClrMD writes it, once Graph.Resolve was called
+	Layout     uint64   // bytes of each of its objects, if it is one of the Continuations of runtime async, which share a name; 0: it is not
 	Events     []Event  // of its objects, once Graph.Resolve was called; those of base classes in other assemblies are missing
 }
 
@@ -86,15 +87,15 @@ func (g *Graph) EventOf(typ, referred int) string {
 	return strings.Join(names, " or ")
 }
 
-// String returns the name of the type, the exact one if it is known.
+// String returns the name of the type, the exact one if it is known, and with it its Layout, if it has one.
 func (t *Type) String() string {
 	if t.Exact != "" {
-		return t.Exact
+		return t.Exact + t.layoutText()
 	}
 	if t.Name == "" {
 		return fmt.Sprintf("unknown type 0x%x", t.ID)
 	}
-	return t.Name
+	return t.Name + t.layoutText()
 }
 
 // Defined reports whether the metadata of an assembly may have the definition of the type.

@@ -117,8 +117,10 @@ func (b *Builder) histogram() (*Histogram, error) {
 	if w == nil {
 		return nil, ErrNoWalk
 	}
-	return &Histogram{
+	h := &Histogram{
 		PointerSize: b.pointerSize, Walk: w.Walk, Process: b.process, Modules: b.modules,
 		Types: b.newTypeTable(w).types, Counts: w.counts,
-	}, nil
+	}
+	h.setLayouts()
+	return h, nil
 }

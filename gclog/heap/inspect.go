@@ -50,14 +50,15 @@ type Detail struct {
 	Object Object // NoObject: several
 	Start  uint64 // address of a region
 	Count
-	Retained uint64 // bytes
-	Slots    uint64 // elements of arrays, or capacity of collections
-	Used     uint64 // of Slots; of collections an estimate
-	Waste    uint64 // bytes that are not in use, of Slots or of a region
-	Pinned   uint64 // objects in a region that cannot be moved
-	Copies   uint64 // how often a type is loaded
-	Other    int    // index in Graph.Types of another type, which depends on the Detector: see there; NoType: none
-	Holder   string // what holds the object, or most of the objects
+	Retained uint64     // bytes
+	Slots    uint64     // elements of arrays, or capacity of collections
+	Used     uint64     // of Slots; of collections an estimate
+	Waste    uint64     // bytes that are not in use, of Slots or of a region
+	Pinned   uint64     // objects in a region that cannot be moved
+	Copies   uint64     // how often a type is loaded
+	Other    int        // index in Graph.Types of another type, which depends on the Detector: see there; NoType: none
+	Holder   string     // what holds the object, or most of the objects
+	Chain    *CallChain // of DetectAsync, if the calls have no names
 }
 
 // NoType is no index in Graph.Types.

@@ -1,11 +1,8 @@
 package heap
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
-// Detectors of what code keeps alive: callbacks, async methods, timers, finalizers.
+// Detectors of what code keeps alive: callbacks, timers, finalizers.
 
 // handlers lists events with many subscribers: a delegate that has a list of delegates. Other is the
 // type of most of the subscribers, or NoType if most of the methods are static.
@@ -65,48 +62,6 @@ func (x *inspector) closures() Detection {
 	})
 	found := x.report(rows, byRetained)
 	return found.when(found.Total.Objects >= manyObjects || found.Total.Retained >= x.least)
-}
-
-// async counts the async methods that have not ended, by method. The object that has the state of a
-// method is also its task, and may live longer: then it refers to an object that says so.
-func (x *inspector) async() Detection {
-	ended := NoObject
-	for _, v := range x.g.Statics {
-		if v.Field == "s_taskCompletionSentinel" {
-			ended = v.Object
-		}
-	}
-	group := make([]int, len(x.g.Types))
-	groups := tally[string]{}
-	for t := range x.g.Types {
-		group[t] = NoType
-		if method := x.g.Types[t].async(); method != "" {
-			groups.row(method, func() Detail { return x.detail(t) })
-			group[t] = groups.index[method]
-		}
-	}
-	pending := func(o Object) int {
-		if i := group[x.g.Type(o)]; i >= 0 && !slices.Contains(x.g.References(o), ended) {
-			return i
-		}
-		return NoType
-	}
-	holders := make([]mode[string], len(groups.rows))
-	for o := range x.d.All {
-		if i := pending(o); i >= 0 {
-			groups.rows[i].add(x.g.Space(o))
-			if holders[i] == nil {
-				holders[i] = mode[string]{}
-			}
-			holders[i][x.holder(o)]++
-		}
-	}
-	for i, retained := range x.d.retainedBy(len(groups.rows), pending) {
-		groups.rows[i].Retained = retained
-		groups.rows[i].Holder = holders[i].most(func(a, b string) bool { return a < b })
-	}
-	found := x.report(withObjects(groups.rows), byObjects)
-	return found.when(found.Total.Objects >= manyAsync || found.Total.Retained >= x.least)
 }
 
 // timers counts timers by Other, the type of what they call: the object of their callback, or its

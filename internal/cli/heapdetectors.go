@@ -92,9 +92,9 @@ var detectors = map[heap.Detector]detector{
 		[]inspectColumn{retainedColumn(), objectsColumn("objects"), typeColumn("type")},
 	},
 	heap.DetectAsync: {
-		"Pending async methods", retained("pending async call", ""),
+		"Pending async methods", pendingCalls,
 		"Find out what they await, give it a timeout or a CancellationToken, and limit how many run at the same time.",
-		[]inspectColumn{objectsColumn("calls"), retainedColumn(), typeColumn("method"), holderColumn()},
+		[]inspectColumn{objectsColumn("calls"), retainedColumn(), methodColumn(), holderColumn()},
 	},
 	heap.DetectTimers: {
 		"Timers", occupied("timer", ""),

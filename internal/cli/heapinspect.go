@@ -72,7 +72,7 @@ type inspectReport struct {
 
 // keeps reports whether a row matches --filter.
 func (r *inspectReport) keeps(x *heap.Detail) bool {
-	return r.matches(r.typ(x.Type)) || r.matches(r.typ(x.Other)) || x.Name != "" && r.matches(x.Name)
+	return r.matches(r.typ(x.Type)) || r.matches(r.typ(x.Other)) || x.Name != "" && r.matches(x.Name) || x.Chain != nil && r.keepsChain(x.Chain)
 }
 
 // typ returns the exact name of a type, or "".
@@ -95,7 +95,9 @@ func (r *inspectReport) write(w io.Writer, width, page int) {
 		found = true
 		fmt.Fprintf(w, "\n%s\n", about.title)
 		wrapped(w, page, 2, about.finding(r, d))
-		r.table(about.columns, cut(r.heapList, d.Rows)).print(w, width)
+		rows := cut(r.heapList, d.Rows)
+		r.table(about.columns, rows).print(w, width)
+		r.writeChains(w, page, rows)
 		wrapped(w, page, 2, about.advice)
 	}
 	if !found {
@@ -239,14 +241,15 @@ type detailJSON struct {
 	Name    string `json:"name,omitempty"`
 	Address string `json:"address,omitempty"`
 	countJSON
-	Retained uint64 `json:"retained_bytes,omitempty"`
-	Slots    uint64 `json:"slots,omitempty"`
-	Used     uint64 `json:"used,omitempty"`
-	Waste    uint64 `json:"unused_bytes,omitempty"`
-	Pinned   uint64 `json:"pinned,omitempty"`
-	Copies   uint64 `json:"copies,omitempty"`
-	Other    string `json:"other,omitempty"`
-	Root     string `json:"root,omitempty"`
+	Retained uint64     `json:"retained_bytes,omitempty"`
+	Slots    uint64     `json:"slots,omitempty"`
+	Used     uint64     `json:"used,omitempty"`
+	Waste    uint64     `json:"unused_bytes,omitempty"`
+	Pinned   uint64     `json:"pinned,omitempty"`
+	Copies   uint64     `json:"copies,omitempty"`
+	Other    string     `json:"other,omitempty"`
+	Root     string     `json:"root,omitempty"`
+	Chain    *chainJSON `json:"chain,omitempty"` // of calls without a name
 }
 
 func (r *inspectReport) json() *inspectJSON {
@@ -263,6 +266,7 @@ func (r *inspectReport) json() *inspectJSON {
 			row.Rows = append(row.Rows, detailJSON{
 				Kind: x.Name, Name: r.typ(x.Type), Address: r.address(x), countJSON: countJSON(x.Count), Retained: x.Retained, Slots: x.Slots,
 				Used: x.Used, Waste: x.Waste, Pinned: x.Pinned, Copies: x.Copies, Other: r.typ(x.Other), Root: x.Holder,
+				Chain: r.chainJSON(x.Chain),
 			})
 		}
 		x.Detectors = append(x.Detectors, row)

@@ -137,7 +137,7 @@ func heapTargets(g *heap.Graph, what string) (func(heap.Object) bool, error) {
 	var names []string
 	for i := range g.Types {
 		exact := g.Types[i].String()
-		of[i] = exact == what || heap.Readable(exact) == what
+		of[i] = exact == what || heap.Readable(exact) == what || g.Types[i].Layout != 0 && g.Types[i].Name == what
 		names = append(names, g.Types[i].String())
 	}
 	if !slices.Contains(of, true) {

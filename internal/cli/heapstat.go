@@ -139,6 +139,7 @@ func rowsByType(h *heap.Histogram, modules bool, name func(*heap.Type) string) (
 		name   string
 		module uint64
 		token  uint32
+		layout uint64 // the id of a type that shares its name with others of its module
 	}
 	index := map[key]int{}
 	for i := range h.Types {
@@ -148,6 +149,9 @@ func rowsByType(h *heap.Histogram, modules bool, name func(*heap.Type) string) (
 		k := key{name: name(&h.Types[i])}
 		if modules {
 			k.module, k.token = h.Types[i].Module, h.Types[i].Token
+			if h.Types[i].Layout != 0 {
+				k.layout = h.Types[i].ID
+			}
 		}
 		at, ok := index[k]
 		if !ok {
