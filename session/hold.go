@@ -30,7 +30,7 @@ func (h *Hold) StartTracing(ctx context.Context, cfg Config) (*Stream, error) {
 	if h.target.Startup() == StartupPending {
 		return nil, h.target.pending(ctx)
 	}
-	return h.target.Client.StartTracing(ctx, cfg)
+	return h.target.StartFirst(ctx, cfg)
 }
 
 // Release ends the Hold.

@@ -25,10 +25,10 @@ const (
 	StartupFinished
 )
 
-// StartTracing starts a session: see Client.StartTracing. If the runtime's startup is pending it
-// returns a *TargetError instead. While gclog holds the target (see Hold) it waits; so does the Stop
-// of the Stream. A caller that a runtime has just connected to, and that knows that no other port
-// suspends the runtime, may use the Client directly.
+// StartTracing starts a session: see Client.StartTracing. It returns a *TargetError instead if the
+// runtime's startup is pending, or if the process would not survive the session, as far as can be seen:
+// then the cause is CauseHarm. While gclog holds the target (see Hold) it waits; so does the Stop of
+// the Stream.
 func (t *Target) StartTracing(ctx context.Context, cfg Config) (*Stream, error) {
 	if t.Startup() == StartupPending {
 		return nil, t.pending(ctx)
@@ -38,11 +38,20 @@ func (t *Target) StartTracing(ctx context.Context, cfg Config) (*Stream, error) 
 		return nil, err
 	}
 	defer release()
-	s, err := t.Client.StartTracing(ctx, cfg)
+	s, err := t.StartFirst(ctx, cfg)
 	if s != nil {
 		s.share = t.Share
 	}
 	return s, err
+}
+
+// StartFirst is StartTracing for a runtime that has just connected to a port, and that no other port
+// suspends: it starts the session although the startup is pending.
+func (t *Target) StartFirst(ctx context.Context, cfg Config) (*Stream, error) {
+	if err := t.Permit(ctx, &cfg); err != nil {
+		return nil, err
+	}
+	return t.startTracing(ctx, cfg)
 }
 
 const (

@@ -80,6 +80,7 @@ const (
 	CauseWrongPeer      // another process listens on the socket
 	CauseSuspended      // its runtime has not been resumed, or is still starting
 	CauseSnapshot       // gclog is taking a heap snapshot of it
+	CauseHarm           // it would not survive what is asked of it, or would ignore it
 	CauseStuck          // looking at it takes too long: its file system or the kernel does not answer
 )
 
@@ -120,6 +121,7 @@ var kinds = map[Cause]string{
 	CauseWrongPeer:      "wrong-peer",
 	CauseSuspended:      "suspended",
 	CauseSnapshot:       "snapshot",
+	CauseHarm:           "heap-walk-crash",
 	CauseStuck:          "stuck",
 }
 

@@ -31,6 +31,8 @@ type Config struct {
 	// RundownMethods requests the names of all methods with compiled code, and the modules, at the end
 	// of the session. Before .NET 9 that is a whole rundown.
 	RundownMethods bool
+	// Unsafe permits sessions that kill certain runtimes: see Target.StartTracing.
+	Unsafe bool
 }
 
 // Limits of the runtime. Beyond them it hangs or crashes.
@@ -147,7 +149,16 @@ type Stream struct {
 // that waits. If ctx is done while the request is under way, StartTracing still waits for the
 // answer, for at most one second: otherwise .NET Core 3.1 would crash. If that answer starts a
 // session, StartTracing returns it without an error, as if ctx were not done.
+//
+// Sessions that walk or collect the heap need a Target: see Target.StartTracing.
 func (c *Client) StartTracing(ctx context.Context, cfg Config) (*Stream, error) {
+	if walk, collect := cfg.asksHeap(); (walk || collect) && !cfg.Unsafe {
+		return nil, errUnknownRuntime
+	}
+	return c.startTracing(ctx, cfg)
+}
+
+func (c *Client) startTracing(ctx context.Context, cfg Config) (*Stream, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}

@@ -159,10 +159,10 @@ func ReportsSettings(p *gclog.Process) bool {
 }
 
 // AnswersAfterCollecting reports whether a runtime answers a request for a collection only after it
-// has collected: .NET 8 and later do. If no collection starts soon after the answer, the request
+// has collected: .NET 8 and later do, and NativeAOT 10 and later. If no collection starts soon after the answer, the request
 // was lost and may be repeated; older runtimes could then collect for both requests.
 func AnswersAfterCollecting(p *gclog.Process) bool {
-	return p.Flavor == gclog.FlavorCoreCLR && atLeast(p.RuntimeVersion, 8)
+	return p.Flavor == gclog.FlavorCoreCLR && atLeast(p.RuntimeVersion, 8) || p.Flavor == gclog.FlavorNativeAOT && atLeast(p.RuntimeVersion, 10)
 }
 
 // collectsAtEnd reports whether the runtime collects once more when the session of a heap snapshot

@@ -17,11 +17,10 @@ import (
 type InduceOptions struct {
 	// Sequence is the sequence number that the collection is to carry, which only runtimes on
 	// Windows honor; 0: none, and the collection is recognized by its kind and reason.
-	Sequence  uint64
-	Wait      bool          // for the collection's record; otherwise only for its start
-	NativeAOT bool          // the program is a NativeAOT program
-	Repeat    bool          // repeat the request if no collection starts: see AnswersAfterCollecting
-	Timeout   time.Duration // until the collection starts, and then until it ends; what is in progress at that time is still awaited
+	Sequence uint64
+	Wait     bool          // for the collection's record; otherwise only for its start
+	Repeat   bool          // repeat the request if no collection starts: see AnswersAfterCollecting
+	Timeout  time.Duration // until the collection starts, and then until it ends; what is in progress at that time is still awaited
 }
 
 // Induced is a collection that gclog requested.
@@ -34,22 +33,15 @@ type Induced struct {
 
 // A NotInducedError reports that a runtime accepted the request and did not collect.
 type NotInducedError struct {
-	PID       int
-	NativeAOT bool
-	After     time.Duration
+	PID   int
+	After time.Duration
 }
 
 func (e *NotInducedError) Error() string {
-	if e.NativeAOT {
-		return fmt.Sprintf("process %d is a NativeAOT program: its runtime accepts the request for a collection but does nothing (none started within %v)", e.PID, e.After)
-	}
 	return fmt.Sprintf("process %d accepted the request for a collection, but none started within %v", e.PID, e.After)
 }
 
 const (
-	// nativeTime is the limit for a NativeAOT program: those before .NET 10 never collect, and later
-	// ones start at once.
-	nativeTime = 2 * time.Second
 	// resumeTime is how long the threads may take to resume: a runtime answers a request once it
 	// has collected, a moment before it reports that they have resumed.
 	resumeTime = 50 * time.Millisecond
@@ -61,7 +53,8 @@ const (
 )
 
 // Induce makes a runtime do a full blocking collection. It returns when the collection has started,
-// or when it has ended.
+// or when it has ended. A runtime that does not collect on request is not asked: see
+// session.Target.Permit.
 //
 // A runtime collects when a session with clr.KeywordGCHeapCollect starts and, up to .NET 9, again
 // when it ends. From .NET 8 on it answers the request only after it has collected, and nothing
@@ -78,6 +71,9 @@ func Induce(ctx context.Context, t *session.Target, o InduceOptions) (_ *Induced
 		return nil, err
 	}
 	defer unshare()
+	if err := t.Permit(ctx, inducing(o.Sequence)); err != nil {
+		return nil, err
+	}
 	patient := *t
 	patient.Timeout = o.patience()
 	w, err := openWitness(ctx, patient.StartTracing, o.Sequence)
@@ -105,7 +101,7 @@ func Induce(ctx context.Context, t *session.Target, o InduceOptions) (_ *Induced
 		a, err = o.repeat(ctx, t, w, a, limit)
 	}
 	if errors.Is(err, errLate) {
-		return nil, &NotInducedError{PID: t.PID, NativeAOT: o.NativeAOT, After: limit}
+		return nil, &NotInducedError{PID: t.PID, After: limit}
 	}
 	if err == nil && o.Wait {
 		err = w.await(ctx, w.recorded, o.Timeout)
@@ -124,10 +120,7 @@ func (o *InduceOptions) patience() time.Duration { return max(o.Timeout, session
 
 // limit is how long after the answer to the first request a collection may take to start.
 func (o *InduceOptions) limit() time.Duration {
-	switch {
-	case o.NativeAOT:
-		return min(o.Timeout, nativeTime)
-	case o.Repeat:
+	if o.Repeat {
 		return min(o.Timeout, unheardTime)
 	}
 	return o.Timeout
@@ -190,20 +183,25 @@ type asking struct {
 	ended    time.Time // when the session was ended; zero: there was none
 }
 
-// ask opens the session. It does not wait until it is open.
-func (w *witness) ask(ctx context.Context, t *session.Target, sequence uint64) *asking {
-	a := &asking{answered: make(chan struct{}), over: make(chan struct{})}
-	ctx, a.cancel = context.WithCancel(context.WithoutCancel(ctx)) // end decides when it is canceled
+// inducing returns what a session is that makes the runtime collect.
+func inducing(sequence uint64) *session.Config {
 	// Nobody uses its events, but they end the session if gclog is killed: see Settings.
 	p := session.Provider{Name: clr.RuntimeProvider, Keywords: clr.KeywordGCHeapCollect | clr.KeywordGC, Level: clr.LevelInformational}
 	if sequence != 0 {
 		p.Filter = fmt.Sprintf("GCSeqNumber=%d", sequence)
 	}
+	return &session.Config{BufferMB: 1, Providers: []session.Provider{p}}
+}
+
+// ask opens the session. It does not wait until it is open.
+func (w *witness) ask(ctx context.Context, t *session.Target, sequence uint64) *asking {
+	a := &asking{answered: make(chan struct{}), over: make(chan struct{})}
+	ctx, a.cancel = context.WithCancel(context.WithoutCancel(ctx)) // end decides when it is canceled
 	patient := *t
 	patient.Timeout = induceMost
 	go func() {
 		defer close(a.over)
-		a.stream, a.err = patient.StartTracing(ctx, session.Config{BufferMB: 1, Providers: []session.Provider{p}})
+		a.stream, a.err = patient.StartTracing(ctx, *inducing(sequence))
 		close(a.answered)
 		if a.err == nil {
 			_, _ = io.Copy(io.Discard, a.stream)

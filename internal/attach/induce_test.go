@@ -362,9 +362,7 @@ func TestInduceFails(t *testing.T) {
 			react: on("begin 1", func(x *stage) { _, _ = x.Conn.Write(make([]byte, 100)) }),
 			fails: says("tag"), takes: 3*time.Second + 10*time.Millisecond + resumeTime,
 		},
-		"nothing comes":                 {options: InduceOptions{Timeout: 3 * time.Second}, fails: idleSince(3*time.Second, "accepted the request for a collection, but none started within 3s"), takes: 3*time.Second + idle + resumeTime},
-		"nothing comes of NativeAOT":    {options: InduceOptions{Timeout: time.Minute, NativeAOT: true}, fails: idleSince(2*time.Second, "is a NativeAOT program"), takes: 2*time.Second + idle + resumeTime},
-		"NativeAOT and a short timeout": {options: InduceOptions{Timeout: time.Second, NativeAOT: true}, fails: idleSince(time.Second, "none started within 1s"), takes: time.Second + idle + resumeTime},
+		"nothing comes": {options: InduceOptions{Timeout: 3 * time.Second}, fails: idleSince(3*time.Second, "accepted the request for a collection, but none started within 3s"), takes: 3*time.Second + idle + resumeTime},
 		"one background collection follows another": {
 			react: func(x *stage, what string) {
 				switch what {
@@ -464,13 +462,12 @@ func TestInduceRepeats(t *testing.T) {
 		induced  bool
 		takes    time.Duration
 	}{
-		"the request":         {"begin 1", repeat, 1, true, holdAfter},
-		"the end of it":       {"end 1", repeat, 1, true, 2*time.Second + idle + holdAfter},
-		"the second one":      {"begin 2", repeat, 2, true, 2*(2*time.Second+idle) + resumeTime + holdAfter},
-		"nothing":             {"", repeat, 2, false, 2*(2*time.Second+idle) + time.Minute + idle + 2*resumeTime},
-		"no time for it":      {"begin 2", InduceOptions{Repeat: true, Timeout: time.Second}, 1, false, time.Second + idle + resumeTime},
-		"an old runtime":      {"begin 2", InduceOptions{Timeout: time.Minute}, 1, false, time.Minute + idle + resumeTime},
-		"a NativeAOT program": {"begin 2", InduceOptions{NativeAOT: true, Timeout: time.Minute}, 1, false, 2*time.Second + idle + resumeTime},
+		"the request":    {"begin 1", repeat, 1, true, holdAfter},
+		"the end of it":  {"end 1", repeat, 1, true, 2*time.Second + idle + holdAfter},
+		"the second one": {"begin 2", repeat, 2, true, 2*(2*time.Second+idle) + resumeTime + holdAfter},
+		"nothing":        {"", repeat, 2, false, 2*(2*time.Second+idle) + time.Minute + idle + 2*resumeTime},
+		"no time for it": {"begin 2", InduceOptions{Repeat: true, Timeout: time.Second}, 1, false, time.Second + idle + resumeTime},
+		"an old runtime": {"begin 2", InduceOptions{Timeout: time.Minute}, 1, false, time.Minute + idle + resumeTime},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -146,7 +146,7 @@ func Open(ctx context.Context, t *session.Target, o SessionOptions) (*Session, e
 	known := gclog.Process{Flavor: flavors[t.Runtime()], DiagnosticsThreads: t.DiagnosticsThreads()}
 	start := t.StartTracing
 	if o.Early {
-		start = t.Client.StartTracing
+		start = t.StartFirst
 	}
 	stream, err := start(ctx, o.Config)
 	if o.Resume {

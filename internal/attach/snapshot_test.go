@@ -128,7 +128,7 @@ func TestSnapshotPatience(t *testing.T) {
 		var mu sync.Mutex
 		var closed []time.Time // connections
 		walks := make(chan struct{})
-		target := onStage(t, fakeruntime.Config{Version: "10.0.0", Deaf: true}, func(x *stage) {
+		target := onStage(t, fakeruntime.Config{Version: "11.0.0", Deaf: true}, func(x *stage) {
 			if x.ID == 2 {
 				x.beginFor(clr.ReasonInduced, 1, 2, clr.TypeBlocking, 0)
 				close(walks)

@@ -61,7 +61,7 @@ func TestSnapshotTooLong(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var walk *stage
-				target := onStage(t, fakeruntime.Config{Version: "10.0.1"}, func(x *stage) {
+				target := onStage(t, fakeruntime.Config{Version: "11.0.1"}, func(x *stage) {
 					if x.ID == 1 {
 						x.untilStopped()
 						return

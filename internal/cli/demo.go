@@ -139,7 +139,7 @@ func (p *program) serveDemo(speed float64) error {
 	if err != nil {
 		return err
 	}
-	r, err := fakeruntime.Start(fakeruntime.Config{Dir: os.TempDir(), Stream: stream, Speed: speed, Version: fakeruntime.DemoVersion})
+	r, err := fakeruntime.Start(fakeruntime.Config{Dir: os.TempDir(), Stream: stream, Speed: speed, Version: fakeruntime.DemoVersion, Public: true})
 	if err != nil {
 		return err
 	}

@@ -63,8 +63,11 @@ func exitCode(err error) int {
 	case errors.As(err, &coded):
 		return coded.code
 	case errors.As(err, &target):
-		if target.Cause == session.CauseNoSuchProcess {
+		switch target.Cause {
+		case session.CauseNoSuchProcess:
 			return exitNoProcess
+		case session.CauseHarm:
+			return exitUnsupported
 		}
 		return exitSession
 	case errors.As(err, &server):

@@ -80,7 +80,7 @@ func (p *program) gc(c *cli.Context) error {
 	if err != nil && !attach.IsTooOld(err) {
 		return unlessStopped(ctx, doctor.Explain(target, err))
 	}
-	o.NativeAOT, o.Repeat = facts.Flavor == gclog.FlavorNativeAOT, attach.AnswersAfterCollecting(&facts)
+	o.Repeat = attach.AnswersAfterCollecting(&facts)
 	stop := p.ui.watch(func(since time.Duration) string {
 		return fmt.Sprintf("[%s] requesting a collection from process %d", elapsed(since), target.PID)
 	})

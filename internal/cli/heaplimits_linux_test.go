@@ -61,7 +61,7 @@ func TestSnapshotBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := fakeruntime.Start(fakeruntime.Config{Listener: l, Version: "10.0.1", Trace: endlessWalk})
+	r, err := fakeruntime.Start(fakeruntime.Config{Listener: l, Version: "11.0.1", Trace: endlessWalk})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -70,6 +70,14 @@ var attachCauses = []Cause{
 		"Nothing: gclog goes on when the snapshot is complete.",
 	},
 	{
+		"heap-walk-crash", "The process is a NativeAOT program of .NET 10 with server GC, or may be one: it would crash (SIGSEGV) in a heap walk. gclog does not ask for one, whether for a snapshot or with --providers.",
+		"Start the program with DOTNET_gcServer=0, or publish it with .NET 11, whose server GC walks its heap. Do not try with another tool: dotnet-gcdump crashes it, too.",
+	},
+	{
+		"native-aot-old", "The process is a NativeAOT program of .NET 8 or 9, whose runtime neither collects nor walks its heap on request.",
+		"Publish it with .NET 10 or later.",
+	},
+	{
 		"stuck", "Inspecting the process hangs: the file system of its temporary directory does not respond (FUSE, NFS), or a system call is stuck in the kernel.",
 		"Check what the message names: a FUSE server that hangs, an NFS server that is down (findmnt, dmesg). gclog tries again once the stuck call returns.",
 	},

@@ -14,6 +14,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -40,6 +41,7 @@ type fake struct {
 	silent, hangup, garbage, deaf bool
 	stale, noSocket, stay         bool
 	early, threads, bgc           bool
+	server, public                bool
 }
 
 // fakeRuntime is the command fakeruntime of the scripts: a process with a diagnostics server. It
@@ -71,6 +73,8 @@ func fakeRuntime(args []string) int {
 	flags.BoolVar(&f.stay, "stay", false, "do not end when standard input is closed")
 	flags.BoolVar(&f.early, "early", false, "print ready also while it waits in its start")
 	flags.BoolVar(&f.threads, "threads", false, "have threads with names as CoreCLR 8 has: .NET EventPipe, and .NET Finalizer once it runs")
+	flags.BoolVar(&f.server, "server", false, "have a thread of server GC")
+	flags.BoolVar(&f.public, "public", false, "answer also what a real runtime would not survive")
 	flags.IntVar(&f.memory, "memory", 0, "MB of memory to have")
 	flags.BoolVar(&f.bgc, "bgc", false, "have a thread with the name of those of background collections, which uses the CPU")
 	if flags.Parse(args) != nil {
@@ -94,6 +98,9 @@ func (f *fake) run() (int, error) {
 	}
 	if f.threads {
 		nameThread(".NET EventPipe")
+	}
+	if f.server {
+		nameThread(".NET Server GC")
 	}
 	memory := bytes.Repeat([]byte{1}, f.memory<<20)
 	defer runtime.KeepAlive(memory)
@@ -161,6 +168,8 @@ func (f *fake) run() (int, error) {
 func (f *fake) start(died chan<- struct{}) (*fakeruntime.Runtime, error) {
 	cfg := fakeruntime.Config{
 		Dir: os.TempDir(), Speed: f.speed, Version: f.version, Env: os.Environ(), Ports: os.Getenv("DOTNET_DiagnosticPorts"),
+		NativeAOT: !slices.ContainsFunc(f.mapped, func(path string) bool { return filepath.Base(path) == "libcoreclr.so" }),
+		Server:    f.server, Public: f.public,
 		Silent: f.silent, Hangup: f.hangup, Garbage: f.garbage, Deaf: f.deaf, Refuse: uint32(f.refuse), Cut: f.cut, CookieOf: f.cookieOf,
 	}
 	if strings.HasPrefix(f.version, "3.") {
