@@ -45,7 +45,7 @@ func TestTrace(t *testing.T) {
 	clock.Processors = 1<<16 + 5
 	v4 = &nettracetest.V4{}
 	v4.Begin(clock)
-	if got, err := parse.NewReader(bytes.NewReader(v4.Bytes), parse.All).ReadTrace(); err != nil || got.Processors != 1<<16-1 {
+	if got, err := parse.NewReader(bytes.NewReader(v4.Bytes), parse.All).ReadTrace(); err != nil || got.Processors != 0 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	huge := &nettracetest.V6{}

@@ -65,9 +65,18 @@ func parseTraceV4(b []byte) (*Trace, string) {
 	t.TicksPerSecond = int64(c.u64())
 	t.PointerSize = int(c.u32())
 	t.ProcessID = int64(c.u32())
-	t.Processors = int(min(c.u32(), math.MaxUint16))
+	t.Processors = processors(uint64(c.u32()))
 	c.u32() // expected CPU sampling period
 	return t, t.check()
+}
+
+// processors returns the number of processors in the head of a stream, 0 if it is unknown: NativeAOT
+// writes 65535.
+func processors(n uint64) int {
+	if n >= math.MaxUint16 {
+		return 0
+	}
+	return int(n)
 }
 
 // parseTraceV6 reads the Trace block of V6: the fixed part, then key-value pairs, all of them
@@ -85,7 +94,8 @@ func parseTraceV6(b []byte, major, minor int) (*Trace, string) {
 		case "ProcessId":
 			t.ProcessID, _ = strconv.ParseInt(string(value), 10, 64)
 		case "HardwareThreadCount":
-			t.Processors, _ = strconv.Atoi(string(value))
+			n, _ := strconv.ParseUint(string(value), 10, 64)
+			t.Processors = processors(n)
 		}
 	}
 	if c.bad {
