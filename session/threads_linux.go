@@ -59,7 +59,7 @@ func (p *Process) threads(visit func(t *thread) bool) (n int, err error) {
 }
 
 // ServerGCThreads returns the number of server GC threads of the process, by the names that .NET 8
-// to 10 give them. known is false if the number cannot be determined: a runtime that is starting
+// and later give them, and NativeAOT 10 and later. known is false if the number cannot be determined: a runtime that is starting
 // has not created the threads yet. There is one for each heap, unless DATAS changes their number.
 func (p *Process) ServerGCThreads() (n int, known bool) {
 	_, _ = p.threads(func(t *thread) bool {

@@ -93,16 +93,20 @@ func ask(ctx context.Context, t *session.Target) (gclog.Process, *session.Proces
 func settingsFromOutside(ctx context.Context, t *session.Target, info *session.ProcessInfo, p *gclog.Process) {
 	env := environment(ctx, t, info != nil)
 	identify(env, &t.Process, p)
-	if p.Flavor == gclog.FlavorCoreCLR {
-		n, known := t.ServerGCThreads()
-		if n > 0 || known && info != nil && atLeast(info.Version, 8) && !atLeast(info.Version, 11) { // these versions name the GC threads
-			p.SetServer(gclog.KnownBool(n > 0), gclog.EvidenceThreads)
-		}
-		if t.Processors() == 1 {
-			p.SetServer(gclog.No, gclog.EvidenceProcessors)
-		}
+	n, known := t.ServerGCThreads()
+	if n > 0 || known && info != nil && namesThreads(p.Flavor, info.Version) {
+		p.SetServer(gclog.KnownBool(n > 0), gclog.EvidenceThreads)
+	}
+	if t.Processors() == 1 && p.Flavor != "" {
+		p.SetServer(gclog.No, gclog.EvidenceProcessors)
 	}
 	settingsByConfiguration(ctx, t, env, p)
+}
+
+// namesThreads reports whether a runtime names all threads of its GC: CoreCLR does from .NET 8 on,
+// NativeAOT from .NET 10 on.
+func namesThreads(flavor, version string) bool {
+	return flavor == gclog.FlavorCoreCLR && atLeast(version, 8) || flavor == gclog.FlavorNativeAOT && atLeast(version, 10)
 }
 
 // programName returns the name that people know a process by: the program, not the host that runs

@@ -70,14 +70,6 @@ var attachCauses = []Cause{
 		"Nothing: gclog goes on when the snapshot is complete.",
 	},
 	{
-		"heap-walk-crash", "The process is a NativeAOT program of .NET 10 with server GC, or may be one: it would crash (SIGSEGV) in a heap walk. gclog does not ask for one, whether for a snapshot or with --providers.",
-		"Start the program with DOTNET_gcServer=0, or publish it with .NET 11, whose server GC walks its heap. Do not try with another tool: dotnet-gcdump crashes it, too.",
-	},
-	{
-		"native-aot-old", "The process is a NativeAOT program of .NET 8 or 9, whose runtime neither collects nor walks its heap on request.",
-		"Publish it with .NET 10 or later.",
-	},
-	{
 		"stuck", "Inspecting the process hangs: the file system of its temporary directory does not respond (FUSE, NFS), or a system call is stuck in the kernel.",
 		"Check what the message names: a FUSE server that hangs, an NFS server that is down (findmnt, dmesg). gclog tries again once the stuck call returns.",
 	},
@@ -201,8 +193,16 @@ var limitCauses = []Cause{
 		"No action needed: gclog detects server or workstation GC by threads, variables and runtimeconfig.json, and by the first collections.",
 	},
 	{
-		"native-aot", "It is a NativeAOT program, which emits fewer events: allocation ticks and types may be missing. If it aborts, it leaves its socket behind.",
+		"native-aot", "It is a NativeAOT program, whose events say less: up to .NET 8 there are no allocations, and none of any version has their types. If it aborts, it leaves its socket behind.",
 		"No action needed: collections and pauses are complete.",
+	},
+	{
+		"heap-walk-crash", "The process is a NativeAOT program of .NET 10 with server GC, or may be one: it would crash (SIGSEGV) in a heap walk. gclog does not ask for one, whether for a snapshot or with --providers.",
+		"Start the program with DOTNET_gcServer=0, or publish it with .NET 11, whose server GC walks its heap. Do not try with another tool: dotnet-gcdump crashes it, too.",
+	},
+	{
+		"native-aot-old", "The process is a NativeAOT program of .NET 8 or 9, whose runtime neither collects nor walks its heap on request.",
+		"Publish it with .NET 10 or later.",
 	},
 	{
 		"tmpdir-differs", "The process has a different temporary directory from gclog's. gclog finds the socket anyway; dotnet-trace and similar tools do not.",

@@ -64,6 +64,8 @@ func (c *Configuration) conflicts(set []Value) (left []Value, ignored []Ignored)
 			why = fixed
 		case s.Datas && fixed != "":
 			why = "only DATAS uses it: " + fixed
+		case s.Variable == "GCTrimYoungestKeepPercent" && (by["GCLatencyLevel"] == nil || on("GCLatencyLevel")):
+			why = "only GCLatencyLevel=0 uses it"
 		case s.Variable == "GCConserveMemory" && v.Number > 9:
 			v.note("0 to 9 are documented")
 		case s.Variable == "GCHighMemPercent" && v.Number > highestLoad:

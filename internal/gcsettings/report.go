@@ -136,7 +136,9 @@ func (r *Report) addReported(p *gclog.Process, heaps Heaps, from Sources) {
 		r.InForce[len(r.InForce)-1].Note = fmt.Sprintf("the runtime reports %d and treats it as %d", l.HighMemoryPercent, highestLoad)
 	}
 	add("GCLargePages", flavour(gclog.KnownBool(l.Bits&clr.SettingLargePages != 0)), from.Limits)
-	add("GCNoAffinitize", flavour(gclog.KnownBool(l.Bits&clr.SettingNoAffinitize != 0)), from.Limits)
+	if p.Server != gclog.No { // workstation GC has no threads of its own, and reports that they are not affinitized
+		add("GCNoAffinitize", flavour(gclog.KnownBool(l.Bits&clr.SettingNoAffinitize != 0)), from.Limits)
+	}
 }
 
 // undocumented lists the variables that are for the GC's own developers.

@@ -82,15 +82,16 @@ func Settings() []Setting {
 		{Variable: "GCGen0MaxBudget", Property: "System.GC.Gen0MaxBudget", Kind: Number, Unit: Bytes, Since: 3, PropertySince: 10, Default: "depends on the processor's cache", About: "maximum gen0 budget"},
 		{Variable: "GCGen1MaxBudget", Kind: Number, Unit: Bytes, Since: 5, Default: "chosen by the GC", About: "maximum gen1 budget"},
 		{Variable: "GCSegmentSize", Kind: Number, Unit: Bytes, Since: 3, Segments: true, Default: "depends on the flavour and the number of processors", About: "size of a segment"},
-		{Variable: "GCRegionRange", Property: "System.GC.RegionRange", Kind: Number, Unit: Bytes, Since: 7, PropertySince: 10, Regions: true, Default: "twice the memory of the machine, at least 256 GB (workstation GC of .NET 10: no minimum); five times a hard limit", About: "address space for regions"},
+		{Variable: "GCRegionRange", Property: "System.GC.RegionRange", Kind: Number, Unit: Bytes, Since: 7, PropertySince: 10, Regions: true, Default: "twice the memory of the machine, at least 256 GB (workstation GC of .NET 10 and later: no minimum); five times a hard limit", About: "address space for regions"},
 		{Variable: "GCRegionSize", Property: "System.GC.RegionSize", Kind: Number, Unit: Bytes, Since: 7, PropertySince: 10, Regions: true, Default: "4 MB; less if many heaps share little memory", About: "size of a region"},
-		{Variable: "UOHWaitBGCSizeIncPercent", Property: "System.GC.UOHWaitBGCSizeIncPercent", Kind: Number, Unit: Percent, Since: 10, Default: "200%", About: "growth at which large allocations wait for a background collection"},
+		{Variable: "UOHWaitBGCSizeIncPercent", Property: "System.GC.UOHWaitBGCSizeIncPercent", Kind: Number, Unit: Percent, Since: 10, Regions: true, Default: "200%", About: "growth at which large allocations wait for a background collection"},
 		{Variable: "GCLargePages", Property: "System.GC.LargePages", Since: 3, PropertySince: 5, Default: "off", About: "large pages, with a hard limit"},
 		{Variable: "GCName", Property: "System.GC.Name", Kind: Text, Since: 3, PropertySince: 7, Default: "the GC of the runtime", About: "file name of another GC, in the directory of the runtime"},
 		{Variable: "GCPath", Property: "System.GC.Path", Kind: Text, Since: 9, Default: "the GC of the runtime", About: "path of another GC"},
 		{Variable: "GCLOHCompact", Kind: Number, Since: 3, Default: "0", About: "compaction of large objects"},
 		{Variable: "GCLatencyMode", Kind: Number, Since: 3, Default: "depends on gcConcurrent", About: "initial latency mode, as GCSettings.LatencyMode"},
 		{Variable: "GCLatencyLevel", Kind: Number, Since: 3, Default: "1", About: "0: small heap, 1: balanced"},
+		{Variable: "GCTrimYoungestKeepPercent", Kind: Number, Unit: Percent, Since: 11, Default: "10%", About: "share of gen0 to keep when memory is returned, with GCLatencyLevel=0"},
 		{Variable: "GCCompactRatio", Kind: Number, Unit: Percent, Since: 3, Default: "chosen by the GC", About: "share of compacting collections"},
 	}
 }
@@ -99,7 +100,7 @@ func Settings() []Setting {
 // not misspelt.
 var internals = []string{
 	"gcConservative", "gcForceCompact", "gcTrimCommitOnLowMemory", "GCBreakOnOOM", "GCLogEnabled", "GCLogFile", "GCLogFileSize", "GCConfigLogEnabled", "GCConfigLogFile", "GCNumaAware",
-	"GCLOHDataAlignment", "GCTrimYoungestKeepPercent", "GCProvModeStress", "GCLowSkipRatio", "GCEnableSpecialRegions", "GCEnabledInstructionSets", "GCWriteBarrier", "GCSpinCountUnit", "GCDBGCRatio",
+	"GCLOHDataAlignment", "GCProvModeStress", "GCLowSkipRatio", "GCEnableSpecialRegions", "GCEnabledInstructionSets", "GCWriteBarrier", "GCSpinCountUnit", "GCDBGCRatio",
 	"GCCacheSizeFromSysConf", "GCStress", "GCStressMix", "GCMixLog", "GCgen1size", "BGCSpinCount", "BGCSpin", "BGCFLTuningEnabled", "BGCMemGoal", "BGCMemGoalSlack", "BGCFLSweepGoal", "BGCFLSweepGoalLOH",
 	"BGCFLkp", "BGCFLki", "BGCFLkd", "BGCFLff", "BGCFLSmoothFactor", "BGCFLGradualD", "BGCMLkp", "BGCMLki", "BGCFLEnableKi", "BGCFLEnableKd", "BGCFLEnableSmooth", "BGCFLEnableTBH", "BGCFLEnableFF", "BGCG2RatioStep",
 	"GCGenAnalysisGen", "GCGenAnalysisBytes", "GCGenAnalysisTimeUSec", "GCGenAnalysisTimeMSec", "GCGenAnalysisIndex", "GCGenAnalysisTrace", "GCGenAnalysisDump", "GCGenAnalysisCmd",
