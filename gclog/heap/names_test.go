@@ -156,3 +156,26 @@ func TestModules(t *testing.T) {
 		t.Errorf("%d modules", len(g.Modules))
 	}
 }
+
+// TestNestedNames: a program all of whose classes are nested in one that has no objects.
+func TestNestedNames(t *testing.T) {
+	for _, path := range captures(t, "*-async.nettrace.gz") {
+		g := readAnew(t, path)
+		var a heap.Assemblies
+		if err := a.AddDir(filepath.Join(filepath.Dir(path), "programs", "async")); err != nil {
+			t.Fatal(err)
+		}
+		names := map[string]bool{}
+		if found := g.Resolve(t.Context(), &a); found != 7 {
+			t.Errorf("%s: %d definitions were found", path, found)
+		}
+		for i := range g.Types {
+			names[g.Types[i].String()] = true
+		}
+		for _, want := range []string{"P+Sub", "P+Order", "P+Slow", "P+<Gen>d__13", "P+<>c__DisplayClass18_0", "P+<>c__DisplayClass18_1", "P+<>c__DisplayClass18_2"} {
+			if !names[want] {
+				t.Errorf("%s: no type %s", path, want)
+			}
+		}
+	}
+}

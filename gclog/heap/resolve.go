@@ -37,6 +37,7 @@ type resolver struct {
 	paths      []string // of all files
 	types      []Type
 	found      int
+	full       map[uint64]string // names with outer classes, by Type.ID
 	modules    map[uint64]*moduleTypes
 	defined    []definition // of each type
 }
@@ -59,7 +60,7 @@ type moduleTypes struct {
 func (a *Assemblies) resolve(types []Type, modules Modules) *resolver {
 	r := &resolver{
 		assemblies: a, paths: slices.Clone(a.paths), types: types,
-		modules: map[uint64]*moduleTypes{}, defined: make([]definition, len(types)),
+		full: fullNames(types), modules: map[uint64]*moduleTypes{}, defined: make([]definition, len(types)),
 	}
 	for i := range types {
 		t := &types[i]
@@ -114,19 +115,66 @@ func (r *resolver) match(s source, x *ecma335.Assembly) error {
 	return nil
 }
 
-// fits reports whether an assembly defines all types of a module. Nested types are not enough
-// unless the name of the file is known: every compiler calls some of them <>c.
+// fits reports whether an assembly defines all types of a module. Nested types alone may be enough, if
+// they have names that are hardly at the same place in another assembly, or if the stream has one of
+// their full names: every compiler calls some of them <>c.
 func (r *resolver) fits(m *moduleTypes, x *ecma335.Assembly) bool {
 	sure := m.name != ""
+	var nested nestedNames
 	for _, i := range m.types {
 		t := &r.types[i]
 		path, err := x.Path(t.Definition)
 		if err != nil || !isInstance(t.Name, streamText(path)) {
 			return false
 		}
-		sure = sure || len(path) == 1
+		sure = sure || len(path) == 1 || r.full[t.ID] == ecma335.FullName(path)
+		nested.add(t.Definition, streamText(path))
 	}
-	return sure
+	return sure || nested.enough()
+}
+
+// nestedNames are the names of nested types in a module, at their places.
+type nestedNames struct {
+	places map[uint32]bool
+	made   bool // a person has made one of them: it is that of a class, or has that of a method in it
+}
+
+func (n *nestedNames) add(place uint32, name string) {
+	method, rest := compilerName(name)
+	if rest == "c" && method == "" { // the lambdas of a class: each assembly has it
+		return
+	}
+	if n.places == nil {
+		n.places = map[uint32]bool{}
+	}
+	n.places[place] = true
+	n.made = n.made || method != "" || rest == ""
+}
+
+// enough reports whether the names are beyond chance: two, and not only those of closures, of which
+// small assemblies have similar ones.
+func (n *nestedNames) enough() bool { return n.made && len(n.places) > 1 }
+
+// fullNames returns the names of types, with their outer classes, by their ids: those that are arguments
+// of generic types. Elsewhere the stream leaves out the outer classes.
+func fullNames(types []Type) map[uint64]string {
+	full := map[uint64]string{}
+	for i := range types {
+		t := &types[i]
+		if len(t.Parameters) == 0 {
+			continue
+		}
+		n, ok := parseStreamName(t.Name, "")
+		if !ok || n.suffix != "" || len(n.arguments) != len(t.Parameters) {
+			continue
+		}
+		for k, id := range t.Parameters {
+			if n.arguments[k].suffix == "" {
+				full[id] = n.arguments[k].text
+			}
+		}
+	}
+	return full
 }
 
 // streamText returns the name of a type in the stream, without arguments: its namespace is there,

@@ -104,6 +104,61 @@ func TestResolve(t *testing.T) {
 	}
 }
 
+// TestResolveNested: without a type that is not nested, an assembly is that of a module if the names of
+// the nested ones are beyond chance, or if the stream has the full name of one.
+func TestResolveNested(t *testing.T) {
+	_, dir := tiny(t, "tiny.dll")
+	all := tinyTypes()
+	inner, deeper := all[1], all[3]
+	of := func(name string) Type { // a type of another module that has Deeper as its argument
+		return Type{ID: 20, Module: 9, Definition: 0x02000099, Name: "System.Collections.Generic.List`1[" + name + "]", Parameters: []uint64{30}}
+	}
+	element := deeper
+	element.ID, element.Name, element.Element = 30, "Deeper", elementClass
+	for name, x := range map[string]struct {
+		types []Type
+		want  string // of the first
+	}{
+		"one":                      {[]Type{deeper}, "Deeper[]"},
+		"the same one twice":       {[]Type{deeper, element}, "Deeper[]"},
+		"two":                      {[]Type{deeper, inner}, "N.Plain+Deep+Deeper[]"},
+		"two and another":          {[]Type{deeper, inner, {ID: 40, Module: 7, Definition: 0x02000004, Name: "Other"}}, "Deeper[]"},
+		"with its full name":       {[]Type{deeper, element, of("N.Plain+Deep+Deeper")}, "N.Plain+Deep+Deeper[]"},
+		"with another full name":   {[]Type{deeper, element, of("N.Plain+Other+Deeper")}, "Deeper[]"},
+		"with that of an array":    {[]Type{deeper, element, of("N.Plain+Deep+Deeper[]")}, "Deeper[]"},
+		"with that of another one": {[]Type{deeper, of("N.Plain+Deep+Deeper")}, "Deeper[]"},
+	} {
+		var a Assemblies
+		if err := a.AddDir(dir); err != nil {
+			t.Fatal(err)
+		}
+		a.Resolve(t.Context(), x.types, nil)
+		if got := x.types[0].Exact; got != x.want {
+			t.Errorf("%s: %s, want %s", name, got, x.want)
+		}
+	}
+	for _, x := range []struct {
+		names  []string
+		enough bool
+	}{
+		{[]string{"<>c", "<>c"}, false},
+		{[]string{"<>c", "Order"}, false},
+		{[]string{"<>c", "<>c`1", "Order"}, false},
+		{[]string{"<>c__DisplayClass0_0", "<>c__DisplayClass1_0"}, false},
+		{[]string{"<>c__DisplayClass0_0", "Order"}, true},
+		{[]string{"<>c__DisplayClass0_0", "<Load>d__5"}, true},
+		{[]string{"<Load>d__5", "<Save>d__6"}, true},
+	} {
+		var n nestedNames
+		for i, name := range x.names {
+			n.add(uint32(i), name)
+		}
+		if n.enough() != x.enough {
+			t.Errorf("%q: %v", x.names, n.enough())
+		}
+	}
+}
+
 // TestResolveAmbiguous has two assemblies that define the same types.
 func TestResolveAmbiguous(t *testing.T) {
 	path, _ := tiny(t, "tiny.dll")
