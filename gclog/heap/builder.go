@@ -39,7 +39,9 @@ type Walk struct {
 
 	Lost       uint64 // events that the runtime dropped during the walk
 	Gaps       bool   // events of the walk are missing, or their counts contradict each other
-	Cut        bool   // the end of the walk is missing
+	Cut        bool   // the end of the walk is missing, or what a .gcdump file should contain: see Limited and Unrooted
+	Limited    bool   // Cut, because the writer of a .gcdump file stopped at its limit of objects
+	Unrooted   bool   // Cut, because most of the objects in a .gcdump file of another tool are unreachable
 	Rootless   bool   // there are objects, but no root, without which none would be alive
 	Objects    uint64 // that the walk contains
 	References uint64 // that these objects have

@@ -7,7 +7,8 @@ import (
 )
 
 // CountDump counts the objects in a .gcdump file of another tool, in one pass and without a Graph: its
-// memory does not depend on the number of objects. What is unreachable remains unknown.
+// memory does not depend on the number of objects. What is unreachable remains unknown, and so does
+// whether that is most of them, as in a file that was cut off: Walk.Unrooted.
 //
 // The error is ErrUncounted if that is not possible: if the file contains generations, because these
 // come after the objects, if it does not show what is an object and what is a root, if gclog wrote it,
@@ -28,6 +29,7 @@ type census struct {
 	counts    []counted // by type
 	undefined []uint32  // nodes without a record
 	zeros     uint64    // nodes with a record and without an address
+	missing   uint64    // nodes with an address and without a record
 	rooted    bool      // pseudo nodes refer to objects
 	wrong     bool      // the records are not what is expected
 }
@@ -120,6 +122,9 @@ func (x *census) addresses(r *dumpReader, nodes int) {
 		address := r.u64()
 		if len(rest) > 0 && int(rest[0]) == i {
 			rest = rest[1:]
+			if address != 0 {
+				x.missing++
+			}
 		} else if address == 0 {
 			x.zeros++
 		}
@@ -184,5 +189,6 @@ func (x *census) histogram(d *dumpFile) *Histogram {
 		h.Walk.References += n.references
 	}
 	h.Walk.Rootless = h.Walk.Objects > 0 && !x.rooted
+	d.cutCounts(&h.Walk, x.missing)
 	return h
 }

@@ -13,6 +13,7 @@ type nodeGraph struct {
 	types []nodeType
 	total int64
 	root  uint32
+	count int
 	wide  bool
 
 	// By node:
@@ -74,7 +75,7 @@ func (n *nodeGraph) read(r *dumpReader, c class) {
 	if r.err == nil && (root < 0 || int(root) >= count) {
 		r.fail("the root is node %d of %d", root, count)
 	}
-	n.root = uint32(root)
+	n.root, n.count = uint32(root), count
 	switch {
 	case r.counting:
 		n.skip(r, c, count)
@@ -332,6 +333,7 @@ func (d *dumpFile) graph() (*Graph, error) {
 		g.regions = d.regions
 		g.ages = (&layout{ranges: g.regions}).ages(g.address)
 	}
+	d.cutGraph(g)
 	return g, nil
 }
 

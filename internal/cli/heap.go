@@ -288,6 +288,10 @@ func incomplete(name string, w *heap.Walk) error {
 		return nil
 	case w.Lost > 0:
 		return lacking(name, fmt.Sprintf("the runtime dropped %s, which a larger buffer may avoid", counted(w.Lost, "event")))
+	case w.Limited:
+		return lacking(name, "its writer has cut it off, at its limit of 10,000,000 objects; gclog heap snapshot and recordings have no such limit")
+	case w.Unrooted:
+		return lacking(name, "it was cut off: most of its objects are reachable from no root, so what keeps them alive is missing")
 	case w.Cut:
 		return lacking(name, "it ends in the middle of the heap walk")
 	case w.Gaps:
@@ -319,8 +323,8 @@ func (p *program) readGraph(name string, a *heap.Assemblies) (*heap.Graph, *heap
 }
 
 // readHistogram counts the objects of a snapshot. A .gcdump file is first searched for the counts that
-// gclog writes, then its objects are counted in one pass, and only if that is not possible is a graph
-// made of it, as it is of input that can only be read once.
+// gclog writes, then its objects are counted in one pass if they are many, and only if that is not
+// possible is a graph made of it, as it is of input that can only be read once.
 func (p *program) readHistogram(name string, a *heap.Assemblies) (h *heap.Histogram, err error) {
 	read := func(dump countFunc) (*heap.Histogram, error) {
 		return readHeap(p, name, heap.ReadHistogram, func(r io.Reader, memory int64) (*heap.Histogram, error) {
@@ -334,7 +338,7 @@ func (p *program) readHistogram(name string, a *heap.Assemblies) (h *heap.Histog
 	}
 	ways := []countFunc{graphCounts}
 	if info, statErr := os.Stat(name); statErr == nil && info.Mode().IsRegular() {
-		ways = append([]countFunc{inPassing(heap.ReadDumpHistogram), inPassing(heap.CountDump)}, ways...)
+		ways = append([]countFunc{inPassing(heap.ReadDumpHistogram), inPassing(countLarge)}, ways...)
 	}
 	for _, way := range ways {
 		if h, err = read(way); !errors.Is(err, heap.ErrUncounted) {
@@ -354,6 +358,20 @@ type countFunc func(r io.Reader, memory int64) (*heap.Histogram, *heap.DumpInfo,
 // inPassing is for a function whose memory does not depend on the number of objects.
 func inPassing(count func(io.Reader) (*heap.Histogram, *heap.DumpInfo, error)) countFunc {
 	return func(r io.Reader, _ int64) (*heap.Histogram, *heap.DumpInfo, error) { return count(r) }
+}
+
+// fewForGraph is how many objects of another tool's file are few enough for a graph when they are only
+// counted: it takes some 80 MB.
+const fewForGraph = 1_000_000
+
+// countLarge counts the objects of a large .gcdump file of another tool. Of a small one a graph says
+// more: what is unreachable, and whether that is because the file was cut off.
+func countLarge(r io.Reader) (*heap.Histogram, *heap.DumpInfo, error) {
+	h, info, err := heap.CountDump(r)
+	if err == nil && h.Walk.Complete() && h.Walk.Objects <= fewForGraph {
+		return nil, nil, heap.ErrUncounted
+	}
+	return h, info, err
 }
 
 // graphCounts counts the objects of a .gcdump file of any tool, and those that are unreachable.
