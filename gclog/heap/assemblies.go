@@ -1,6 +1,7 @@
 package heap
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,7 +17,7 @@ import (
 )
 
 // Assemblies finds the metadata of a program's modules in files: assemblies and single-file
-// programs. Files are opened when they are needed, one at a time. Those that cannot be read are left
+// programs. Of NativeAOT programs, which have none, it finds the symbols (AddSymbols). Files are opened when they are needed, one at a time. Those that cannot be read are left
 // out: the names that only they know remain as they are in the stream.
 //
 // Anyone may have written the files: what is read of them is bounded (reading), and a file that is not
@@ -31,10 +32,15 @@ type Assemblies struct {
 	// Notify receives what was not read, for people; nil: nobody wants to know.
 	Notify func(string)
 
-	paths   []string
-	bundles map[string][]ecma335.Embedded // by path, of the single-file programs
-	reading *reading                      // of the Resolve that is in progress
+	paths     []string
+	symbols   []string                      // files with symbols of NativeAOT programs
+	lookedFor []string                      // those in which the last Resolve has looked
+	bundles   map[string][]ecma335.Embedded // by path, of the single-file programs
+	reading   *reading                      // of the Resolve that is in progress
 }
+
+// An opener opens a file.
+type opener func(ctx context.Context, path string) (File, error)
 
 // A File is an open file.
 type File interface {
@@ -54,36 +60,57 @@ func (a *Assemblies) Add(paths ...string) {
 
 // AddDir adds the files of a folder that may be assemblies or single-file programs, by their names.
 func (a *Assemblies) AddDir(dir string) error {
-	f, err := os.Open(dir)
+	list, err := filesIn(dir, ".dll", ".exe", "")
+	a.Add(list...)
+	return err
+}
+
+// errNoFolder is why the files of a file cannot be listed.
+var errNoFolder = errors.New("it is not a folder")
+
+// filesIn returns the files of a folder whose names have certain extensions, by their names.
+func filesIn(dir string, extensions ...string) (files []string, err error) {
+	f, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.IsDir() {
+		return nil, cmp.Or(err, errNoFolder)
+	}
 	list, err := f.ReadDir(maxEntries + 1)
 	switch {
 	case err != nil && !errors.Is(err, io.EOF):
-		return err
+		return nil, err
 	case len(list) > maxEntries:
-		return fmt.Errorf("it has more than %d files", maxEntries)
+		return nil, fmt.Errorf("it has more than %d files", maxEntries)
 	}
 	slices.SortFunc(list, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	for _, e := range list {
-		switch strings.ToLower(filepath.Ext(e.Name())) {
-		case ".dll", ".exe", "":
-			a.Add(filepath.Join(dir, e.Name()))
+		if slices.Contains(extensions, strings.ToLower(filepath.Ext(e.Name()))) {
+			files = append(files, filepath.Join(dir, e.Name()))
 		}
 	}
-	return nil
+	return files, nil
 }
 
 // open opens a file that may be read.
 func (a *Assemblies) open(path string) (File, int64, error) {
+	return a.openWith(a.opener(), path)
+}
+
+// opener returns what opens the files that were added with Add.
+func (a *Assemblies) opener() opener {
+	if a.Open == nil {
+		return openRegular
+	}
+	return a.Open
+}
+
+// openWith opens a file that may be read, with a function.
+func (a *Assemblies) openWith(open opener, path string) (File, int64, error) {
 	if err := a.reading.begin(); err != nil {
 		return nil, 0, err
-	}
-	open := a.Open
-	if open == nil {
-		open = openRegular
 	}
 	f, err := open(a.reading.ctx, path)
 	if err != nil {

@@ -573,7 +573,6 @@ func TestLargeObjects(t *testing.T) {
 	g.large = map[Object]uint64{1: 5 << 32}
 	g.size = []uint32{24, largeSize, 3_000_000_000, 24}
 	g.index = newAddressIndex(g.address)
-	g.unknowns = 1
 	g.ages = []Generation{Gen0, LOH, UnknownGeneration, Frozen}
 	got, _ := readDump(t, writeDump(t, g, &DumpInfo{}))
 	if d := equal(got, g); d != "" {
@@ -584,7 +583,7 @@ func TestLargeObjects(t *testing.T) {
 		t.Fatal(err)
 	}
 	plain, _ := readDump(t, b.Bytes())
-	if plain.Size(1) != maxNodeSize || plain.Size(2) != maxNodeSize || plain.Types[2].Name != "" || plain.Types[2].ID != 24 || plain.unknowns != 1 {
+	if plain.Size(1) != maxNodeSize || plain.Size(2) != maxNodeSize || plain.Types[2].Name != "" || plain.Types[2].ID != 24 || plain.UnknownTypes() != 1 {
 		t.Errorf("%v %+v", plain.size, plain.Types)
 	}
 }

@@ -395,7 +395,6 @@ func (d *dumpFile) exactTypes(g *Graph, named []bool) error {
 		switch {
 		case !named[i]:
 			t.Name = ""
-			g.unknowns++
 		case t.Name == "":
 			t.Name = file.name
 		default:
@@ -452,9 +451,6 @@ func (d *dumpFile) types(g *Graph, used []bool) (index []uint32) {
 			t := Type{Name: name, Token: file.token, Module: d.moduleID(modules, file.module)}
 			if id, ok := scanHex(name, unknownFormat); ok {
 				t.ID, t.Name = id, ""
-			}
-			if t.Name == "" {
-				g.unknowns++
 			}
 			index[i] = uint32(len(g.Types))
 			base[key] = index[i]

@@ -36,6 +36,7 @@ const (
 	sectionWrappers
 	sectionCounts
 	sectionEvents
+	sectionSymbols
 )
 
 // A privateWriter packs numbers, most of which are small; a privateReader unpacks them.
@@ -127,6 +128,9 @@ func (g *Graph) private() []byte {
 			w.text(e.Delegate)
 		}
 	})
+	if slices.ContainsFunc(g.Types, func(t Type) bool { return t.Symbol != "" }) {
+		list(&w, sectionSymbols, g.Types, func(w *privateWriter, t *Type) { w.text(t.Symbol) })
+	}
 	list(&w, sectionWrappers, g.Wrappers, func(w *privateWriter, x *Wrapper) {
 		w.u(uint64(x.Object), flag(x.Callable), uint64(x.References))
 	})
@@ -262,7 +266,7 @@ func (g *Graph) readPrivate(b []byte, off int64, counts *[]TypeCount) (named []b
 		}
 		if counts != nil {
 			switch kind {
-			case sectionWalk, sectionTypes, sectionNames, sectionKinds, sectionCounts:
+			case sectionWalk, sectionTypes, sectionNames, sectionKinds, sectionCounts, sectionSymbols:
 			default:
 				continue
 			}
@@ -304,6 +308,14 @@ func (g *Graph) readPrivate(b []byte, off int64, counts *[]TypeCount) (named []b
 				definition, name := uint32(s.below(1<<32, "a token")), string(s.take(s.u()))
 				if next < len(g.Types) {
 					g.Types[next].Definition, g.Types[next].Name = definition, name
+				}
+				next++
+			})
+		case sectionSymbols:
+			next := 0
+			s.list(func() {
+				if symbol := string(s.take(s.u())); next < len(g.Types) {
+					g.Types[next].Symbol = symbol
 				}
 				next++
 			})

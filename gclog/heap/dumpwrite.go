@@ -76,7 +76,7 @@ func newDumpLayout(g *Graph, modules Modules) *dumpLayout {
 
 // dumpName returns the name of a type in a file: for people, so the exact one if it is known.
 func dumpName(t *Type) string {
-	if t.Name == "" {
+	if t.Name == "" && !t.isNative() {
 		return fmt.Sprintf(unknownFormat, t.ID)
 	}
 	return cmp.Or(t.Exact, t.Name) // without the Layout, which other tools do not know
@@ -103,7 +103,7 @@ func (l *dumpLayout) addRoots() {
 	statics := l.addChild(root, staticsNode)
 	known := map[string]uint32{}
 	for _, s := range g.Statics {
-		name := staticPrefix + cmp.Or(s.Declaring, g.Types[s.Type].String()) + "." + s.Field + "]"
+		name := staticPrefix + s.name(cmp.Or(s.Declaring, g.Types[s.Type].String())) + "]"
 		node, ok := known[name]
 		if !ok {
 			node = l.addChild(statics, name)

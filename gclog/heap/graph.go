@@ -31,16 +31,15 @@ type Graph struct {
 	// with a rundown (MethodDCEndVerbose).
 	Methods map[uint64]string
 
-	address  []uint64
-	size     []uint32 // bytes; largeSize: see large
-	typ      []uint32 // index into Types
-	first    []uint32 // index of the first reference; one more entry than objects
-	target   []Object // of the references
-	large    map[Object]uint64
-	ages     []Generation      // before the collection; nil: unknown
-	regions  []generationRange // after the collection, by address; nil: unknown
-	index    addressIndex
-	unknowns int // types without a name
+	address []uint64
+	size    []uint32 // bytes; largeSize: see large
+	typ     []uint32 // index into Types
+	first   []uint32 // index of the first reference; one more entry than objects
+	target  []Object // of the references
+	large   map[Object]uint64
+	ages    []Generation      // before the collection; nil: unknown
+	regions []generationRange // after the collection, by address; nil: unknown
+	index   addressIndex
 }
 
 // largeSize in Graph.size stands for a size that does not fit.
@@ -60,6 +59,7 @@ type Type struct {
 	Definition uint32   // Token, but for an array that of its elements, as far as it is known
 	Exact      string   // as ClrMD writes it, once Graph.Resolve was called
 	Layout     uint64   // bytes of each of its objects, if it is one of the Continuations of runtime async, which share a name; 0: it is not
+	Symbol     string   // of a NativeAOT program, once Graph.Resolve was called
 	Events     []Event  // of its objects, once Graph.Resolve was called; those of base classes in other assemblies are missing
 }
 
@@ -92,7 +92,10 @@ func (t *Type) String() string {
 	if t.Exact != "" {
 		return t.Exact + t.layoutText()
 	}
-	if t.Name == "" {
+	switch {
+	case t.isNative():
+		return t.number()
+	case t.Name == "":
 		return fmt.Sprintf("unknown type 0x%x", t.ID)
 	}
 	return t.Name + t.layoutText()
@@ -179,5 +182,12 @@ func (g *Graph) Generation(o Object) Generation {
 	return g.ages[o]
 }
 
-// UnknownTypes returns the number of types whose names the stream does not contain.
-func (g *Graph) UnknownTypes() int { return g.unknowns }
+// UnknownTypes returns the number of types whose names are unknown.
+func (g *Graph) UnknownTypes() (n int) {
+	for i := range g.Types {
+		if g.Types[i].Name == "" {
+			n++
+		}
+	}
+	return n
+}

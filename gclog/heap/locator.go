@@ -82,7 +82,7 @@ func (l *locator) resolveStatics(w *walk, t *typeTable) {
 			g.Walk.Unresolved++
 		}
 	}
-	g.Types, g.unknowns = t.types, t.unknown
+	g.Types = t.types
 }
 
 // resolveRoots finds the objects of the roots, of the entries of ConditionalWeakTables, and of COM

@@ -124,7 +124,7 @@ func (h Holder) Kind() string {
 // or of a method; "" if there is none.
 func (h Holder) Name() string {
 	if v := h.Static; v != nil && v.Declaring != "" {
-		return v.Declaring + "." + v.Field
+		return v.name(v.Declaring)
 	} else if v != nil {
 		return v.Field
 	}
@@ -135,6 +135,8 @@ func (h Holder) Name() string {
 func (h Holder) String() string {
 	text := h.Kind()
 	switch {
+	case h.Static != nil && h.Static.Field == "":
+		return text + " field of " + h.Name()
 	case h.Static != nil:
 		return text + " " + h.Name()
 	case text != "stack":

@@ -10,7 +10,8 @@ import (
 
 // Resolve fills in Type.Exact and Type.Events of all types, and Static.Declaring where it is known. What was known
 // before, and cannot be found, stays. So do the paths in Modules, and those that are found out are
-// added. Outer classes are not in the stream: they are read from the
+// added. The names of the types of a NativeAOT program are in its symbols (Assemblies.AddSymbols), which
+// also say which classes its static fields are of. Of other programs, outer classes are not in the stream: they are read from the
 // metadata of the assemblies. Which of them is which module is decided by the definitions of all its
 // types, never by one that fits best; the paths in Modules only narrow the choice. It returns the
 // number of types whose definition was found.
@@ -20,6 +21,9 @@ import (
 func (g *Graph) Resolve(ctx context.Context, a *Assemblies) int {
 	defer a.begin(ctx)()
 	r := a.resolve(g.Types, g.Modules)
+	for _, m := range r.native {
+		g.holdStatics(m)
+	}
 	r.declare(g)
 	return r.found
 }
@@ -40,6 +44,7 @@ type resolver struct {
 	full       map[uint64]string // names with outer classes, by Type.ID
 	modules    map[uint64]*moduleTypes
 	defined    []definition // of each type
+	native     []*nativeModule
 }
 
 // A definition is what the metadata says about a type.
@@ -60,8 +65,9 @@ type moduleTypes struct {
 func (a *Assemblies) resolve(types []Type, modules Modules) *resolver {
 	r := &resolver{
 		assemblies: a, paths: slices.Clone(a.paths), types: types,
-		full: fullNames(types), modules: map[uint64]*moduleTypes{}, defined: make([]definition, len(types)),
+		modules: map[uint64]*moduleTypes{}, defined: make([]definition, len(types)), native: a.nameNative(types, modules),
 	}
+	r.full = fullNames(types)
 	for i := range types {
 		t := &types[i]
 		t.Exact = t.exactly() // a .gcdump file has what was known when it was written

@@ -40,10 +40,18 @@ type Static struct {
 	Slot   uint64 // address of the field
 	Object Object
 	Type   int    // index in Types of the type of the value, which is not the class that declares it
-	Field  string // its name
+	Field  string // its name; "": unknown, as in NativeAOT programs
 	// Declaring is the exact name of the class that declares it, once Graph.Resolve was called; "" if
 	// that is unknown.
 	Declaring string
+}
+
+// name returns the name of the field with that of a class; only that of the class if the other is unknown.
+func (s *Static) name(class string) string {
+	if s.Field == "" {
+		return class
+	}
+	return class + "." + s.Field
 }
 
 // A Dependent is an entry of a ConditionalWeakTable: Value is alive because Key is

@@ -36,7 +36,6 @@ type typeTable struct {
 	declared map[uint64]*Type
 	types    []Type
 	byID     map[uint64]int
-	unknown  int // types that the stream does not declare
 }
 
 // newTypeTable returns a table of the types of a walk, by their numbers.
@@ -55,7 +54,6 @@ func (t *typeTable) index(id uint64) int {
 		known := t.declared[id]
 		if known == nil {
 			known = &Type{ID: id}
-			t.unknown++
 		}
 		i = len(t.types)
 		t.byID[id] = i

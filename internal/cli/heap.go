@@ -68,7 +68,7 @@ Examples:
 
 // heapFlags are the flags that all commands about files with snapshots have.
 func heapFlags(more ...cli.Flag) []cli.Flag {
-	return listFlags(append([]cli.Flag{assembliesFlag(), unpackFlag()}, more...)...)
+	return listFlags(append([]cli.Flag{assembliesFlag(), symbolsFlag(), unpackFlag()}, more...)...)
 }
 
 // listFlags are the flags of all commands that list what a snapshot contains.
@@ -231,7 +231,7 @@ func readHeap[T any](p *program, name string, recording func(io.Reader) (*T, err
 	var kind *parse.KindError
 	switch {
 	case errors.Is(err, heap.ErrNoWalk):
-		return nil, dataf("%s contains no heap walk: it needs the keywords 0x1980001 of Microsoft-Windows-DotNETRuntime (dotnet-gcdump's) and a .NET that is not NativeAOT", name)
+		return nil, dataf("%s contains no heap walk: it needs the keywords 0x1980001 of Microsoft-Windows-DotNETRuntime (dotnet-gcdump's) and a .NET that is not NativeAOT before 10", name)
 	case errors.As(err, &kind):
 		return nil, dataf("%s is neither a recording (.nettrace) nor a heap snapshot (.gcdump): %w", name, err)
 	case x == nil:
@@ -305,7 +305,7 @@ func lacking(name, why string) error {
 	return dataf("%s is incomplete: %s; the counts are minimums, and references are unknown", name, why)
 }
 
-func (p *program) readGraph(name string, a *heap.Assemblies) (*heap.Graph, *heap.DumpInfo, error) {
+func (p *program) readGraph(name string, n *heapNames) (*heap.Graph, *heap.DumpInfo, error) {
 	info := &heap.DumpInfo{}
 	g, err := readHeap(p, name, heap.Read, func(r io.Reader, memory int64) (g *heap.Graph, err error) {
 		g, info, err = heap.ReadDumpWithin(r, memory)
@@ -316,8 +316,10 @@ func (p *program) readGraph(name string, a *heap.Assemblies) (*heap.Graph, *heap
 	}, func(g *heap.Graph) *heap.Walk { return &g.Walk })
 	if g != nil {
 		info.Time = g.Time // of a recording, too
-		a.Notify = p.ui.say
-		g.Resolve(context.Background(), a)
+		n.assemblies.Notify = p.ui.say
+		g.Resolve(context.Background(), &n.assemblies)
+		n.remember(g.Types)
+		p.sayNameless(&n.assemblies, g.Types)
 	}
 	return g, info, err
 }
@@ -325,7 +327,7 @@ func (p *program) readGraph(name string, a *heap.Assemblies) (*heap.Graph, *heap
 // readHistogram counts the objects of a snapshot. A .gcdump file is first searched for the counts that
 // gclog writes, then its objects are counted in one pass if they are many, and only if that is not
 // possible is a graph made of it, as it is of input that can only be read once.
-func (p *program) readHistogram(name string, a *heap.Assemblies) (h *heap.Histogram, err error) {
+func (p *program) readHistogram(name string, n *heapNames) (h *heap.Histogram, err error) {
 	read := func(dump countFunc) (*heap.Histogram, error) {
 		return readHeap(p, name, heap.ReadHistogram, func(r io.Reader, memory int64) (*heap.Histogram, error) {
 			h, info, err := dump(r, memory)
@@ -346,8 +348,10 @@ func (p *program) readHistogram(name string, a *heap.Assemblies) (h *heap.Histog
 		}
 	}
 	if h != nil {
-		a.Notify = p.ui.say
-		a.Resolve(context.Background(), h.Types, h.Modules)
+		n.assemblies.Notify = p.ui.say
+		n.assemblies.Resolve(context.Background(), h.Types, h.Modules)
+		n.remember(h.Types)
+		p.sayNameless(&n.assemblies, h.Types)
 	}
 	return h, err
 }

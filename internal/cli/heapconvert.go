@@ -27,6 +27,7 @@ Examples:
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`, a name that ends with .gcdump or .nettrace"},
 			assembliesFlag(),
+			symbolsFlag(),
 			unpackFlag(),
 		},
 		Action: p.heapConvert,
@@ -54,7 +55,7 @@ func (p *program) heapConvert(c *cli.Context) error {
 	if err := p.checkOutput(to); err != nil {
 		return err
 	}
-	g, info, err := p.readGraph(name, &n.assemblies)
+	g, info, err := p.readGraph(name, &n)
 	if err != nil {
 		return err // a file with a part of the heap looks like a whole one
 	}

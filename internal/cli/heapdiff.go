@@ -48,7 +48,7 @@ func (p *program) heapDiff(c *cli.Context) error {
 	}
 	var list []*heap.Histogram
 	for _, name := range names {
-		h, err := p.readHistogram(name, &l.assemblies)
+		h, err := p.readHistogram(name, &l.heapNames)
 		if err != nil {
 			return err // a comparison with a part would report growth that there is not
 		}

@@ -34,6 +34,7 @@ Examples:
 			&cli.BoolFlag{Name: "folded", Usage: "write lines for flamegraph.pl"},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: output.Stdout, Usage: "write to `FILE`"},
 			assembliesFlag(),
+			symbolsFlag(),
 			unpackFlag(),
 			rawNamesFlag(),
 		},
@@ -73,7 +74,7 @@ func (p *program) heapExport(c *cli.Context) error {
 	if err := p.checkOutput(to); err != nil {
 		return err
 	}
-	g, info, err := p.readGraph(name, &n.assemblies)
+	g, info, err := p.readGraph(name, &n)
 	if err != nil {
 		return err // without references it is unknown what retains what
 	}

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"strings"
+
 	"github.com/gclog/gclog/gclog/heap"
 	"github.com/gclog/gclog/internal/cause"
 	"github.com/urfave/cli/v2"
@@ -10,14 +12,20 @@ import (
 type heapNames struct {
 	raw        bool // they are not made readable
 	assemblies heap.Assemblies
+	symbols    []string          // files and folders with symbols of NativeAOT programs
+	symbolOf   map[string]string // the symbols of types by their exact names, if raw
 }
 
 func assembliesFlag() cli.Flag {
 	return &cli.StringSliceFlag{Name: "assemblies", Usage: "look in `DIR` for the program's assemblies, which have the names that a recording lacks; may be repeated"}
 }
 
+func symbolsFlag() cli.Flag {
+	return &cli.StringSliceFlag{Name: "symbols", Usage: "read the names of a NativeAOT program's types from the symbols in `FILE`, the program or its .dbg, or in a folder; may be repeated"}
+}
+
 func rawNamesFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "raw-names", Usage: "show the names of types as the runtime writes them"}
+	return &cli.BoolFlag{Name: "raw-names", Usage: "show the names of types as the runtime writes them, of NativeAOT programs the symbols"}
 }
 
 // read reads the flags, as far as the command has them.
@@ -28,13 +36,51 @@ func (n *heapNames) read(c *cli.Context) error {
 			return usagef("--assemblies %s: %w", dir, cause.Of(err))
 		}
 	}
+	n.symbols = c.StringSlice("symbols")
+	for _, path := range n.symbols {
+		if err := n.assemblies.AddSymbols(path); err != nil {
+			return usagef("--symbols %s: %w", path, cause.Of(err))
+		}
+	}
 	return nil
 }
 
 // name returns the name of a type for people.
 func (n *heapNames) name(exact string) string {
+	if symbol := n.symbolOf[exact]; symbol != "" {
+		return clean(symbol)
+	}
 	if n.raw {
 		return clean(exact)
 	}
 	return clean(heap.Readable(exact))
+}
+
+// remember keeps the symbols of types, if they are to be shown.
+func (n *heapNames) remember(types []heap.Type) {
+	for i := range types {
+		t := &types[i]
+		if !n.raw || t.Symbol == "" {
+			continue
+		}
+		if n.symbolOf == nil {
+			n.symbolOf = map[string]string{}
+		}
+		if _, known := n.symbolOf[t.Exact]; !known {
+			n.symbolOf[t.Exact] = t.Symbol
+		}
+	}
+}
+
+// sayNameless says where the names of types are that have only numbers.
+func (p *program) sayNameless(a *heap.Assemblies, types []heap.Type) {
+	if !heap.Nameless(types) {
+		return
+	}
+	const where = "the program itself if it was not stripped, or the .dbg file that dotnet publish writes next to it"
+	if looked := a.LookedFor(); len(looked) > 0 {
+		p.ui.sayf("the types have numbers instead of names: no symbols of this build of the program are in %s. They are in %s: --symbols FILE or DIR, also later for the file of a snapshot", strings.Join(looked, ", "), where)
+		return
+	}
+	p.ui.sayf("the types have numbers instead of names, which are in the symbols of the NativeAOT program: in %s (--symbols FILE or DIR)", where)
 }

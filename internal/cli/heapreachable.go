@@ -25,7 +25,7 @@ func (p *program) readReachable(c *cli.Context, share float64) (*reachableHeap, 
 	if err != nil {
 		return nil, nil, err
 	}
-	g, _, err := p.readGraph(name, &l.assemblies)
+	g, _, err := p.readGraph(name, &l.heapNames)
 	if err != nil {
 		return nil, nil, err // without references there is little to say
 	}

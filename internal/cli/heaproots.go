@@ -45,7 +45,7 @@ func (p *program) heapRoots(c *cli.Context) error {
 	if c.Args().Len() != 2 {
 		return usagef("heap roots needs a file, and a type or an address (gclog heap roots --help shows what there is)")
 	}
-	g, _, err := p.readGraph(c.Args().First(), &l.assemblies)
+	g, _, err := p.readGraph(c.Args().First(), &l.heapNames)
 	if err != nil {
 		return err
 	}

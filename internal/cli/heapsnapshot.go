@@ -16,6 +16,7 @@ import (
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/heap"
 	"github.com/gclog/gclog/internal/attach"
+	"github.com/gclog/gclog/internal/cause"
 	"github.com/gclog/gclog/internal/control"
 	"github.com/gclog/gclog/internal/daemon"
 	"github.com/gclog/gclog/internal/doctor"
@@ -46,6 +47,7 @@ Examples:
 			&cli.BoolFlag{Name: "dry-run", Usage: "only print what the snapshot would do to the process"},
 			&cli.BoolFlag{Name: "force", Usage: "take it even if there may not be enough memory, or space on the disk, or background collections go on"},
 			&cli.BoolFlag{Name: "keep-trace", Usage: "keep the recording too, as .nettrace next to the file"},
+			symbolsFlag(),
 			&cli.BoolFlag{Name: "stack-names", Usage: "also ask for the methods whose local variables hold objects; that may take seconds"},
 			&cli.StringFlag{Name: "wait-bgc", Value: waitBackground.String(), Usage: "wait up to `TIME` for a background collection that is running"},
 			&cli.StringFlag{Name: "timeout", Usage: "give up after `TIME` without an answer", DefaultText: "30s and more for a large heap"},
@@ -67,7 +69,11 @@ func (p *program) heapSnapshot(c *cli.Context) error {
 		return usagef("heap snapshot needs the PID or the NAME of a process (gclog ps lists them)")
 	}
 	ch.start = c.Uint64(startKeyFlag)
-	o := snapshotOptions{daemon: usualSocket(c), force: c.Bool("force"), dryRun: c.Bool("dry-run"), stackNames: c.Bool("stack-names")}
+	var n heapNames
+	if err := n.read(c); err != nil {
+		return err
+	}
+	o := snapshotOptions{daemon: usualSocket(c), force: c.Bool("force"), dryRun: c.Bool("dry-run"), stackNames: c.Bool("stack-names"), symbols: n.symbols}
 	if o.wait, err = parseDuration(c, "wait-bgc"); err != nil {
 		return err
 	}
@@ -118,6 +124,7 @@ type snapshotOptions struct {
 	wait, timeout time.Duration // timeout 0: by the plan
 	patience      time.Duration // after an interrupt; 0: as long as it takes
 	daemon        string        // path of its control socket
+	symbols       []string      // files and folders with symbols of NativeAOT programs
 }
 
 // usualSocket returns the path of the control socket of this host's daemon; "" if there is none.
@@ -370,7 +377,7 @@ func (p *program) snapshotFile(ctx context.Context, s *plannedSnapshot, path str
 	g, taken, err := takeInto(ctx, p, s, guard, &spoolReader{spool: trace}, trace, func(r io.Reader) (*heap.Graph, error) {
 		g, err := heap.Read(r)
 		if g != nil {
-			names = p.resolveNames(ctx, g, s.target)
+			names = p.resolveNames(ctx, g, s)
 		}
 		return g, err
 	}, func(g *heap.Graph) *heap.Walk { return &g.Walk })
@@ -456,8 +463,11 @@ const waitedNames = "the names of the types"
 
 // resolveNames finds the exact names of the types of a running program. It says how many have one;
 // arrays of primitive types, for example, need no definition for that.
-func (p *program) resolveNames(ctx context.Context, g *heap.Graph, t *session.Target) string {
-	exact := len(g.Types) - g.UnknownTypes() + g.Resolve(ctx, p.modulesOf(ctx, t))
+func (p *program) resolveNames(ctx context.Context, g *heap.Graph, s *plannedSnapshot) string {
+	a := p.modulesOf(ctx, s)
+	found := g.Resolve(ctx, a)
+	p.sayNameless(a, g.Types)
+	exact := len(g.Types) - g.UnknownTypes() + found
 	for i := range g.Types {
 		if g.Types[i].Defined() {
 			exact--
@@ -471,8 +481,8 @@ func (p *program) resolveNames(ctx context.Context, g *heap.Graph, t *session.Ta
 }
 
 // histogramOf takes a snapshot of a process and counts its objects. It writes no file.
-func (p *program) histogramOf(ctx context.Context, ch choice, socket string) (*heap.Histogram, error) {
-	s, err := p.planSnapshot(ctx, ch, snapshotOptions{daemon: socket, wait: waitBackground})
+func (p *program) histogramOf(ctx context.Context, ch choice, socket string, n *heapNames) (*heap.Histogram, error) {
+	s, err := p.planSnapshot(ctx, ch, snapshotOptions{daemon: socket, wait: waitBackground, symbols: n.symbols})
 	if err != nil {
 		return nil, err
 	}
@@ -485,7 +495,10 @@ func (p *program) histogramOf(ctx context.Context, ch choice, socket string) (*h
 		p.sayPauses(s, taken)
 	}
 	if h != nil {
-		p.modulesOf(ctx, s.target).Resolve(ctx, h.Types, h.Modules)
+		a := p.modulesOf(ctx, s)
+		a.Resolve(ctx, h.Types, h.Modules)
+		n.remember(h.Types)
+		p.sayNameless(a, h.Types)
 	}
 	if err == nil && ctx.Err() != nil {
 		return nil, orInterrupted(ctx, nil, waitedNames)
@@ -538,10 +551,15 @@ func (p *program) sayPauses(s *plannedSnapshot, taken *attach.Snapshot) {
 	}
 }
 
-// modulesOf returns the assemblies of a running program.
-func (p *program) modulesOf(ctx context.Context, t *session.Target) *heap.Assemblies {
-	a := &heap.Assemblies{Notify: p.ui.say, Open: func(ctx context.Context, path string) (heap.File, error) { return t.OpenFile(ctx, path) }}
-	a.Add(t.Modules(ctx)...)
+// modulesOf returns the assemblies of a running program, and its symbols.
+func (p *program) modulesOf(ctx context.Context, s *plannedSnapshot) *heap.Assemblies {
+	a := &heap.Assemblies{Notify: p.ui.say, Open: func(ctx context.Context, path string) (heap.File, error) { return s.target.OpenFile(ctx, path) }}
+	a.Add(s.target.Modules(ctx)...)
+	for _, path := range s.o.symbols {
+		if err := a.AddSymbols(path); err != nil {
+			p.ui.sayf("--symbols %s: %v", path, cause.Of(err))
+		}
+	}
 	return a
 }
 

@@ -95,13 +95,13 @@ func (p *program) histogram(c *cli.Context, l *heapList) (*heap.Histogram, error
 	case len(files) == 0 && ch.made():
 		ctx, _, release := p.signals(c.Context)
 		defer release()
-		return p.histogramOf(ctx, ch, usualSocket(c))
+		return p.histogramOf(ctx, ch, usualSocket(c), &l.heapNames)
 	}
 	name, err := heapFile(c)
 	if err != nil {
 		return nil, err
 	}
-	return p.readHistogram(name, &l.assemblies)
+	return p.readHistogram(name, &l.heapNames)
 }
 
 // statRows counts the objects of a heap by type, module, namespace or generation.

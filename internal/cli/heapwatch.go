@@ -39,6 +39,7 @@ Examples:
    gclog heap watch 4711 --keep /var/tmp           keeps the files
    gclog heap watch 4711 -o json > growth.json     the result only`,
 		Flags: join(processFlags(), listFlags(
+			symbolsFlag(),
 			&cli.StringFlag{Name: "every", Value: "10m", Usage: "take one each `TIME`, 10s or more"},
 			&cli.IntFlag{Name: "count", Value: 6, Usage: "take `N` snapshots, 2 or more"},
 			&cli.StringFlag{Name: "keep", Usage: "write each snapshot to a .gcdump file in the folder `DIR`"},
@@ -81,6 +82,7 @@ func (p *program) heapWatch(c *cli.Context) error {
 	if w.list, err = readHeapFlags(c); err != nil {
 		return err
 	}
+	w.o.symbols = w.list.symbols
 	ch, err := choose(c, c.Args().Slice())
 	if err != nil {
 		return err
@@ -192,7 +194,8 @@ func (p *program) watchOne(ctx context.Context, w *heapWatch, s *plannedSnapshot
 	if err != nil {
 		return err
 	}
-	names := p.resolveNames(ctx, g, s.target)
+	names := p.resolveNames(ctx, g, s)
+	w.list.remember(g.Types)
 	if ctx.Err() != nil {
 		return orInterrupted(ctx, nil, waitedNames)
 	}

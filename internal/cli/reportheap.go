@@ -62,7 +62,7 @@ func (p *program) reportSnapshots(names []string) (list []*report.Snapshot, err 
 	l := &heapList{share: suspectShare}
 	var before *heap.Histogram
 	for _, name := range names {
-		g, info, problem := p.readGraph(name, &l.assemblies)
+		g, info, problem := p.readGraph(name, &l.heapNames)
 		if g == nil {
 			return nil, problem
 		}
