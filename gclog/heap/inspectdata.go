@@ -85,7 +85,13 @@ func (x *inspector) sparseArrays() Detection {
 // overallocated does so for those of collections, which grow by doubling and do not shrink, and for
 // dictionaries.
 func (x *inspector) overallocated() Detection {
-	return x.sparse(func(owner int) bool { return owner != NoType && x.isCollection(owner) }, x.dictionaries())
+	found := x.sparse(func(owner int) bool { return owner != NoType && x.isCollection(owner) }, x.dictionaries())
+	for i := range x.g.Types {
+		if t := &x.g.Types[i]; t.Symbol != "" && x.isDictionary(i) && len(t.Parameters) == 0 {
+			found.Missing = "the type parameters of dictionaries, which NativeAOT does not send"
+		}
+	}
+	return found
 }
 
 // fewSlots is the length of arrays that are too short to report.
@@ -165,9 +171,7 @@ func isInternal(class string) bool {
 // references, if keys and values are references or numbers; values that are null are not seen.
 func (x *inspector) dictionaries() []Detail {
 	groups := tally[int]{}
-	for o := range x.objects(func(t int) bool {
-		return x.classes[t] == "System.Collections.Generic.Dictionary" || x.classes[t] == "System.Collections.Generic.HashSet"
-	}) {
+	for o := range x.objects(x.isDictionary) {
 		perEntry, ok := referencesOf(x.g.Types[x.g.Type(o)].Kinds)
 		buckets, entries := NoObject, NoObject
 		for _, part := range x.g.References(o) {
@@ -195,6 +199,10 @@ func (x *inspector) dictionaries() []Detail {
 		r.Waste += (capacity - used) * ((x.g.Space(buckets) + x.g.Space(entries)) / capacity)
 	}
 	return groups.rows
+}
+
+func (x *inspector) isDictionary(t int) bool {
+	return (x.classes[t] == "System.Collections.Generic.Dictionary" || x.classes[t] == "System.Collections.Generic.HashSet") && !x.g.Types[t].isArray()
 }
 
 // referencesOf returns the number of references in an entry with fields of some kinds, or false if

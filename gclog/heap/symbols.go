@@ -173,7 +173,7 @@ func (a *Assemblies) lookFor(types []Type, all map[uint64]*nativeModule, open op
 	case err != nil:
 		return nil, a.leave(file, err)
 	case len(ids) > 0 && p.BuildID != "" && !ids[p.BuildID]:
-		return p, a.leave(file, errors.New("it belongs to another build of the program (another build id)"))
+		return p, errors.New("it belongs to another build of the program")
 	}
 	wanted := func(offset uint64) bool {
 		for _, m := range all {

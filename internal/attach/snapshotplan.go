@@ -3,7 +3,6 @@ package attach
 import (
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	"github.com/gclog/gclog/gclog"
@@ -143,12 +142,20 @@ func (p *SnapshotPlan) Timeout() time.Duration {
 	return min(base+max(time.Duration(p.Heap>>30)*perGB, 5*p.Longest), most)
 }
 
+// An UnwalkableError says that the runtime of a process must not be asked to walk its heap (WalkRefusal).
+type UnwalkableError struct {
+	PID int
+	Why error
+}
+
+func (e *UnwalkableError) Error() string { return fmt.Sprintf("process %d %v", e.PID, e.Why) }
+
 // SnapshotRefusal returns why no snapshot of a process can be taken, or nil.
 func SnapshotRefusal(t *session.Target, facts *gclog.Process) error {
 	var why string
-	switch {
-	case facts.Flavor == gclog.FlavorNativeAOT:
-		why = "is a NativeAOT program: its runtime cannot walk its heap. A snapshot needs CoreCLR"
+	switch unwalkable := WalkRefusal(&t.Process, facts); {
+	case unwalkable != nil:
+		return &UnwalkableError{t.PID, unwalkable}
 	case t.Tracer() != 0:
 		why = fmt.Sprintf("is being debugged (process %d), so its threads may not stop for a snapshot: detach the debugger first", t.Tracer())
 	case t.Stopped():
@@ -156,5 +163,5 @@ func SnapshotRefusal(t *session.Target, facts *gclog.Process) error {
 	default:
 		return nil
 	}
-	return fmt.Errorf("process %d %s", t.PID, strings.TrimSuffix(why, "."))
+	return fmt.Errorf("process %d %s", t.PID, why)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"runtime"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -94,4 +95,33 @@ func thread(t *testing.T, name string) {
 	if err := <-named; err != nil {
 		t.Fatal(err)
 	}
+}
+
+// TestWalkRefusal: NativeAOT walks its heap from .NET 10 on, and .NET 10 with server GC crashes of that: it
+// must be known that a program of that version has none.
+func TestWalkRefusal(t *testing.T) {
+	self := alive(t)
+	const never, crashes, server, unknown = "cannot walk its heap", "may be a NativeAOT program", "is a NativeAOT program of .NET 10 with server GC", "may have server GC"
+	expect := func(what string, want map[[2]string]string) {
+		t.Helper()
+		for process, want := range want {
+			err := WalkRefusal(&self, &gclog.Process{Flavor: process[0], RuntimeVersion: process[1]})
+			switch {
+			case want == "" && err != nil, want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+				t.Errorf("%s, %q: %v, want %q", what, process, err, want)
+			}
+		}
+	}
+	const native, core = gclog.FlavorNativeAOT, gclog.FlavorCoreCLR
+	expect("any", map[[2]string]string{
+		{core, ""}: "", {core, "3.1.3"}: "", {core, "10.0.14"}: "", {core, "11.0.0"}: "", {"", ""}: "", {"", "9.0.1"}: "",
+		{native, ""}: never, {native, "8.0.33"}: never, {native, "9.0.22"}: never, {native, "11.0.0"}: "", {native, "12.0.0"}: "",
+	})
+	expect("it is starting", map[[2]string]string{{native, "10.0.12"}: unknown, {"", "10.0.12"}: crashes})
+	thread(t, ".NET Finalizer")
+	expect("without server GC", map[[2]string]string{{native, "10.0.12"}: "", {"", "10.0.12"}: ""})
+	thread(t, ".NET Server GC")
+	expect("with server GC", map[[2]string]string{
+		{native, "10.0.12"}: server, {native, "10.0.0-rc.1"}: server, {"", "10.0.12"}: crashes, {native, "11.0.0"}: "", {core, "10.0.14"}: "",
+	})
 }

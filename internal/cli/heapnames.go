@@ -77,9 +77,9 @@ func (p *program) sayNameless(a *heap.Assemblies, types []heap.Type) {
 	if !heap.Nameless(types) {
 		return
 	}
-	const where = "the program itself if it was not stripped, or the .dbg file that dotnet publish writes next to it"
+	const where = "the program itself if it was not stripped, or in the .dbg file that dotnet publish writes next to it"
 	if looked := a.LookedFor(); len(looked) > 0 {
-		p.ui.sayf("the types have numbers instead of names: no symbols of this build of the program are in %s. They are in %s: --symbols FILE or DIR, also later for the file of a snapshot", strings.Join(looked, ", "), where)
+		p.ui.sayf("the types have numbers instead of names: there are no symbols of this build of the program in %s. They are in %s: --symbols FILE or DIR, also later for the file of a snapshot", strings.Join(looked, ", "), where)
 		return
 	}
 	p.ui.sayf("the types have numbers instead of names, which are in the symbols of the NativeAOT program: in %s (--symbols FILE or DIR)", where)

@@ -35,8 +35,10 @@ func (p *program) heapSnapshotCommand() *cli.Command {
 0.2 s for each million objects and the time of a full collection; up to .NET 9 once more
 when the request ends. The objects are buffered in the memory of the process until they
 are sent. If the host, the container or the process may not have that much, no snapshot
-is taken. NativeAOT programs cannot walk their heap: exit code 4. After ^C, gclog waits
-for the end of a walk that has begun, says what it was waiting for, and exits with 1.
+is taken. NativeAOT programs walk their heap from .NET 10 on, which crashes those of
+.NET 10 with server GC: where gclog does not know better, exit code 4. The names of their
+types are in the program's symbols (--symbols). After ^C, gclog waits for the end of a walk
+that has begun, says what it was waiting for, and exits with 1.
 
 Examples:
    gclog heap snapshot 4711                     into MyApp_20260131_120000.gcdump
@@ -202,10 +204,10 @@ func (p *program) planOf(ctx context.Context, target *session.Target, o snapshot
 // refusal returns why no snapshot can be taken, as far as that is known, or nil.
 func (s *plannedSnapshot) refusal() error {
 	err := attach.SnapshotRefusal(s.target, &s.facts)
-	switch {
-	case err == nil:
+	if err == nil {
 		return nil
-	case s.facts.Flavor == gclog.FlavorNativeAOT:
+	}
+	if _, ok := errors.AsType[*attach.UnwalkableError](err); ok {
 		return &codedError{exitUnsupported, err}
 	}
 	return &codedError{exitSession, err}
@@ -319,7 +321,7 @@ func (p *program) take(ctx context.Context, s *plannedSnapshot, spool attach.Spo
 	case errors.Is(err, attach.ErrBackground):
 		return nil, &codedError{exitSession, fmt.Errorf("refused: background collections of process %d went on for %v, and the runtime would walk its heap at every collection until they end; --wait-bgc waits longer, --force takes the snapshot anyway", s.target.PID, s.o.wait)}
 	case errors.Is(err, attach.ErrNoWalk):
-		return nil, &codedError{exitUnsupported, fmt.Errorf("process %d: %w, as is the case with NativeAOT programs and runtimes other than CoreCLR", s.target.PID, err)}
+		return nil, &codedError{exitUnsupported, fmt.Errorf("process %d: %w, as is the case with runtimes other than CoreCLR and NativeAOT", s.target.PID, err)}
 	case err != nil && taking.Err() != nil:
 		return nil, orInterrupted(ctx, err, waited)
 	case err != nil:

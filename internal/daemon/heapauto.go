@@ -70,6 +70,9 @@ func (p *process) collected(left, whole uint64) {
 	if !p.snapshots || !p.hasSession() || d.stopping || !d.turns.collected(time.Now(), &p.heap, left, &d.config.Heap.Auto) {
 		return
 	}
+	if attach.WalkRefusal(&p.target.Process, &p.facts) != nil {
+		return
+	}
 	p.askSnapshot(whole, fmt.Sprintf("full collections leave %s, and left %s before", formats.SizeText(int64(left)), formats.SizeText(int64(p.heap.trend.mark))), new(actionCounts))
 }
 
@@ -78,12 +81,12 @@ func (p *process) collected(left, whole uint64) {
 func (p *process) requestSnapshot(a *activeAction, rule string) {
 	d := p.d
 	why := ""
-	switch {
+	switch unwalkable := attach.WalkRefusal(&p.target.Process, &p.facts); {
 	case !p.hasSession() || d.stopping:
 		a.left.Add(1)
 		return
-	case p.facts.Flavor == gclog.FlavorNativeAOT:
-		why = "NativeAOT programs cannot walk their heap"
+	case unwalkable != nil:
+		why = "it " + unwalkable.Error()
 	case p.key.pid == 0:
 		why = "only a diagnostic port leads to the process"
 	case turnOf(d.turns.running, &p.heap) != nil:

@@ -285,7 +285,7 @@ func decide(c *config.Loaded, s config.Subject, facts *gclog.Process) (d decisio
 	}
 	d.recorded = window(&c.Config, d.rules) > 0
 	d.inTable = c.InTable(&s)
-	d.snapshots = c.TakesSnapshots(&s) && facts.Flavor != gclog.FlavorNativeAOT // which cannot walk its heap
+	d.snapshots = c.TakesSnapshots(&s)
 	d.suspensions, d.providers = output.Suspensions(d.outputs), strings.Join(c.Session.Providers, " ")
 	if len(d.outputs) == 0 {
 		d.excluded = "no output matches it"
