@@ -52,8 +52,11 @@ func factors() []factor {
 			{"net8", ".NET 8"},
 			{"net9", ".NET 9"},
 			{net10, ".NET 10"},
+			{"net11", ".NET 11"},
 			{"aot8", "NativeAOT 8"},
 			{"aot9", "NativeAOT 9"},
+			{"aot10", "NativeAOT 10"},
+			{"aot11", "NativeAOT 11"},
 		}},
 		{"start", []value{
 			{plain, "no diagnostic ports are configured"},
@@ -115,6 +118,12 @@ func rules() []rule {
 		{
 			".NET Core 3.1 has no diagnostic ports and cannot be suspended: its start is always `plain`.",
 			func(c cell) bool { return c.runtime == core31 && c.start != plain },
+		},
+		{
+			".NET 9 and NativeAOT 9 are left out where a list of ports suspends them, or another tool: in that they are as the versions before and after them.",
+			func(c cell) bool {
+				return (c.runtime == "net9" || c.runtime == "aot9") && c.start != plain && c.start != oursSuspend && c.start != oursNosuspend
+			},
 		},
 		{
 			"A start without a port that suspends has no time at which the runtime is suspended.",
@@ -213,6 +222,9 @@ func (c cell) othersSuspend() bool {
 
 // hasOurs reports whether one of the ports is gclog's.
 func (c cell) hasOurs() bool { return strings.Contains(c.start, "ours-") }
+
+// ignores reports whether the runtime neither collects nor walks its heap on request.
+func (c cell) ignores() bool { return c.runtime == "aot8" || c.runtime == "aot9" }
 
 // isAOT reports whether the program was compiled ahead of time.
 func (c cell) isAOT() bool { return strings.HasPrefix(c.runtime, "aot") }

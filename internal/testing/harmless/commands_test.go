@@ -141,7 +141,8 @@ func (x *trial) reached(p *program) bool {
 	return true
 }
 
-// unsupported is the exit code of gclog gc and heap snapshot where the runtime did not collect.
+// unsupported is the exit code of gclog gc and heap snapshot where the runtime does not collect on
+// request.
 const unsupported = 4
 
 // success returns the exit code of a command that has completed.
@@ -149,7 +150,7 @@ func (x *trial) success(p *program) int {
 	switch {
 	case p.command == "run":
 		return exitCode
-	case (p.command == "gc" || p.command == "snapshot") && x.cell.isAOT():
+	case (p.command == "gc" || p.command == "snapshot") && x.cell.ignores():
 		return unsupported
 	}
 	return 0

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -478,11 +479,11 @@ func (x *trial) checkIdle() error {
 // induced returns how many collections gclog has induced since the program became idle, by the
 // table of docs/protocol.md, Induced collections.
 func (x *trial) induced() (least, most int) {
-	if !x.cell.has("gc") && !x.cell.has("snapshot") || x.cell.isAOT() || x.cell.moment == suspended {
+	if !x.cell.has("gc") && !x.cell.has("snapshot") || x.cell.ignores() || x.cell.moment == suspended {
 		return 0, 0
 	}
 	each := 2 // at the start and at the end of its session
-	if x.cell.runtime == net10 {
+	if slices.Contains([]string{net10, "net11", "aot10", "aot11"}, x.cell.runtime) {
 		each = 1
 	}
 	most = each
