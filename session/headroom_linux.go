@@ -104,7 +104,7 @@ func (p *Process) PrivateMemory() (private uint64) {
 
 // BackgroundGCTime returns the CPU time of the threads that do background collections, in
 // nanoseconds, and whether one of them is running or waits for a CPU. It grows while a collection is
-// running. known is false if the process has no thread with the name that .NET 8 to 10 give them: it
+// running. known is false if the process has no thread with the name that .NET 8 and later give them: it
 // has not done a background collection recently, or it is another runtime.
 func (p *Process) BackgroundGCTime() (ns uint64, active, known bool) {
 	p.backgroundThreads(func(t *thread) {

@@ -82,7 +82,7 @@ func (p *program) app() *cli.App {
 	app := &cli.App{
 		Name:  "gclog",
 		Usage: "garbage collection logs of running .NET processes",
-		Description: `gclog attaches to a running .NET process (Core 3.1 to 10, NativeAOT) and writes a
+		Description: `gclog attaches to a running .NET process (Core 3.1 to 11, NativeAOT) and writes a
 log of its garbage collections: as text that GCViewer and other Java tools
 read, or as JSON lines. The process needs no change and no restart.
 
