@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	goruntime "runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -111,6 +112,46 @@ func TestDiagnosticsThreadAccepts(t *testing.T) {
 		waitUntil(t, "the thread", func() bool { return len(threadsOf(t, p.pid, "syscall", fmt.Sprintf("%d ", calls[0]))) == 1 })
 		if got, want := find(t, p).DiagnosticsThreads(), threadsOf(t, p.pid, "comm", ".NET EventPipe\n"); !slices.Equal(got, want) {
 			t.Errorf("%q: threads %v, those with the name are %v", s.Threads, got, want)
+		}
+	}
+}
+
+// spin occupies a thread with a name.
+func spin(name string) {
+	goruntime.LockOSThread()
+	if err := os.WriteFile("/proc/thread-self/comm", []byte(name), 0); err != nil {
+		panic(err)
+	}
+	for n := 0; ; n++ {
+		_ = n
+	}
+}
+
+// TestIsLate: a request is late if the thread that answers it is runnable. Other threads only count if
+// the runtime does not name its threads.
+func TestIsLate(t *testing.T) {
+	for name, x := range map[string]struct {
+		spec
+		late bool
+	}{
+		"the server is runnable":      {spec{Threads: []string{".NET Finalizer"}, Spin: ".NET EventPipe"}, true},
+		"the server waits":            {spec{Threads: []string{".NET EventPipe"}, Spin: ".NET Worker"}, false},
+		"a thread without a name is":  {spec{Spin: "app"}, true},
+		"threads without names wait":  {spec{Threads: []string{"app"}}, false},
+		"a name with a parenthesis )": {spec{Spin: "a) S 1 (b"}, true},
+	} {
+		p := run(t, spec{Sockets: []string{exact}, Threads: x.Threads, Spin: x.Spin})
+		target := find(t, p)
+		waitUntil(t, fmt.Sprintf("%s: %v", name, x.late), func() bool { return target.IsLate() == x.late })
+		if !x.late {
+			continue
+		}
+		if err := unix.Kill(p.pid, unix.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+		waitUntil(t, name+": a stopped process is not late", func() bool { return !target.IsLate() })
+		if err := unix.Kill(p.pid, unix.SIGCONT); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -46,6 +46,7 @@ type spec struct {
 	Through  []string          // command that runs it
 	Bind     map[string]string // files that it bind-mounts; the keys are the mount points
 	Threads  []string          // names of other threads
+	Spin     string            // name of a thread that never waits
 	Find     int               // finds this process, prints the error, and exits
 	List     bool              // lists all processes, and exits
 	Group    string            // directory of a control group that it joins
@@ -160,6 +161,9 @@ func helpProcess() error {
 		if err := nameThread(name); err != nil {
 			return err
 		}
+	}
+	if s.Spin != "" {
+		go spin(s.Spin)
 	}
 	closers, err := makeSockets(&s, startKey(stat))
 	if err != nil {

@@ -47,6 +47,9 @@ func (p *Process) Processors() int { return 0 }
 // CPUDelay is known only on Linux.
 func (p *Process) CPUDelay() (ns uint64, known bool) { return 0, false }
 
+// IsLate always returns false: this system does not show it.
+func (p *Process) IsLate() bool { return false }
+
 // DiagnosticsThreads always returns nil: this system does not show them.
 func (p *Process) DiagnosticsThreads() []uint64 { return nil }
 

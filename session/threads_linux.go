@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"os"
@@ -99,4 +100,31 @@ func (p *Process) CPUDelay() (ns uint64, known bool) {
 		return true
 	})
 	return ns, known
+}
+
+// IsLate reports whether a request to the runtime may only be late: the thread of its diagnostics
+// server waits for a processor or for a disk, or any thread does if the runtime does not name its
+// threads.
+func (p *Process) IsLate() bool {
+	var named, server, other bool
+	_, _ = p.threads(func(t *thread) bool {
+		named = named || strings.HasPrefix(t.name, ".NET ")
+		if t.name != eventPipeThread && named {
+			return true
+		}
+		if waits := t.waits(); t.name == eventPipeThread {
+			server = server || waits
+		} else {
+			other = other || waits
+		}
+		return !server
+	})
+	return server || !named && other
+}
+
+// waits reports whether the thread is runnable, or waits for a disk.
+func (t *thread) waits() bool {
+	b, err := t.read("stat", make([]byte, 128)) // 4711 (name) S …: a name has at most 15 bytes
+	end := bytes.LastIndexByte(b, ')')
+	return err == nil && end >= 0 && len(b) > end+2 && (b[end+2] == 'R' || b[end+2] == 'D')
 }

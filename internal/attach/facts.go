@@ -54,8 +54,14 @@ func IsTooOld(err error) bool {
 // Identify is Facts without a session in the process. The error is that of the only request that
 // was made; what is known without that request is returned in any case.
 func Identify(ctx context.Context, t *session.Target) (gclog.Process, error) {
-	p, info, err := ask(ctx, t)
-	settingsFromOutside(ctx, t, info, &p)
+	return IdentifyWhile(ctx, ctx, t)
+}
+
+// IdentifyWhile is Identify whose requests to the runtime end with another context: what is known
+// without an answer is then still found out.
+func IdentifyWhile(ctx, asking context.Context, t *session.Target) (gclog.Process, error) {
+	p, info, err := ask(asking, t)
+	settingsFromOutside(ctx, asking, t, info, &p)
 	return p, err
 }
 
@@ -90,8 +96,8 @@ func ask(ctx context.Context, t *session.Target) (gclog.Process, *session.Proces
 }
 
 // settingsFromOutside fills in what can be seen of the process without events.
-func settingsFromOutside(ctx context.Context, t *session.Target, info *session.ProcessInfo, p *gclog.Process) {
-	env := environment(ctx, t, info != nil)
+func settingsFromOutside(ctx, asking context.Context, t *session.Target, info *session.ProcessInfo, p *gclog.Process) {
+	env := environment(asking, t, info != nil)
 	identify(env, &t.Process, p)
 	n, known := t.ServerGCThreads()
 	if n > 0 || known && info != nil && namesThreads(p.Flavor, info.Version) {

@@ -329,7 +329,7 @@ func TestConfiguration(t *testing.T) {
 				target.Environ = map[string]string{}
 			}
 			p := c.p
-			settingsFromOutside(t.Context(), target, nil, &p)
+			settingsFromOutside(t.Context(), t.Context(), target, nil, &p)
 			if p.Server != c.server || p.Concurrent != c.concurrent || p.RuntimeVersion != c.version {
 				t.Errorf("it is %+v", p)
 			}

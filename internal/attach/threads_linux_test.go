@@ -24,7 +24,7 @@ func TestServerThreads(t *testing.T) {
 		if version != "" {
 			info = &session.ProcessInfo{Version: version}
 		}
-		settingsFromOutside(t.Context(), target, info, &p)
+		settingsFromOutside(t.Context(), t.Context(), target, info, &p)
 		return p.Server
 	}
 	expect := func(what string, want map[string]gclog.Known) {

@@ -115,7 +115,7 @@ func (p *program) doctorMachine(c *cli.Context, how string) error {
 	if !r.OK() {
 		p.code = exitUsage // as the daemon would
 	}
-	return p.printReport(r, describeAll(c.Context, list), how)
+	return p.printReport(r, describeAll(c.Context, list, doctorPatience), how)
 }
 
 func (p *program) printReport(r *doctor.Report, processes []psRow, how string) error {

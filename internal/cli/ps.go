@@ -3,11 +3,11 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/gclog/gclog/formats/screen"
@@ -22,7 +22,9 @@ func (p *program) psCommand() *cli.Command {
 		Name:  "ps",
 		Usage: "list the .NET processes, and why gclog cannot attach to some of them",
 		Description: `Processes of other users are shown as far as gclog can recognize them. Why gclog cannot
-attach to a process is reported on standard error, and in JSON as its problem.
+attach to a process is reported on standard error, and in JSON as its problem. It does not
+wait for a process that has not answered 0.15 s after the others have, unless it waits for a
+processor or a disk: then it is silent.
 
 Examples:
    gclog ps
@@ -49,12 +51,17 @@ type psRow struct {
 	Problem     string     `json:"problem,omitempty"`
 	Cause       string     `json:"cause,omitempty"` // id of the problem in docs/troubleshooting.md
 
-	waits bool // its only problem is that it waits
+	waits  bool // its only problem is that it waits
+	silent bool // it has not answered in time
 }
 
-// psTimeout is how long a runtime may take to identify itself: one that hangs must not delay the
-// list.
-const psTimeout = 2 * time.Second
+// How long a runtime may take to identify itself. One that hangs must not delay the list, and one that
+// gets no processor must not be taken for one that hangs.
+const (
+	psPatience     = 150 * time.Millisecond // since the last answer of any runtime
+	doctorPatience = 2 * time.Second
+	psLongest      = 2 * time.Second // for all, if answers still come, or if it is seen that one is late
+)
 
 func (p *program) ps(c *cli.Context) error {
 	if err := noArguments(c); err != nil {
@@ -68,7 +75,7 @@ func (p *program) ps(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	rows := describeAll(c.Context, list)
+	rows := describeAll(c.Context, list, psPatience)
 	if how == "json" {
 		return p.printIndented(rows)
 	}
@@ -88,19 +95,64 @@ func (p *program) ps(c *cli.Context) error {
 	return nil
 }
 
-// describeAll asks all processes concurrently for their identities.
-func describeAll(ctx context.Context, list []session.Listed) []psRow {
+// describeAll asks all processes concurrently for their identities, and gives up those that have not
+// answered when no other has either for some time.
+func describeAll(ctx context.Context, list []session.Listed, patience time.Duration) []psRow {
 	rows := make([]psRow, len(list))
-	var group sync.WaitGroup
+	answered := make(chan int, len(list))
+	asked := make(map[int]context.CancelFunc, len(list))
 	for i := range list {
-		group.Go(func() { rows[i] = describe(ctx, &list[i]) })
+		asking, giveUp := context.WithCancel(ctx)
+		defer giveUp()
+		asked[i] = giveUp
+		go func() {
+			rows[i] = describe(ctx, asking, &list[i])
+			answered <- i
+		}()
 	}
-	group.Wait()
+	await(asked, answered, patience, func(i int) bool { return list[i].Err == nil && list[i].Target().IsLate() })
 	return rows
 }
 
-// describe asks a process for its identity.
-func describe(ctx context.Context, l *session.Listed) psRow {
+// await returns when all that were asked have answered, or were given up. The time is counted in steps
+// of which gclog has seen each, so it is longer where gclog itself gets no processor: an answer may
+// have come meanwhile.
+func await(asked map[int]context.CancelFunc, answered <-chan int, patience time.Duration, late func(int) bool) {
+	const step, look = 20 * time.Millisecond, 100 * time.Millisecond // look: how often it is seen whether one is late
+	every := time.NewTicker(step)
+	defer every.Stop()
+	waiting, givenUp := len(asked), map[int]bool{}
+	for left, all := patience, time.Duration(0); waiting > 0; {
+		select {
+		case i := <-answered:
+			if waiting--; !givenUp[i] {
+				delete(asked, i)
+				left = patience
+			}
+			continue
+		case <-every.C:
+			left, all = left-step, all+step
+		}
+		over := all >= psLongest
+		if !over && left >= 0 { // the first step was a part of one
+			continue
+		}
+		left = look
+		for i, giveUp := range asked {
+			if over || !late(i) {
+				givenUp[i] = true
+				delete(asked, i)
+				giveUp()
+			}
+		}
+	}
+}
+
+// causeNoAnswer is the cause of a process that is not seen to be stopped.
+const causeNoAnswer = "no-answer"
+
+// describe asks a process for its identity, until asking is done.
+func describe(ctx, asking context.Context, l *session.Listed) psRow {
 	r := psRow{
 		PID: l.PID, Name: attach.Names(&l.Process)[0], User: l.User, Container: l.ContainerID, CommandLine: l.CommandLine,
 	}
@@ -113,12 +165,21 @@ func describe(ctx context.Context, l *session.Listed) psRow {
 		return r
 	}
 	t := l.Target()
-	t.Timeout = psTimeout
-	facts, err := attach.Identify(ctx, t)
+	began := time.Now()
+	facts, err := attach.IdentifyWhile(ctx, asking, t)
+	waited := time.Since(began).Round(10 * time.Millisecond)
+	givenUp := asking.Err() != nil && errors.Is(err, context.Canceled)
+	if givenUp {
+		err = fmt.Errorf("%w within %v", session.ErrNoAnswer, waited)
+	}
 	var server *session.ServerError
 	if err != nil && !errors.As(err, &server) {
+		r.silent = errors.Is(err, session.ErrNoAnswer)
 		err = doctor.Explain(t, err)
 		r.Problem, r.Cause = err.Error(), doctor.CauseOf(err)
+		if givenUp && r.Cause == causeNoAnswer {
+			r.Problem = fmt.Sprintf("process %d has not answered within %v: it hangs, or it is late; gclog doctor %d waits longer", r.PID, waited, r.PID)
+		}
 	}
 	if err == nil {
 		err = t.CheckStartup(ctx)
@@ -161,6 +222,8 @@ func printTable(w io.Writer, width int, list []psRow, wide bool) error {
 		switch {
 		case r.waits:
 			can = "later"
+		case r.silent:
+			can = "silent"
 		case r.Problem != "":
 			can = "no"
 		}
