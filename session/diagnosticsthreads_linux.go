@@ -14,6 +14,10 @@ import (
 // and to those that write the streams of sessions.
 const eventPipeThread = ".NET EventPipe"
 
+// synchronizationThread is the name of a thread that CoreCLR 8 to 10 have from their start to their
+// end.
+const synchronizationThread = ".NET SynchManag"
+
 // maxDiagnosticsThreads is more than a runtime has: one, and one for each of at most 64 sessions.
 const maxDiagnosticsThreads = 128
 

@@ -7,6 +7,7 @@ import (
 	"encoding/gob"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"time"
@@ -463,3 +464,16 @@ func Exiting(pid int) bool { return (&Process{PID: pid}).exiting() }
 
 // SetAbandoned makes the target's abandoned Hold one that was first seen at a time.
 func (t *Target) SetAbandoned(at time.Time) { t.abandoned = at.UnixNano() }
+
+// A WalkWatch is a walkWatch, for tests.
+type WalkWatch struct{ w walkWatch }
+
+func NewWalkWatch(need uint64, parked, running map[string]uint64) *WalkWatch {
+	first := &threadsLook{parked: maps.Clone(parked), running: map[string]uint64{}}
+	maps.Copy(first.running, running)
+	return &WalkWatch{walkWatch{first, need}}
+}
+
+func (w *WalkWatch) Judge(parked, running map[string]uint64, age time.Duration) (abandoned, known bool) {
+	return w.w.judge(&threadsLook{parked: parked, running: running}, age)
+}

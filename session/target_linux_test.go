@@ -45,7 +45,8 @@ type spec struct {
 	Name     string            // its name in the kernel
 	Through  []string          // command that runs it
 	Bind     map[string]string // files that it bind-mounts; the keys are the mount points
-	Threads  []string          // names of other threads
+	Threads  []string          // names of other threads, which wait in a futex for ever
+	Naps     []string          // names of threads that wait there for some milliseconds at a time
 	Spin     string            // name of a thread that never waits
 	Find     int               // finds this process, prints the error, and exits
 	List     bool              // lists all processes, and exits
@@ -158,7 +159,12 @@ func helpProcess() error {
 		}
 	}
 	for _, name := range s.Threads {
-		if err := nameThread(name); err != nil {
+		if err := nameThread(name, func() { select {} }); err != nil {
+			return err
+		}
+	}
+	for _, name := range s.Naps {
+		if err := nameThread(name, func() { time.Sleep(5 * time.Millisecond) }); err != nil {
 			return err
 		}
 	}
@@ -171,7 +177,7 @@ func helpProcess() error {
 	}
 	fmt.Println("ready")
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); { // names of more threads
-		if err := nameThread(lines.Text()); err != nil {
+		if err := nameThread(lines.Text(), func() { select {} }); err != nil {
 			return err
 		}
 		fmt.Println("ready")
@@ -234,8 +240,8 @@ func mapFile(path string) error {
 	return err
 }
 
-// nameThread keeps a thread with the given name.
-func nameThread(name string) error {
+// nameThread keeps a thread with the given name, which does something again and again.
+func nameThread(name string, do func()) error {
 	named := make(chan error)
 	go func() {
 		goruntime.LockOSThread()
@@ -244,7 +250,9 @@ func nameThread(name string) error {
 			err = unix.Prctl(unix.PR_SET_NAME, uintptr(unsafe.Pointer(&b[0])), 0, 0, 0)
 		}
 		named <- err
-		select {}
+		for {
+			do()
+		}
 	}()
 	return <-named
 }

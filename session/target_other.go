@@ -53,6 +53,9 @@ func (p *Process) IsLate() bool { return false }
 // DiagnosticsThreads always returns nil: this system does not show them.
 func (p *Process) DiagnosticsThreads() []uint64 { return nil }
 
+// AbandonedWalk always returns false: this system does not show it.
+func (p *Process) AbandonedWalk(context.Context) bool { return false }
+
 // A Watch does nothing on this system.
 type Watch struct{}
 

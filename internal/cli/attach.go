@@ -304,7 +304,7 @@ func (w *watch) one(ctx context.Context, t *session.Target) (*attach.Result, err
 	}
 	facts, err := w.p.identify(ctx, t)
 	if err != nil && !attach.IsTooOld(err) {
-		return nil, doctor.Explain(t, err)
+		return nil, doctor.Explain(ctx, t, err)
 	}
 	w.progress.GCs.Store(0)
 	o, endDoing := w.options(t)
@@ -321,7 +321,7 @@ func (w *watch) one(ctx context.Context, t *session.Target) (*attach.Result, err
 	defer w.p.ui.watch(w.line)()
 	result, err := w.session(ctx, o)
 	if err != nil {
-		return nil, doctor.Explain(t, err)
+		return nil, doctor.Explain(ctx, t, err)
 	}
 	w.total += w.progress.GCs.Load()
 	w.sayEnded(result)
@@ -329,15 +329,39 @@ func (w *watch) one(ctx context.Context, t *session.Target) (*attach.Result, err
 	return result, nil
 }
 
-// identify asks a process for its identity, and prints what it is waiting for if that takes long.
-func (p *program) identify(ctx context.Context, t *session.Target) (gclog.Process, error) {
-	defer p.sayLate(t)()
-	return attach.Identify(ctx, t)
+// identify asks a process for its identity.
+func (p *program) identify(ctx context.Context, t *session.Target) (facts gclog.Process, err error) {
+	err = p.await(ctx, t, func(ctx context.Context) (err error) {
+		facts, err = attach.Identify(ctx, t)
+		return err
+	})
+	return facts, err
 }
+
+// await calls ask, which makes requests to a process. If that takes long it prints what it is waiting
+// for, and cancels the requests if there will never be an answer.
+func (p *program) await(ctx context.Context, t *session.Target, ask func(context.Context) error) error {
+	asking, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
+	defer time.AfterFunc(lateTime, func() {
+		p.sayWaiting(t)
+		if why := doctor.Explain(asking, t, session.ErrNoAnswer); doctor.CauseOf(why) == doctor.AbandonedWalk {
+			giveUp(why)
+		}
+	}).Stop()
+	err := ask(asking)
+	if err != nil && asking.Err() != nil {
+		return context.Cause(asking)
+	}
+	return err
+}
+
+// lateTime is how long an answer may take before gclog says that it waits for it.
+const lateTime = time.Second
 
 // sayLate prints that a process takes long to answer, unless what it returns is called within a second.
 func (p *program) sayLate(t *session.Target) (answered func() bool) {
-	return time.AfterFunc(time.Second, func() { p.sayWaiting(t) }).Stop
+	return time.AfterFunc(lateTime, func() { p.sayWaiting(t) }).Stop
 }
 
 func (p *program) sayWaiting(t *session.Target) {
@@ -386,7 +410,7 @@ func (w *watch) oneOfTree(ctx context.Context, t *session.Target, early, resume 
 	o.Exit, o.Early, o.Resume = exit, early, resume
 	result, err := w.session(ctx, o)
 	if err != nil {
-		return nil, doctor.Explain(t, err)
+		return nil, doctor.Explain(ctx, t, err)
 	}
 	w.sayClosing(fmt.Sprintf("process %d: ", t.PID), result)
 	return result, nil

@@ -78,7 +78,7 @@ func (p *program) gc(c *cli.Context) error {
 	}
 	facts, err := p.identify(ctx, target)
 	if err != nil && !attach.IsTooOld(err) {
-		return unlessStopped(ctx, doctor.Explain(target, err))
+		return unlessStopped(ctx, doctor.Explain(ctx, target, err))
 	}
 	o.Repeat = attach.AnswersAfterCollecting(&facts)
 	stop := p.ui.watch(func(since time.Duration) string {
@@ -93,7 +93,7 @@ func (p *program) gc(c *cli.Context) error {
 	case err != nil && ctx.Err() != nil:
 		return &codedError{exitSession, fmt.Errorf("interrupted: process %d may have received the request, and then collects all the same", target.PID)}
 	case err != nil:
-		return doctor.Explain(target, err)
+		return doctor.Explain(ctx, target, err)
 	}
 	defer p.sayAgain(induced.Again)
 	if !o.Wait {

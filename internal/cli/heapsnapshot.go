@@ -189,7 +189,7 @@ func (p *program) planOf(ctx context.Context, target *session.Target, o snapshot
 		return nil, err
 	}
 	if s.facts, err = p.identify(ctx, target); err != nil && !attach.IsTooOld(err) {
-		return nil, doctor.Explain(target, err)
+		return nil, doctor.Explain(ctx, target, err)
 	}
 	if err := s.refusal(); err != nil {
 		return nil, err
@@ -325,7 +325,7 @@ func (p *program) take(ctx context.Context, s *plannedSnapshot, spool attach.Spo
 	case err != nil && taking.Err() != nil:
 		return nil, orInterrupted(ctx, err, waited)
 	case err != nil:
-		return nil, doctor.Explain(s.target, err)
+		return nil, doctor.Explain(ctx, s.target, err)
 	case taken.Background:
 		p.ui.sayf("a background collection was running: the runtime has walked the heap at every collection until it ended")
 	}

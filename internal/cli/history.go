@@ -270,12 +270,12 @@ func (w *watch) history(ctx context.Context, t *session.Target, asked history.Sp
 func (w *watch) open(ctx context.Context, t *session.Target) (*attach.Session, *gclog.Process, error) {
 	facts, err := w.p.identify(ctx, t)
 	if err != nil && !attach.IsTooOld(err) {
-		return nil, nil, doctor.Explain(t, err)
+		return nil, nil, doctor.Explain(ctx, t, err)
 	}
 	defer w.p.sayLate(t)()
 	s, err := attach.Open(ctx, t, attach.SessionOptions{Config: w.config, Progress: w.progress, Warn: w.p.ui.say, Waiting: w.p.sayEnding(t)})
 	if err != nil {
-		return nil, nil, doctor.Explain(t, err)
+		return nil, nil, doctor.Explain(ctx, t, err)
 	}
 	return s, &facts, nil
 }

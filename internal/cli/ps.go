@@ -175,7 +175,7 @@ func describe(ctx, asking context.Context, l *session.Listed) psRow {
 	var server *session.ServerError
 	if err != nil && !errors.As(err, &server) {
 		r.silent = errors.Is(err, session.ErrNoAnswer)
-		err = doctor.Explain(t, err)
+		err = doctor.Explain(asking, t, err)
 		r.Problem, r.Cause = err.Error(), doctor.CauseOf(err)
 		if givenUp && r.Cause == causeNoAnswer {
 			r.Problem = fmt.Sprintf("process %d has not answered within %v: it hangs, or it is late; gclog doctor %d waits longer", r.PID, waited, r.PID)

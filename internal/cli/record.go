@@ -137,7 +137,7 @@ func (p *program) recordOne(ctx context.Context, t *session.Target, cfg session.
 	case errors.Is(err, syscall.EPIPE) && name == "standard output":
 		return nil // its reader has closed the pipe
 	case err != nil:
-		return unlessStopped(ctx, doctor.Explain(t, err))
+		return unlessStopped(ctx, doctor.Explain(ctx, t, err))
 	case w != p.stdout:
 		p.ui.sayf("%s recorded to %s (gclog convert %s converts it to a log)", formats.SizeText(n.Load()), name, name)
 	}

@@ -104,13 +104,13 @@ type until struct {
 func (p *program) recordUntil(ctx context.Context, t *session.Target, cfg session.Config, duration time.Duration, o *untilOption, path string) error {
 	facts, err := p.identify(ctx, t)
 	if err != nil && !attach.IsTooOld(err) {
-		return unlessStopped(ctx, doctor.Explain(t, err))
+		return unlessStopped(ctx, doctor.Explain(ctx, t, err))
 	}
 	u := &until{untilOption: o, say: p.ui.say, recorder: flight.NewMemory(recordMemory).NewRecorder("", o.before)}
 	defer u.recorder.Close()
 	u.session, err = attach.Open(ctx, t, attach.SessionOptions{Config: cfg, Flight: u.recorder, Progress: &u.progress, Warn: p.ui.say, Waiting: p.sayEnding(t)})
 	if err != nil {
-		return unlessStopped(ctx, doctor.Explain(t, err))
+		return unlessStopped(ctx, doctor.Explain(ctx, t, err))
 	}
 	defer context.AfterFunc(ctx, u.session.Ask)()
 	if duration > 0 {

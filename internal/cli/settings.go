@@ -72,11 +72,14 @@ func (p *program) settings(c *cli.Context) error {
 	if err != nil {
 		return unlessStopped(ctx, err)
 	}
-	answered := p.sayLate(target)
-	facts, report, err := settingsOf(ctx, target)
-	answered()
+	var facts *gclog.Process
+	var report *gcsettings.Report
+	err = p.await(ctx, target, func(ctx context.Context) (err error) {
+		facts, report, err = settingsOf(ctx, target)
+		return err
+	})
 	if err != nil {
-		return unlessStopped(ctx, doctor.Explain(target, err))
+		return unlessStopped(ctx, doctor.Explain(ctx, target, err))
 	}
 	return p.printSettings(how, facts, report)
 }

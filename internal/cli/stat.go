@@ -175,5 +175,5 @@ func (p *program) statProcess(ctx context.Context, ch choice, l *statLines) erro
 	})
 	close(over)
 	w.sayEnded(&attach.Result{Process: *h.Process, End: end})
-	return errors.Join(notWritten(l.err), doctor.Explain(target, err))
+	return errors.Join(notWritten(l.err), doctor.Explain(ctx, target, err))
 }

@@ -44,7 +44,7 @@ type Options struct {
 	// Processes finds processes; nil: without a helper.
 	Processes *session.Host
 	// Explain adds what is known about the process to the error of a request.
-	Explain func(*session.Target, error) error
+	Explain func(context.Context, *session.Target, error) error
 	// ClockOffset returns how far the host's wall clock is ahead of the clock that is never set;
 	// nil: it is computed from this host's clocks.
 	ClockOffset func() time.Duration

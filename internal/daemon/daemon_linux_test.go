@@ -35,7 +35,7 @@ func nobody(t *testing.T, more ...string) *config.Loaded {
 func newDaemon(t *testing.T, o Options) *Daemon {
 	t.Helper()
 	o.Config, o.Log = nobody(t), zerolog.Nop()
-	o.Explain = func(_ *session.Target, err error) error { return err }
+	o.Explain = func(_ context.Context, _ *session.Target, err error) error { return err }
 	return New(o)
 }
 

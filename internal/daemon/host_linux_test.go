@@ -134,7 +134,7 @@ func runDaemon(t *testing.T, c *config.Loaded) *watched {
 	w.Daemon = New(Options{
 		Config: c, Log: zerolog.New(&w.said), Version: "1", Session: "s", Host: "h",
 		Load:    func() (*config.Loaded, error) { return c, nil },
-		Explain: func(_ *session.Target, err error) error { return err },
+		Explain: func(_ context.Context, _ *session.Target, err error) error { return err },
 	})
 	w.shutdown = unhurried
 	ctx, cancel := context.WithCancel(context.Background())
@@ -337,7 +337,7 @@ control: {socket: ""}
 	for _, most := range []int{10, 1} {
 		c := configured(t, fmt.Sprintf(text, most))
 		verdicts, err := Once(t.Context(), Options{
-			Config: c, Host: "h", Processes: &session.Host{}, Explain: func(*session.Target, error) error { return explained },
+			Config: c, Host: "h", Processes: &session.Host{}, Explain: func(context.Context, *session.Target, error) error { return explained },
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -82,7 +82,7 @@ summary: 0s
 	}
 	d := New(Options{
 		Config: loaded, Log: zerolog.Nop(), Version: "1", Session: "s", Host: "h",
-		Explain: func(_ *session.Target, err error) error { return err },
+		Explain: func(_ context.Context, _ *session.Target, err error) error { return err },
 	})
 	d.shutdown = unhurried
 	ctx, stop := context.WithCancel(context.Background())

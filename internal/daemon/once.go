@@ -80,7 +80,7 @@ func (o *Options) verdict(ctx context.Context, l *session.Listed) Verdict {
 	facts, err := attach.Identify(limited, t)
 	v.Process = facts.Name
 	if err != nil && !attach.IsTooOld(err) {
-		v.Why = o.Explain(t, err).Error()
+		v.Why = o.Explain(ctx, t, err).Error()
 		return v
 	}
 	p := decide(o.Config, seen, &facts)

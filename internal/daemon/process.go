@@ -214,7 +214,7 @@ func (p *process) askWho() (facts gclog.Process, err error) {
 // loop must not call it: a look takes time.
 func (p *process) explain(err error, e event) {
 	stopped := p.target.Stopped()
-	e.why = p.d.o.Explain(p.target, err).Error()
+	e.why = p.d.o.Explain(p.ctx, p.target, err).Error()
 	p.post(func() {
 		p.d.measured.failed(err)
 		p.stopped, e.final = stopped, errors.Is(err, errReplaced)

@@ -70,7 +70,7 @@ func play(t *testing.T, more string, f func(*stage)) {
 	}
 	s.Daemon = New(Options{
 		Config: loaded, Load: s.load, Log: zerolog.New(&s.said), Version: "1", Session: "s", Host: "h",
-		Explain: func(t *session.Target, err error) error {
+		Explain: func(_ context.Context, t *session.Target, err error) error {
 			if s.explain != nil {
 				s.explain(t, err)
 			}

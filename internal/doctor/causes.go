@@ -150,6 +150,10 @@ var attachCauses = []Cause{
 		"Find out what the process is doing: it may be waiting for memory or for a disk, or it may hang. A process without CPU time (docker pause, cgroup limits) answers late. If it still does not answer, take a dump with dotnet-dump or gcore before you restart it.",
 	},
 	{
+		"abandoned-walk", "All threads of the process are suspended for good by another tool's heap walk whose reader is gone: from .NET 11 on, a session in Block mode (dotnet-gcdump since 2026, dotnet-trace --buffering-mode Block) leaves the runtime waiting for a reader that was interrupted or killed.",
+		"Kill the process with SIGKILL and restart it: it can neither be resumed nor handle SIGTERM. Let such tools finish, or take heap snapshots with gclog heap snapshot, which never uses Block mode.",
+	},
+	{
 		"no-cpu", "The process answers late, because its threads wait for a processor: the host or the container is overloaded.",
 		"gclog attach waits for it. Find out what uses the processors: top, /proc/pressure/cpu, cpu.stat of the control group. Pauses of the GC are longer than usual, too.",
 	},

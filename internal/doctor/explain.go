@@ -23,18 +23,25 @@ func (p *Problem) Error() string { return p.text + ": " + p.err.Error() }
 // Unwrap returns the error of the request.
 func (p *Problem) Unwrap() error { return p.err }
 
+// AbandonedWalk is the id of the only cause for which waiting for an answer is in vain.
+const AbandonedWalk = "abandoned-walk"
+
 // exitTime is how long a process that has closed a connection may take to exit: one that is killed
 // loses its connections first.
 const exitTime = time.Second
 
 // Explain adds to the error of a request which process it is about, and what is known about that
-// process.
-func Explain(t *session.Target, err error) error {
+// process. It looks at a process that does not answer for up to a minute, or until ctx is done. An error
+// that it has returned stays as it is.
+func Explain(ctx context.Context, t *session.Target, err error) error {
+	var problem *Problem
 	var server *session.ServerError
 	var answer *session.AnswerError
 	switch {
+	case errors.As(err, &problem):
+		return err
 	case errors.Is(err, session.ErrNoAnswer):
-		return noAnswer(t, err)
+		return noAnswer(ctx, t, err)
 	case errors.As(err, &server):
 		return &Problem{refusal(server.Code), fmt.Sprintf("process %d refused the session", t.PID), err}
 	case errors.As(err, &answer):
@@ -52,13 +59,15 @@ func Explain(t *session.Target, err error) error {
 	return err
 }
 
-func noAnswer(t *session.Target, err error) error {
+func noAnswer(ctx context.Context, t *session.Target, err error) error {
 	tracer, stopped := t.Tracer(), t.Stopped()
 	switch {
 	case stopped && tracer != 0:
 		return &Problem{"traced", fmt.Sprintf("process %d does not answer: the debugger with pid %d has stopped it; continue it there", t.PID, tracer), err}
 	case stopped:
 		return &Problem{"stopped", fmt.Sprintf("process %d does not answer: it is stopped; resume it with kill -CONT %d", t.PID, t.PID), err}
+	case t.AbandonedWalk(ctx):
+		return &Problem{AbandonedWalk, fmt.Sprintf("process %d is suspended for good by a heap walk whose reader is gone, as when dotnet-gcdump is interrupted; only a restart helps", t.PID), err}
 	}
 	return &Problem{"no-answer", fmt.Sprintf("process %d does not answer: it hangs, or gets no CPU time", t.PID), err}
 }

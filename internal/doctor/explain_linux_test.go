@@ -24,11 +24,11 @@ func TestHangUp(t *testing.T) {
 	}
 	target := &session.Target{Process: *p}
 	hangUp := &session.AnswerError{Command: "ProcessInfo3", Err: syscall.ECONNRESET}
-	if got := CauseOf(Explain(target, hangUp)); got != "hang-up" {
+	if got := CauseOf(Explain(t.Context(), target, hangUp)); got != "hang-up" {
 		t.Errorf("a process that goes on: %q", got)
 	}
 	explained := make(chan error)
-	go func() { explained <- Explain(target, hangUp) }()
+	go func() { explained <- Explain(t.Context(), target, hangUp) }()
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func TestPatiently(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			r, target := &Report{}, &session.Target{Process: session.Process{PID: 7}}
 			asked, delay := 0, uint64(1000)
-			err := r.patiently(target, func() (uint64, bool) { return delay, c.known }, func() error {
+			err := r.patiently(t.Context(), target, func() (uint64, bool) { return delay, c.known }, func() error {
 				delay += c.waits
 				asked++
 				return c.answers[asked-1]
@@ -53,7 +53,7 @@ func TestPatiently(t *testing.T) {
 	target := &session.Target{}
 	target.Timeout = starvedTime
 	asked := 0
-	_ = (&Report{}).patiently(target, func() (uint64, bool) { asked++; return 1 << 50, true }, func() error { return late })
+	_ = (&Report{}).patiently(t.Context(), target, func() (uint64, bool) { asked++; return 1 << 50, true }, func() error { return late })
 	if asked != 1 {
 		t.Error("a process that has had its time is looked at once more")
 	}

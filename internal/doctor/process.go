@@ -62,7 +62,7 @@ func (r *Report) refused(h *session.Host, pid int, err error) {
 
 func (r *Report) examine(ctx context.Context, h *session.Host, t *session.Target) *Report {
 	var facts gclog.Process
-	err := r.patiently(t, t.CPUDelay, func() (err error) {
+	err := r.patiently(ctx, t, t.CPUDelay, func() (err error) {
 		facts, err = attach.Identify(ctx, t)
 		return err
 	})
@@ -79,10 +79,10 @@ func (r *Report) examine(ctx context.Context, h *session.Host, t *session.Target
 	}
 	if err == nil && pending == nil && attach.ReportsSettings(&facts) {
 		asked += ", a session that ends at once"
-		err = r.patiently(t, t.CPUDelay, func() error { return attach.Settings(ctx, t, &facts) })
+		err = r.patiently(ctx, t, t.CPUDelay, func() error { return attach.Settings(ctx, t, &facts) })
 	}
 	if err != nil {
-		r.refused(h, t.PID, Explain(t, err))
+		r.refused(h, t.PID, Explain(ctx, t, err))
 	} else {
 		r.Verdict = "can be attached to"
 		if pending != nil {
@@ -111,8 +111,8 @@ const starvedTime = time.Minute
 
 // patiently makes a request. If the process does not answer in time and its threads have been waiting for
 // a processor meanwhile, as on an overloaded host, it gets more time for this request and those that
-// follow.
-func (r *Report) patiently(t *session.Target, delay func() (ns uint64, known bool), request func() error) error {
+// follow, unless there is another reason.
+func (r *Report) patiently(ctx context.Context, t *session.Target, delay func() (ns uint64, known bool), request func() error) error {
 	began := time.Now()
 	before, known := delay()
 	err := request()
@@ -120,6 +120,9 @@ func (r *Report) patiently(t *session.Target, delay func() (ns uint64, known boo
 		return err
 	}
 	if after, _ := delay(); after < before || time.Duration(after-before) < time.Since(began)/2 {
+		return err
+	}
+	if err = Explain(ctx, t, err); CauseOf(err) != "no-answer" {
 		return err
 	}
 	t.Timeout = starvedTime

@@ -43,7 +43,7 @@ type RunOptions struct {
 	Out     io.Writer
 	Host    *session.Host
 	Match   func(*session.Process) bool // which processes are listed
-	Explain func(*session.Target, error) error
+	Explain func(context.Context, *session.Target, error) error
 	Socket  string          // the daemon's control socket; "": there is none
 	Files   *history.Source // are replayed instead of processes; nil: none
 	Speed   float64         // of the replay; 0: at once
@@ -381,7 +381,7 @@ func (r *runner) induce(x Induce) tea.Cmd {
 			Timeout: induceTime, Repeat: !attach.AnswersAfterCollecting(&facts),
 		})
 		if err != nil {
-			return Said(r.o.Explain(t, err).Error())
+			return Said(r.o.Explain(r.ctx, t, err).Error())
 		}
 		return Said(fmt.Sprintf("process %d has started an induced collection", x.PID))
 	}

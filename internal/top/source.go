@@ -46,26 +46,26 @@ func (s *source) start(ctx context.Context, run func(context.Context) Ended) {
 }
 
 // session observes a process in a session of its own, until the process ends or ctx does.
-func (s *source) session(ctx context.Context, t *session.Target, poller *session.Poller, explain func(*session.Target, error) error) Ended {
+func (s *source) session(ctx context.Context, t *session.Target, poller *session.Poller, explain func(context.Context, *session.Target, error) error) Ended {
 	config, err := attach.SessionConfig("normal", nil, true)
 	if err != nil {
 		return Ended{Text: err.Error()}
 	}
 	release, err := t.Share(ctx) // a heap snapshot may be taken
 	if err != nil {
-		return Ended{Text: explain(t, err).Error()}
+		return Ended{Text: explain(ctx, t, err).Error()}
 	}
 	release()
 	if err := t.AwaitStartup(ctx, func(error) {}); err != nil {
-		return Ended{Text: explain(t, err).Error()}
+		return Ended{Text: explain(ctx, t, err).Error()}
 	}
 	facts, err := attach.Identify(ctx, t)
 	if err != nil && !attach.IsTooOld(err) {
-		return Ended{Text: explain(t, err).Error()}
+		return Ended{Text: explain(ctx, t, err).Error()}
 	}
 	o, err := attach.Open(ctx, t, attach.SessionOptions{Config: config, Poller: poller, Warn: func(text string) { s.send(Said(text)) }})
 	if err != nil {
-		return Ended{Text: explain(t, err).Error()}
+		return Ended{Text: explain(ctx, t, err).Error()}
 	}
 	defer context.AfterFunc(ctx, o.Ask)()
 	end, err := o.Observe(&facts, func(p *gclog.Process) gclog.Observer {

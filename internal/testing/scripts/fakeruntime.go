@@ -41,7 +41,7 @@ type fake struct {
 	silent, hangup, garbage, deaf bool
 	stale, noSocket, stay         bool
 	early, threads, bgc           bool
-	server, public                bool
+	server, public, hung          bool
 }
 
 // fakeRuntime is the command fakeruntime of the scripts: a process with a diagnostics server. It
@@ -75,6 +75,7 @@ func fakeRuntime(args []string) int {
 	flags.BoolVar(&f.threads, "threads", false, "have threads with names as CoreCLR 8 has: .NET EventPipe, and .NET Finalizer once it runs")
 	flags.BoolVar(&f.server, "server", false, "have a thread of server GC")
 	flags.BoolVar(&f.public, "public", false, "answer also what a real runtime would not survive")
+	flags.BoolVar(&f.hung, "hung", false, "never answer, and have threads as .NET 11 has them after an abandoned heap walk")
 	flags.IntVar(&f.memory, "memory", 0, "MB of memory to have")
 	flags.BoolVar(&f.bgc, "bgc", false, "have a thread with the name of those of background collections, which uses the CPU")
 	if flags.Parse(args) != nil {
@@ -101,6 +102,12 @@ func (f *fake) run() (int, error) {
 	}
 	if f.server {
 		nameThread(".NET Server GC")
+	}
+	if f.hung {
+		f.silent = true
+		nameThread(".NET EventPipe") // the server
+		nameThread(".NET EventPipe") // that of the session
+		nameThread(".NET Finalizer")
 	}
 	memory := bytes.Repeat([]byte{1}, f.memory<<20)
 	defer runtime.KeepAlive(memory)
