@@ -178,7 +178,7 @@ func runDaemonFor(t *testing.T, dir string, pid int) (said *saidLog, socket stri
 	d := daemon.New(daemon.Options{
 		Config: loaded, Load: load, Log: zerolog.New(said), Version: "test", Session: "test", Processes: &session.Host{},
 		Environ: []string{"GOCOVERDIR=" + os.Getenv("GOCOVERDIR"), "GORACE=" + os.Getenv("GORACE")},
-		Explain: func(_ *session.Target, err error) error { return err },
+		Explain: func(_ context.Context, _ *session.Target, err error) error { return err },
 	})
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
