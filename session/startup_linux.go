@@ -4,10 +4,10 @@ import "strings"
 
 // Startup determines the state of the startup from the threads of the process.
 //
-// CoreCLR 8 and up names its threads. While a port suspends it, its only threads are the main one and
-// that of the diagnostics server, up to .NET 10 also that of the synchronization manager; the
-// finalizer, the debugger and others are started later. NativeAOT up to .NET 9 does not name threads:
-// it has two while it is suspended, and at least four afterwards.
+// CoreCLR 8 and up and NativeAOT 10 and up name their threads. While a port suspends one, its only
+// threads are the main one and that of the diagnostics server, and in CoreCLR up to .NET 10 that of the
+// synchronization manager; the finalizer, the debugger and others are started later. NativeAOT 8 and 9
+// have two threads while they are suspended, and at least four afterwards.
 func (p *Process) Startup() Startup {
 	early, finished := false, false
 	n, err := p.threads(func(t *thread) bool {

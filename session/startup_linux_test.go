@@ -26,7 +26,8 @@ func TestStartup(t *testing.T) {
 	}{
 		{nil, session.StartupUnknown},
 		{[]string{"NET EventPipe", "app"}, session.StartupUnknown},
-		{[]string{".NET EventPipe"}, session.StartupPending},
+		{[]string{".NET EventPipe"}, session.StartupPending}, // all that .NET 11 has
+		{[]string{".NET EventPipe", ".NET Tiered JIT"}, session.StartupFinished},
 		{[]string{".NET SynchManag", "app"}, session.StartupPending},
 		{[]string{".NET EventPipe", ".NET SynchManag"}, session.StartupPending},
 		{[]string{".NET EventPipe", ".NET SynchManag", ".NET Finalizer"}, session.StartupFinished},
