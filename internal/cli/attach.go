@@ -331,16 +331,16 @@ func (w *watch) one(ctx context.Context, t *session.Target) (*attach.Result, err
 
 // identify asks a process for its identity.
 func (p *program) identify(ctx context.Context, t *session.Target) (facts gclog.Process, err error) {
-	err = p.await(ctx, t, func(ctx context.Context) (err error) {
+	err = p.awaitAnswer(ctx, t, func(ctx context.Context) (err error) {
 		facts, err = attach.Identify(ctx, t)
 		return err
 	})
 	return facts, err
 }
 
-// await calls ask, which makes requests to a process. If that takes long it prints what it is waiting
+// awaitAnswer calls ask, which makes requests to a process. If that takes long it prints what it is waiting
 // for, and cancels the requests if there will never be an answer.
-func (p *program) await(ctx context.Context, t *session.Target, ask func(context.Context) error) error {
+func (p *program) awaitAnswer(ctx context.Context, t *session.Target, ask func(context.Context) error) error {
 	asking, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
 	defer time.AfterFunc(lateTime, func() {

@@ -74,7 +74,7 @@ func (p *program) settings(c *cli.Context) error {
 	}
 	var facts *gclog.Process
 	var report *gcsettings.Report
-	err = p.await(ctx, target, func(ctx context.Context) (err error) {
+	err = p.awaitAnswer(ctx, target, func(ctx context.Context) (err error) {
 		facts, report, err = settingsOf(ctx, target)
 		return err
 	})
