@@ -99,6 +99,7 @@ var arrows = map[string][]string{
 	"internal/testing/fakenode/bench":   {"internal/testing/fakenode", "internal/testing/fakenode/check", "internal/testing/terminal", "golang.org/x/sys/unix"},
 	"internal/testing/fakenode/check":   {"internal/testing/fakenode"},
 	"internal/testing/child":            {},
+	"internal/testing/elffile":          {},
 	"internal/testing/fakefuse":         {"internal/testing/child", "golang.org/x/sys/unix"},
 	"internal/testing/fakenode":         {"internal/fakeruntime", "internal/testing/nettracetest", "parse/clr", "github.com/prometheus/procfs", "golang.org/x/sys/unix"},
 	"internal/testing/recordings":       {"internal/testing/extent"},

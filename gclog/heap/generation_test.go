@@ -66,6 +66,31 @@ func TestLayoutScan(t *testing.T) {
 	}
 }
 
+// TestCompactedUnmoved: NativeAOT does not say what a collection has moved, so if it has moved objects, their
+// generations are unknown. Without a move, they are where they were.
+func TestCompactedUnmoved(t *testing.T) {
+	for _, c := range []struct {
+		at         int64
+		mechanisms clr.Mechanisms
+		moves      bool
+		known      bool
+	}{
+		{2, clr.MechanismCompaction | clr.MechanismPromotion, false, false},
+		{2, clr.MechanismPromotion, false, true},
+		{2, clr.MechanismCompaction, true, true},
+		{9, clr.MechanismCompaction, false, true}, // of another collection
+	} {
+		n := &notes{ranges: []rangeNote{{1, generationRange{0x1000, 0x2000, Gen2}}}}
+		n.add(c.at, &clr.GCGlobalHeapHistory{Mechanisms: c.mechanisms})
+		if c.moves {
+			n.move(2, clr.MovedRange{Old: 0x1100, New: 0x1000, Length: 0x40})
+		}
+		if l := n.layout(0, 3); (l != nil) != c.known {
+			t.Errorf("%+v: %+v", c, l)
+		}
+	}
+}
+
 // TestMoved: objects that moved are in the generation in which they were before, and those that follow
 // each other are kept as one range.
 func TestMoved(t *testing.T) {

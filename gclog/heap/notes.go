@@ -15,7 +15,7 @@ import (
 type notes struct {
 	starts    []startNote
 	ranges    []rangeNote
-	histories []int64 // when the heaps were analyzed: later ranges are those after the collection
+	histories []historyNote
 	moves     []moveNote
 	losses    []lossNote
 
@@ -31,6 +31,12 @@ type notes struct {
 type startNote struct {
 	at int64
 	clr.GCStart
+}
+
+// A historyNote says when the heaps were analyzed: later ranges are those after the collection.
+type historyNote struct {
+	at        int64
+	compacted bool // the collection moves objects
 }
 
 type rangeNote struct {
@@ -81,16 +87,22 @@ func (n *notes) add(at int64, e clr.Event) {
 		if e.Used > 0 && r.end >= r.start && r.generation <= POH && n.room(len(n.ranges), mostNotes) {
 			n.ranges = append(n.ranges, rangeNote{at, r})
 		}
-	case *clr.GCGlobalHeapHistory, *clr.GCPerHeapHistory:
-		if n.room(len(n.histories), mostNotes) {
-			n.histories = append(n.histories, at)
-		}
+	case *clr.GCGlobalHeapHistory:
+		n.history(historyNote{at, e.Mechanisms&clr.MechanismCompaction != 0})
+	case *clr.GCPerHeapHistory:
+		n.history(historyNote{at: at})
 	case *clr.GCBulkMovedRanges:
 		n.series = n.series[:0]
 		for i := range e.Count {
 			n.series = append(n.series, e.At(i))
 		}
 		n.move(at, n.series...)
+	}
+}
+
+func (n *notes) history(h historyNote) {
+	if n.room(len(n.histories), mostNotes) {
+		n.histories = append(n.histories, h)
 	}
 }
 
@@ -182,7 +194,7 @@ func (n *notes) forget(upTo, exceptFrom, exceptTo int64) {
 	old := func(at int64) bool { return at <= upTo && (at < exceptFrom || at > exceptTo) }
 	n.starts = slices.DeleteFunc(n.starts, func(s startNote) bool { return old(s.at) && s.Type != clr.TypeBackground })
 	n.ranges = slices.DeleteFunc(n.ranges, func(r rangeNote) bool { return old(r.at) })
-	n.histories = slices.DeleteFunc(n.histories, old)
+	n.histories = slices.DeleteFunc(n.histories, func(h historyNote) bool { return old(h.at) })
 	n.moves = slices.DeleteFunc(n.moves, func(m moveNote) bool { return old(m.at) })
 	n.losses = slices.DeleteFunc(n.losses, func(l lossNote) bool { return old(l.at) })
 	n.left, n.moved = n.len(), 0
@@ -193,12 +205,17 @@ func (n *notes) forget(upTo, exceptFrom, exceptTo int64) {
 
 // analyzed returns when a collection that began at a time was analyzed. Its objects follow.
 func (n *notes) analyzed(start, objects int64) int64 {
-	for _, at := range n.histories {
-		if at >= start {
-			objects = min(objects, at)
+	for _, h := range n.histories {
+		if h.at >= start {
+			objects = min(objects, h.at)
 		}
 	}
 	return objects
+}
+
+// compacted reports whether a collection has moved objects.
+func (n *notes) compacted(start, objects int64) bool {
+	return slices.ContainsFunc(n.histories, func(h historyNote) bool { return h.compacted && h.at >= start && h.at <= objects })
 }
 
 // layout returns where the generations were before a collection, by the times of its start and its
@@ -216,6 +233,9 @@ func (n *notes) layout(start, objects int64) *layout {
 	}
 	sortRanges(l.ranges)
 	moves := slices.DeleteFunc(slices.Clone(n.moves), func(m moveNote) bool { return m.at < start || m.at > objects })
+	if len(moves) == 0 && n.compacted(start, objects) {
+		return nil // NativeAOT does not say what it has moved
+	}
 	slices.SortStableFunc(moves, func(a, b moveNote) int { return cmp.Compare(a.at, b.at) })
 	were := layoutScan{layout: &layout{ranges: l.ranges}}
 	if n.bounded && len(moves) > 0 {
@@ -261,8 +281,8 @@ func (n *notes) basis(start, objects int64) basis {
 			b.ranges++
 		}
 	}
-	for _, at := range n.histories {
-		if within(at) {
+	for _, h := range n.histories {
+		if within(h.at) {
 			b.histories++
 		}
 	}

@@ -43,6 +43,14 @@ func Nameless(types []Type) bool {
 	return slices.ContainsFunc(types, func(t Type) bool { return t.isNative() })
 }
 
+// LacksStackRoots reports whether the snapshot is one of a NativeAOT program whose runtime has not sent
+// what the stack holds: .NET 10 does not. What only local variables and thread statics hold counts as
+// unreachable then.
+func (g *Graph) LacksStackRoots() bool {
+	return slices.ContainsFunc(g.Types, func(t Type) bool { return t.isNative() || t.Symbol != "" }) &&
+		!slices.ContainsFunc(g.Roots, func(r Root) bool { return r.Kind == RootStack })
+}
+
 // AddSymbols adds a file with the symbols of a NativeAOT program, or all of a folder: the program itself,
 // or what was taken out of it, whose name ends with .dbg or .debug.
 func (a *Assemblies) AddSymbols(name string) error {

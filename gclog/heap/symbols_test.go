@@ -90,6 +90,9 @@ func TestNativeNames(t *testing.T) {
 				}
 			}
 			compareHolders(t, g, &want)
+			if lacks := g.LacksStackRoots(); lacks != strings.HasPrefix(name, "aot10") {
+				t.Errorf("it lacks the roots on the stack: %v", lacks)
+			}
 		})
 	}
 }

@@ -320,6 +320,9 @@ func (p *program) readGraph(name string, n *heapNames) (*heap.Graph, *heap.DumpI
 		g.Resolve(context.Background(), &n.assemblies)
 		n.remember(g.Types)
 		p.sayNameless(&n.assemblies, g.Types)
+		if g.Walk.Complete() && g.LacksStackRoots() {
+			p.ui.sayf("%s lacks the roots on the stack, which NativeAOT sends from .NET 11 on: what only local variables and thread statics hold counts as unreachable", inputName(name))
+		}
 	}
 	return g, info, err
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/gclog/gclog/gclog/heap/nativeaot"
+	"github.com/gclog/gclog/internal/testing/elffile"
 )
 
 // TestNoPrograms: what is no program, and one without symbols.
@@ -19,7 +20,7 @@ func TestNoPrograms(t *testing.T) {
 			t.Errorf("%.10q: %v", file, err)
 		}
 	}
-	file := (&crafted{class: elf.ELFCLASS64}).bytes()
+	file := (&elffile.Program{Class: elf.ELFCLASS64}).Bytes()
 	binary.LittleEndian.PutUint16(file[60:], 0) // sections
 	if _, err := open(t, file).Symbols(all); !errors.Is(err, nativeaot.ErrNoSymbols) {
 		t.Errorf("without sections: %v", err)
@@ -29,7 +30,7 @@ func TestNoPrograms(t *testing.T) {
 // TestDamaged: a file that ends early, or in which a byte is another one, is read or refused.
 func TestDamaged(t *testing.T) {
 	for _, class := range []elf.Class{elf.ELFCLASS32, elf.ELFCLASS64} {
-		file := (&crafted{class: class, symbols: []symbol{{0x100, typeSymbol("Shop_Order")}, {0x200, "__GCSTATICSShop"}}}).bytes()
+		file := (&elffile.Program{Class: class, Symbols: []elffile.Symbol{{At: 0x100, Name: elffile.Type("Shop_Order")}, {At: 0x200, Name: "__GCSTATICSShop"}}}).Bytes()
 		for i := range file {
 			use(file[:i])
 			for _, b := range []byte{0, 1, 0x7f, 0x80, 0xff} {
@@ -61,8 +62,8 @@ func use(file []byte) {
 
 // FuzzPrograms: no file makes the reader fail in any other way than with an error.
 func FuzzPrograms(f *testing.F) {
-	f.Add((&crafted{class: elf.ELFCLASS64, symbols: []symbol{{0x100, typeSymbol("Shop_Order")}}}).bytes())
-	f.Add((&crafted{class: elf.ELFCLASS32, symbols: []symbol{{0x100, typeSymbol("A__Array<B_1<Int32__Int32>>")}}}).bytes())
+	f.Add((&elffile.Program{Class: elf.ELFCLASS64, Symbols: []elffile.Symbol{{At: 0x100, Name: elffile.Type("Shop_Order")}}}).Bytes())
+	f.Add((&elffile.Program{Class: elf.ELFCLASS32, Symbols: []elffile.Symbol{{At: 0x100, Name: elffile.Type("A__Array<B_1<Int32__Int32>>")}}}).Bytes())
 	f.Fuzz(func(_ *testing.T, file []byte) { use(file) })
 }
 
@@ -70,7 +71,7 @@ func FuzzPrograms(f *testing.F) {
 func FuzzNames(f *testing.F) {
 	f.Add("S_P_CoreLib_System_Collections_Generic_Dictionary_2_Entry<Int32____Array<UInt8>>")
 	f.Add("Shop_Program___Load_g__Local_3_0_d")
-	s := symbolsOf(f, typeSymbol("Shop_Order"))
+	s := symbolsOf(f, elffile.Type("Shop_Order"))
 	f.Fuzz(func(_ *testing.T, text string) { _, _ = s.Name(text) })
 }
 
@@ -93,7 +94,7 @@ func (e *endless) ReadAt(p []byte, off int64) (int, error) {
 // TestLargeNames: names of symbols that are too many are not read, and of those that overlap no more is
 // kept than the names of the largest programs take.
 func TestLargeNames(t *testing.T) {
-	file := (&crafted{class: elf.ELFCLASS64, symbols: []symbol{{0x100, "x"}}}).bytes()
+	file := (&elffile.Program{Class: elf.ELFCLASS64, Symbols: []elffile.Symbol{{At: 0x100, Name: "x"}}}).Bytes()
 	names := 64 + 56 + 4*64 // the head of the section with the names
 	binary.LittleEndian.PutUint64(file[names+32:], 1<<40)
 	e := &endless{head: file}
@@ -108,17 +109,17 @@ func TestLargeNames(t *testing.T) {
 
 	// Long names, of which each symbol has the end from another place on.
 	const long, several = 7 << 10, 4
-	c := crafted{class: elf.ELFCLASS64}
+	c := elffile.Program{Class: elf.ELFCLASS64}
 	for i := range several * long {
 		name := "x"
 		if i < several {
 			name = strings.Repeat(string(rune('a'+i)), long) + "__Get"
 		}
-		c.symbols = append(c.symbols, symbol{uint64(0x200 + i), name})
+		c.Symbols = append(c.Symbols, elffile.Symbol{At: uint64(0x200 + i), Name: name})
 	}
-	file = c.bytes()
-	table := 64 + 56 + 6*64 + 20 + 16 + elf.Sym64Size // after the notes, the link and the first symbol
-	for i := range c.symbols {
+	file = c.Bytes()
+	table := 64 + 56 + 6*64 + 16 + 8 + elf.Sym64Size // after the notes, the link and the first symbol
+	for i := range c.Symbols {
 		binary.LittleEndian.PutUint32(file[table+i*elf.Sym64Size:], uint32(1+i))
 	}
 	if _, err := open(t, file).Symbols(all); !errors.As(err, &large) {
@@ -140,7 +141,7 @@ func (limitedReader) ReadAt([]byte, int64) (int, error) { return 0, errLimit }
 
 // TestLongNames: names of the greatest length, of the worst kinds, are parsed at once.
 func TestLongNames(t *testing.T) {
-	s := symbolsOf(t, typeSymbol("a"))
+	s := symbolsOf(t, elffile.Type("a"))
 	for _, part := range []string{"a_", "_", "a<", "a__b", "_1", "__c", "a_a_a_d", "String__"} {
 		if _, ok := s.Name(strings.Repeat(part, (8<<10)/len(part))); ok && strings.Contains(part, "<") {
 			t.Errorf("%s is a name", part)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gclog/gclog/gclog/heap/ecma335"
 	"github.com/gclog/gclog/gclog/heap/nativeaot"
+	"github.com/gclog/gclog/internal/testing/elffile"
 	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/gcload"
 )
@@ -16,9 +17,9 @@ import (
 // TestNames: names as ClrMD writes them, of the texts in symbols.
 func TestNames(t *testing.T) {
 	s := symbolsOf(t,
-		typeSymbol("Shop__Module_"), typeSymbol("Shop_Orders_Order"), typeSymbol("Shop_Orders_Outer_1"), typeSymbol("Shop_Program"), typeSymbol("Shop_Program___c"),
+		elffile.Type("Shop__Module_"), elffile.Type("Shop_Orders_Order"), elffile.Type("Shop_Orders_Outer_1"), elffile.Type("Shop_Program"), elffile.Type("Shop_Program___c"),
 		"Shop_Orders_Tools__Count", "Shop_Orders_Maker___ctor", "Shop_Orders_Changed__InvokeMulticastThunk", "Shop_Orders___Native__Call",
-		typeSymbol("Boxed_Shop_Orders_Cell"), typeSymbol("S_P_CoreLib_System_Collections_Generic_Dictionary_2"), typeSymbol("Shop_Orders_Changed"),
+		elffile.Type("Boxed_Shop_Orders_Cell"), elffile.Type("S_P_CoreLib_System_Collections_Generic_Dictionary_2"), elffile.Type("Shop_Orders_Changed"),
 	)
 	for text, want := range map[string]string{
 		"String": "System.String", "Object": "System.Object", "UInt8": "System.Byte", "Bool": "System.Boolean", "Single": "System.Single",
@@ -76,7 +77,7 @@ func TestNames(t *testing.T) {
 		"__Array<Shop_Orders_Order>": {Exact: "Orders.Order[]"},
 		"Shop_Orders_Changed":        {Exact: "Orders.Changed", Element: 0x12, Delegate: true},
 	} {
-		if got, ok := s.Type(typeSymbol(text)); !ok || got != want {
+		if got, ok := s.Type(elffile.Type(text)); !ok || got != want {
 			t.Errorf("%s: %+v, want %+v", text, got, want)
 		}
 	}

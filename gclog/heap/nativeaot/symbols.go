@@ -56,7 +56,8 @@ func (p *Program) Symbols(wanted func(offset uint64) bool, programs ...string) (
 	var statics []place
 	kept := 0
 	keep := func(name []byte) (string, error) {
-		if kept += len(name); kept > maxNames {
+		const entry = 64 // of a map
+		if kept += len(name) + entry; kept > maxNames {
 			return "", &TooLargeError{"list of names of types", uint64(kept), maxNames}
 		}
 		return string(name), nil

@@ -34,13 +34,84 @@ func TestLiveGraph(t *testing.T) {
 	extent.Long(t)
 	t.Parallel() // it spends most of its time waiting
 	for _, c := range cells(t) {
-		if !c.AOT { // which walks no heap
+		if !c.AOT {
 			t.Run(c.String(), func(t *testing.T) {
 				t.Parallel()
 				liveKnownGraph(t, c.Runtime, c.flavour)
 			})
 		}
 	}
+}
+
+// TestLiveNativeGraph does so with the NativeAOT programs that survive the walk: names are in the symbols
+// next to the program, and static fields are only known by their classes.
+func TestLiveNativeGraph(t *testing.T) {
+	extent.Long(t)
+	t.Parallel() // it spends most of its time waiting
+	for _, c := range cells(t) {
+		// The program with server GC of .NET 10 would crash. Nothing here may ask it.
+		if !c.AOT || c.Major < 10 || c.Major == 10 && filepath.Base(c.Program(c.flavour)) != "gcload" {
+			continue
+		}
+		t.Run(c.String(), func(t *testing.T) {
+			t.Parallel()
+			liveNativeGraph(t, c.Runtime, c.flavour)
+		})
+	}
+}
+
+func liveNativeGraph(t *testing.T, r *gcload.Runtime, flavour string) {
+	p, err := r.Start(program.SocketDir(t), flavour, nil, "graph", "--quiet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Kill()
+	line, err := p.Wait(time.Minute, func(l *gcload.Line) bool { return l.Event == "graph" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want knownGraph
+	if err := json.Unmarshal(line.Text, &want); err != nil {
+		t.Fatal(err)
+	}
+	for i := range want.Types {
+		// NativeAOT does not keep an object alive until its finalizer has ended, which the program counts.
+		if x := &want.Types[i]; x.Name == "GcLoad.Graph.FinalizerBlocker" {
+			x.Count, x.Bytes = 0, 0
+		}
+	}
+	path := filepath.Join(t.TempDir(), "a.gcdump")
+	if flavour == "conserve" || flavour == "datas" { // which compact, and NativeAOT does not say what has moved
+		t.Log(startSnapshot(t, p.PID, path, "--stack-names").finish(t, 0))
+	} else {
+		path = summedSnapshot(t, p.PID, 0)
+		compareGenerations(t, path)
+	}
+	compareStat(t, path, &want)
+	compareStat(t, strconv.Itoa(p.PID), &want)
+	compareRetained(t, path, &want)
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	g, _, err := heap.ReadDump(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g.UnknownTypes() > 0 {
+		t.Errorf("%d of %d types have no name", g.UnknownTypes(), len(g.Types))
+	}
+	compareHolders(t, g, "static field of GcLoad.Graph.Leaks", []holder{
+		{"GcLoad.Graph.LeakedItem", "static field of GcLoad.Graph.Leaks", want.LeakCount},
+		{"GcLoad.Graph.ListNode", "static field of GcLoad.Graph.Store", want.DeepListLength},
+		{"GcLoad.Graph.Subscriber", "static field of GcLoad.Graph.Store", want.EventLeak.Subscribers},
+		{want.FinalizeQueue.Type, "finalizer queue", want.FinalizeQueue.Waiting},
+		{"GcLoad.Graph.HandleNormal", "strong handle", want.Handles.Normal},
+		{"GcLoad.Graph.PinCell[]", "pinned handle", want.Handles.Pinned},
+		{"GcLoad.Graph.CwtValue", "static field of GcLoad.Graph.Store", want.Handles.Dependent},
+	})
+	compareShared(t, g, &want)
 }
 
 // A knownGraph is what the program says about its objects.
@@ -107,8 +178,10 @@ func liveKnownGraph(t *testing.T, r *gcload.Runtime, flavour string) {
 		most = 4 * 24
 	}
 	path := summedSnapshot(t, p.PID, most)
+	compareGenerations(t, path)
 	compareStat(t, path, &want)
 	if server {
+		compareGenerations(t, strconv.Itoa(p.PID))
 		compareStat(t, strconv.Itoa(p.PID), &want)
 	}
 	compareRetained(t, path, &want)
@@ -200,8 +273,8 @@ func summedSnapshot(t *testing.T, pid int, most uint64) string {
 	return path
 }
 
-// compareStat compares the counts of a file, or of a running process.
-func compareStat(t *testing.T, subject string, want *knownGraph) {
+// compareGenerations finds objects of a file, or of a running process, whose generations are unknown.
+func compareGenerations(t *testing.T, subject string) {
 	t.Helper()
 	var stat statJSON
 	heapJSON(t, &stat, "stat", subject)
@@ -210,6 +283,13 @@ func compareStat(t *testing.T, subject string, want *knownGraph) {
 			t.Errorf("%s: the generation of %d objects is unknown", x.Name, n)
 		}
 	}
+}
+
+// compareStat compares the counts of a file, or of a running process.
+func compareStat(t *testing.T, subject string, want *knownGraph) {
+	t.Helper()
+	var stat statJSON
+	heapJSON(t, &stat, "stat", subject)
 	for _, w := range want.Types {
 		var objects, size, raw uint64
 		for _, x := range stat.Types {
@@ -251,7 +331,8 @@ func compareRetained(t *testing.T, path string, want *knownGraph) {
 	}
 }
 
-// compareHeld compares what holds the objects, and what those with a shared part retain.
+// compareHeld compares what holds the objects, and what those with a shared part retain, where static
+// fields have names.
 func compareHeld(t *testing.T, g *heap.Graph, want *knownGraph) {
 	t.Helper()
 	fields := map[string]bool{}
@@ -263,14 +344,7 @@ func compareHeld(t *testing.T, g *heap.Graph, want *knownGraph) {
 			t.Errorf("no static field %s", name)
 		}
 	}
-	paths := g.Paths()
-	is := func(name string) func(heap.Object) bool {
-		return func(o heap.Object) bool { return g.Types[g.Type(o)].String() == name }
-	}
-	for _, w := range []struct {
-		typ, holder string
-		objects     uint64
-	}{
+	compareHolders(t, g, "static "+want.LeakRoot, []holder{
 		{"GcLoad.Graph.LeakedItem", "static " + want.LeakRoot, want.LeakCount},
 		{"GcLoad.Graph.ListNode", "static " + want.DeepListRoot, want.DeepListLength},
 		{"GcLoad.Graph.Subscriber", "static " + want.EventLeak.Publisher, want.EventLeak.Subscribers},
@@ -279,29 +353,54 @@ func compareHeld(t *testing.T, g *heap.Graph, want *knownGraph) {
 		{"GcLoad.Graph.HandleNormal", "strong handle", want.Handles.Normal},
 		{"GcLoad.Graph.PinCell[]", "pinned handle", want.Handles.Pinned},
 		{"GcLoad.Graph.CwtValue", "static GcLoad.Graph.Store.CwtKeys", want.Handles.Dependent},
-	} {
-		list, all := paths.Roots(is(w.typ))
-		if len(list) == 0 || list[0].Holder.String() != w.holder || list[0].Targets.Objects != w.objects || w.objects == 0 {
-			t.Errorf("%s: %+v, want %d held by %s", w.typ, list, w.objects, w.holder)
-		}
-		if w.holder == "static "+want.LeakRoot && all != 1 {
-			t.Errorf("%d roots hold the leak", all)
-		}
-	}
-	if list, _ := paths.Roots(is("GcLoad.Graph.Subscriber")); len(list) > 0 {
+	})
+	paths := g.Paths()
+	if list, _ := paths.Roots(is(g, "GcLoad.Graph.Subscriber")); len(list) > 0 {
 		if p := list[0].Path; len(p) < 2 || g.EventOf(p[0].Type, p[1].Type) != "Changed" {
 			t.Errorf("the event is not on the path: %+v", p)
 		}
 	}
 	// The thread statics of a thread are held by an array, whatever else holds them.
 	inArray := false
-	list, _ := paths.Roots(is(want.ThreadStatics.Type))
+	list, _ := paths.Roots(is(g, want.ThreadStatics.Type))
 	for _, x := range list {
 		inArray = inArray || x.Targets.Objects == want.ThreadStatics.Count && g.Types[x.Path[0].Type].Name == "System.Object[]"
 	}
 	if !inArray {
 		t.Errorf("no array of thread statics: %+v", list)
 	}
+	compareShared(t, g, want)
+}
+
+// is returns a function that reports whether an object is of a type.
+func is(g *heap.Graph, name string) func(heap.Object) bool {
+	return func(o heap.Object) bool { return g.Types[g.Type(o)].String() == name }
+}
+
+// A holder says what holds the objects of a type.
+type holder struct {
+	typ, holder string
+	objects     uint64
+}
+
+// compareHolders compares what holds objects most. The leak is held by one root.
+func compareHolders(t *testing.T, g *heap.Graph, leak string, want []holder) {
+	t.Helper()
+	paths := g.Paths()
+	for _, w := range want {
+		list, all := paths.Roots(is(g, w.typ))
+		if len(list) == 0 || list[0].Holder.String() != w.holder || list[0].Targets.Objects != w.objects || w.objects == 0 {
+			t.Errorf("%s: %+v, want %d held by %s", w.typ, list, w.objects, w.holder)
+		}
+		if w.holder == leak && all != 1 {
+			t.Errorf("%d roots hold the leak", all)
+		}
+	}
+}
+
+// compareShared compares what objects with a shared part retain.
+func compareShared(t *testing.T, g *heap.Graph, want *knownGraph) {
+	t.Helper()
 	retains := map[string]uint64{"GcLoad.Graph.DiamondTop": want.SharedSubgraph.RetainedByTop, "GcLoad.Graph.DiamondA": want.SharedSubgraph.RetainedByA, "GcLoad.Graph.DiamondC": want.SharedSubgraph.RetainedByC}
 	d, found := g.Dominators(), uint64(0)
 	for o := range d.All {
