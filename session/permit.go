@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strconv"
@@ -36,17 +37,10 @@ var errUnknownRuntime = errors.New("a session that walks or collects the heap ne
 // Permit returns a *TargetError with the cause CauseHarm if a session with this configuration would kill
 // the process, or could as far as can be seen, or if the runtime is known to ignore what the session is
 // for. StartTracing calls it, too.
-//
-// NativeAOT 10 with server GC dies of SIGSEGV in the first full blocking collection that walks the
-// heap, whoever causes that; with workstation GC it walks as later versions do. Earlier versions do
-// neither, but a session may crash them that ends while the program collects.
 func (t *Target) Permit(ctx context.Context, cfg *Config) error {
 	walk, collect := cfg.asksHeap()
-	if cfg.Unsafe || !walk && !collect {
-		return nil
-	}
 	kind := t.Runtime()
-	if kind == RuntimeCoreCLR && t.peer == nil {
+	if cfg.Unsafe || !walk && !collect || kind == RuntimeCoreCLR && t.peer == nil {
 		return nil
 	}
 	info, err := t.ProcessInfo(ctx)
@@ -55,22 +49,33 @@ func (t *Target) Permit(ctx context.Context, cfg *Config) error {
 		return nil // .NET Core 3.1
 	case err != nil:
 		return err
-	case kind != RuntimeNativeAOT && strings.Contains(info.CommandLine, ".dll"):
-		return nil // only CoreCLR reports the assembly that it runs
 	}
-	switch major := majorOf(info.Version); {
+	return t.PermitHeap(kind, info.Version, info.CommandLine, walk)
+}
+
+// PermitHeap returns a *TargetError with the cause CauseHarm if the runtime of the process must not be
+// asked to collect, or to walk its heap, given what it is and what it has said of itself; else nil.
+//
+// NativeAOT 10 with server GC dies of SIGSEGV in the first full blocking collection that walks the
+// heap, whoever causes that; with workstation GC it walks as later versions do. Earlier versions do
+// neither, but a session may crash them that ends while the program collects.
+func (p *Process) PermitHeap(kind Runtime, version, commandLine string, walk bool) error {
+	major := majorOf(version)
+	switch {
+	case kind == RuntimeCoreCLR && p.peer == nil:
+		return nil
 	case kind == RuntimeNativeAOT && major < 10:
-		return refuse(t.PID, CauseHarm, nil, "is a NativeAOT program of .NET %d: its runtime neither collects nor walks its heap on request (NativeAOT 10 and later do)", major).as("native-aot-old")
+		return refuse(p.PID, CauseHarm, nil, "is a NativeAOT program of .NET %s: its runtime neither collects nor walks its heap on request, which .NET 10 and later do", cmp.Or(version, "(unknown)")).as("native-aot-old")
+	case kind != RuntimeNativeAOT && strings.Contains(commandLine, ".dll"): // NativeAOT runs no assembly
+		return nil
 	case major != 10 || !walk:
 		return nil
-	case kind != RuntimeNativeAOT:
-		return refuse(t.PID, CauseHarm, nil, "may be a NativeAOT program of .NET 10 with server GC, which would crash in a heap walk: nothing that this host shows of it says what it is")
 	}
-	switch n, known := t.ServerGCThreads(); {
-	case n > 0:
-		return refuse(t.PID, CauseHarm, nil, "is a NativeAOT program of .NET 10 with server GC, which crashes in a heap walk: start it with DOTNET_gcServer=0, or publish it with .NET 11")
-	case !known:
-		return refuse(t.PID, CauseHarm, nil, "is a NativeAOT program of .NET 10 and may have server GC, with which it would crash in a heap walk: its threads do not show which it has")
+	switch n, known := p.ServerGCThreads(); {
+	case n > 0 && kind == RuntimeNativeAOT:
+		return refuse(p.PID, CauseHarm, nil, "is a NativeAOT program of .NET 10 with server GC, which crashes in a heap walk: start it with DOTNET_gcServer=0, or publish it with .NET 11")
+	case n > 0 || !known:
+		return refuse(p.PID, CauseHarm, nil, "may be a NativeAOT program of .NET 10 with server GC, which crashes in a heap walk: nothing that gclog can see of it says that it is not")
 	}
 	return nil
 }

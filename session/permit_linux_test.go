@@ -49,9 +49,9 @@ func TestPermit(t *testing.T) {
 		{"NativeAOT 10", false, workstation, "10.0.12", []uint64{none, walk, collect, gcdump, all}, "", ""},
 		{"NativeAOT 10 with server GC", false, server, "10.0.12", []uint64{none, collect}, "", ""},
 		{"NativeAOT 10 with server GC", false, server, "10.0.12", []uint64{walk, walk | 1, gcdump, all}, "is a NativeAOT program of .NET 10 with server GC", "heap-walk-crash"},
-		{"NativeAOT 10 whose threads are hidden", false, []string{".NET Finalize"}, "10.0.12", []uint64{walk, gcdump, all}, "may have server GC", "heap-walk-crash"},
-		{"NativeAOT 9", false, workstation, "9.0.22", []uint64{walk, collect, gcdump, all}, "of .NET 9: its runtime neither collects nor walks", "native-aot-old"},
-		{"NativeAOT 8", false, nil, "8.0.33", []uint64{walk, collect, gcdump, all}, "of .NET 8: its runtime neither collects nor walks", "native-aot-old"},
+		{"NativeAOT 10 whose threads are hidden", false, []string{".NET Finalize"}, "10.0.12", []uint64{walk, gcdump, all}, "may be a NativeAOT program of .NET 10 with server GC", "heap-walk-crash"},
+		{"NativeAOT 9", false, workstation, "9.0.22", []uint64{walk, collect, gcdump, all}, "of .NET 9.0.22: its runtime neither collects nor walks", "native-aot-old"},
+		{"NativeAOT 8", false, nil, "8.0.33", []uint64{walk, collect, gcdump, all}, "of .NET 8.0.33: its runtime neither collects nor walks", "native-aot-old"},
 		{"NativeAOT 8", false, nil, "8.0.33", []uint64{none}, "", ""},
 		{"NativeAOT of unknown version", false, nil, "", []uint64{none}, "", ""},
 	} {

@@ -3,6 +3,7 @@ package attach
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/gclog/gclog/gclog"
@@ -142,20 +143,19 @@ func (p *SnapshotPlan) Timeout() time.Duration {
 	return min(base+max(time.Duration(p.Heap>>30)*perGB, 5*p.Longest), most)
 }
 
-// An UnwalkableError says that the runtime of a process must not be asked to walk its heap (WalkRefusal).
-type UnwalkableError struct {
-	PID int
-	Why error
+// WalkRefusal returns why the runtime of a process must not be asked to walk its heap, as a
+// *session.TargetError, or nil. Whatever takes snapshots asks this: commands, rules, heap.auto.
+func WalkRefusal(p *session.Process, facts *gclog.Process) error {
+	kind := session.Runtime(slices.Index(flavors[:], facts.Flavor))
+	return p.PermitHeap(kind, facts.RuntimeVersion, facts.CommandLine, true)
 }
-
-func (e *UnwalkableError) Error() string { return fmt.Sprintf("process %d %v", e.PID, e.Why) }
 
 // SnapshotRefusal returns why no snapshot of a process can be taken, or nil.
 func SnapshotRefusal(t *session.Target, facts *gclog.Process) error {
 	var why string
 	switch unwalkable := WalkRefusal(&t.Process, facts); {
 	case unwalkable != nil:
-		return &UnwalkableError{t.PID, unwalkable}
+		return unwalkable
 	case t.Tracer() != 0:
 		why = fmt.Sprintf("is being debugged (process %d), so its threads may not stop for a snapshot: detach the debugger first", t.Tracer())
 	case t.Stopped():

@@ -100,7 +100,7 @@ func TestSnapshotRefusal(t *testing.T) {
 	if err := SnapshotRefusal(target, &gclog.Process{}); err != nil {
 		t.Error(err)
 	}
-	if err := SnapshotRefusal(target, &gclog.Process{Flavor: gclog.FlavorNativeAOT}); err == nil || !strings.Contains(err.Error(), "is a NativeAOT program of an unknown version") {
+	if err := SnapshotRefusal(target, &gclog.Process{Flavor: gclog.FlavorNativeAOT}); err == nil || !strings.Contains(err.Error(), "is a NativeAOT program of .NET (unknown)") {
 		t.Errorf("NativeAOT: %v", err)
 	}
 	cmd := exec.Command("sleep", "1000")

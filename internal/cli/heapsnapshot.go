@@ -207,8 +207,8 @@ func (s *plannedSnapshot) refusal() error {
 	if err == nil {
 		return nil
 	}
-	if _, ok := errors.AsType[*attach.UnwalkableError](err); ok {
-		return &codedError{exitUnsupported, err}
+	if _, unwalkable := errors.AsType[*session.TargetError](err); unwalkable {
+		return err
 	}
 	return &codedError{exitSession, err}
 }

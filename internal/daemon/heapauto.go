@@ -86,7 +86,7 @@ func (p *process) requestSnapshot(a *activeAction, rule string) {
 		a.left.Add(1)
 		return
 	case unwalkable != nil:
-		why = "it " + unwalkable.Error()
+		why = unwalkable.Error()
 	case p.key.pid == 0:
 		why = "only a diagnostic port leads to the process"
 	case turnOf(d.turns.running, &p.heap) != nil:

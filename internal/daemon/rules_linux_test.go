@@ -207,7 +207,7 @@ func TestRuleSnapshot(t *testing.T) {
 		b.target.Started = epoch
 		s.find(b)
 		time.Sleep(time.Second)
-		s.says("no heap snapshot for rule a: it is a NativeAOT program of ")
+		s.says("no heap snapshot for rule a: process ")
 	})
 }
 
