@@ -184,7 +184,7 @@ func (s *Symbols) begins(text string) bool {
 	}
 	word := text[:end]
 	for {
-		if _, ok := primitives[word]; ok {
+		if _, ok := primitives[word]; ok || s.defined[word] {
 			return true
 		}
 		i := strings.LastIndex(word, "__") // before the next argument
@@ -202,13 +202,9 @@ const maxAssembly = 200
 // assembly returns the length of the name of an assembly that precedes a class in a text, or 0. The name
 // is one that the symbols contain, begins as those of .NET, or is repeated as the namespace.
 func (s *Symbols) assembly(text string) int {
-	n := 0
-	for i := 1; i < min(len(text)-1, maxAssembly); i++ {
-		if text[i] != '_' {
-			continue
-		}
-		rest, repeated := strings.CutPrefix(text[i+1:], text[:i])
-		if s.assemblies[text[:i]] || repeated && strings.HasPrefix(rest, "_") {
+	n := repeated(text)
+	for i := n + 1; i < min(len(text)-1, maxAssembly); i++ {
+		if text[i] == '_' && s.assemblies[text[:i]] {
 			n = i
 		}
 	}
@@ -220,6 +216,20 @@ func (s *Symbols) assembly(text string) int {
 			if i := strings.IndexByte(rest, '_'); i > 0 {
 				return len("S_P_") + i
 			}
+		}
+	}
+	return n
+}
+
+// repeated returns the length of the beginning of a text that follows once more, or 0: the namespace is
+// called as the assembly.
+func repeated(text string) (n int) {
+	for i := 1; i < min(len(text)/2, maxAssembly); i++ {
+		if text[i] != '_' {
+			continue
+		}
+		if rest, ok := strings.CutPrefix(text[i+1:], text[:i]); ok && strings.HasPrefix(rest, "_") {
+			n = i
 		}
 	}
 	return n

@@ -1,6 +1,7 @@
 package nativeaot_test
 
 import (
+	"debug/elf"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -84,6 +85,34 @@ func TestNames(t *testing.T) {
 	for _, symbol := range []string{"", "x", "_ZTV", "_ZTV3ab", "_ZTV0", "_ZTVa"} {
 		if got, ok := s.Type(symbol); ok {
 			t.Errorf("%q: %+v", symbol, got)
+		}
+	}
+}
+
+// TestUnknownAssembly: the name of an assembly that nothing shows is one word, and those of its types that
+// are arguments are known by their own symbols.
+func TestUnknownAssembly(t *testing.T) {
+	s := symbolsOf(t, elffile.Type("App_Shop_Order"), elffile.Type("Acme_Tools_Acme_Tools_Hammer"), elffile.Type("Acme_Tools_Handle"))
+	for text, want := range map[string]string{
+		"App_Shop_Order": "Shop.Order",
+		"S_P_CoreLib_System_Collections_Generic_Dictionary_2<String__App_Shop_Order>":                     "System.Collections.Generic.Dictionary<System.String, Shop.Order>",
+		"S_P_CoreLib_System_Collections_Generic_Dictionary_2<App_Shop_Order__App_Shop_Order>":             "System.Collections.Generic.Dictionary<Shop.Order, Shop.Order>",
+		"S_P_CoreLib_System_Collections_Generic_Dictionary_2<App_Shop_Lost__Acme_Tools_Handle>":           "System.Collections.Generic.Dictionary<Shop.Lost, Handle>",
+		"S_P_CoreLib_System_Collections_Generic_Dictionary_2<Acme_Tools_Handle__Acme_Tools_Acme_Tools_X>": "System.Collections.Generic.Dictionary<Handle, Acme.Tools.X>",
+		"Acme_Tools_Handle": "Handle",
+	} {
+		if got, ok := s.Name(text); !ok || got != want {
+			t.Errorf("%s is %s, want %s", text, got, want)
+		}
+	}
+	p := open(t, (&elffile.Program{Class: elf.ELFCLASS64, Symbols: []elffile.Symbol{{At: 0x100, Name: elffile.Type("Shop_Api_Program")}}}).Bytes())
+	for _, program := range []string{"Shop.Api", "Shop"} {
+		s, err := p.Symbols(all, program)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := s.Name("Shop_Api_Program"); got != map[string]string{"Shop.Api": "Program", "Shop": "Api.Program"}[program] {
+			t.Errorf("the program %s has the class %s", program, got)
 		}
 	}
 }

@@ -137,6 +137,12 @@ func (p *Program) Symbols(wanted func(offset uint64) bool, programs ...string) (
 	for _, name := range programs {
 		s.assemblies[sanitized(name)] = true
 	}
+	// Other classes of an assembly may be in other namespaces. Those of .NET's are known by these.
+	for text := range s.defined {
+		if n := repeated(text); n > 0 && !library.MatchString(text) {
+			s.assemblies[text[:n]] = true
+		}
+	}
 	delete(s.assemblies, "")
 	return s, nil
 }
