@@ -319,7 +319,7 @@ func (p *program) readGraph(name string, n *heapNames) (*heap.Graph, *heap.DumpI
 		n.assemblies.Notify = p.ui.say
 		g.Resolve(context.Background(), &n.assemblies)
 		n.remember(g.Types)
-		p.sayNameless(&n.assemblies, g.Types)
+		p.sayNameless(inputName(name), &n.assemblies, g.Types)
 		if g.Walk.Complete() && g.LacksStackRoots() {
 			p.ui.sayf("%s lacks the roots on the stack, which NativeAOT sends from .NET 11 on: what only local variables and thread statics hold counts as unreachable", inputName(name))
 		}
@@ -354,7 +354,7 @@ func (p *program) readHistogram(name string, n *heapNames) (h *heap.Histogram, e
 		n.assemblies.Notify = p.ui.say
 		n.assemblies.Resolve(context.Background(), h.Types, h.Modules)
 		n.remember(h.Types)
-		p.sayNameless(&n.assemblies, h.Types)
+		p.sayNameless(inputName(name), &n.assemblies, h.Types)
 	}
 	return h, err
 }

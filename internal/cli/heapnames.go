@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/gclog/gclog/gclog/heap"
@@ -72,15 +73,18 @@ func (n *heapNames) remember(types []heap.Type) {
 	}
 }
 
-// sayNameless says where the names of types are that have only numbers.
-func (p *program) sayNameless(a *heap.Assemblies, types []heap.Type) {
+// processName names a process in front of what is said about it.
+func processName(pid int) string { return fmt.Sprintf("process %d", pid) }
+
+// sayNameless says where the names of the types of a file or process are, if they have only numbers.
+func (p *program) sayNameless(of string, a *heap.Assemblies, types []heap.Type) {
 	if !heap.Nameless(types) {
 		return
 	}
 	const where = "the program itself if it was not stripped, or in the .dbg file that dotnet publish writes next to it"
 	if looked := a.LookedFor(); len(looked) > 0 {
-		p.ui.sayf("the types have numbers instead of names: there are no symbols of this build of the program in %s. They are in %s: --symbols FILE or DIR, also later for the file of a snapshot", strings.Join(looked, ", "), where)
+		p.ui.sayf("%s: the types have numbers instead of names: there are no symbols of this build of the program in %s. They are in %s: --symbols FILE or DIR, also later for the file of a snapshot", of, strings.Join(looked, ", "), where)
 		return
 	}
-	p.ui.sayf("the types have numbers instead of names, which are in the symbols of the NativeAOT program: in %s (--symbols FILE or DIR)", where)
+	p.ui.sayf("%s: the types have numbers instead of names, which are in the symbols of the NativeAOT program: in %s (--symbols FILE or DIR)", of, where)
 }

@@ -35,10 +35,10 @@ func (p *program) heapSnapshotCommand() *cli.Command {
 0.2 s for each million objects and the time of a full collection; up to .NET 9 once more
 when the request ends. The objects are buffered in the memory of the process until they
 are sent. If the host, the container or the process may not have that much, no snapshot
-is taken. NativeAOT programs walk their heap from .NET 10 on, which crashes those of
-.NET 10 with server GC: where gclog does not know better, exit code 4. The names of their
-types are in the program's symbols (--symbols). After ^C, gclog waits for the end of a walk
-that has begun, says what it was waiting for, and exits with 1.
+is taken. NativeAOT programs walk their heap from .NET 10 on. Before, and where that may
+crash them (.NET 10 with server GC), exit code 4. The names of their types are in the
+symbols of the program (--symbols). After ^C, gclog waits for the end of a walk that has
+begun, says what it was waiting for, and exits with 1.
 
 Examples:
    gclog heap snapshot 4711                     into MyApp_20260131_120000.gcdump
@@ -468,7 +468,7 @@ const waitedNames = "the names of the types"
 func (p *program) resolveNames(ctx context.Context, g *heap.Graph, s *plannedSnapshot) string {
 	a := p.modulesOf(ctx, s)
 	found := g.Resolve(ctx, a)
-	p.sayNameless(a, g.Types)
+	p.sayNameless(processName(s.target.PID), a, g.Types)
 	exact := len(g.Types) - g.UnknownTypes() + found
 	for i := range g.Types {
 		if g.Types[i].Defined() {
@@ -500,7 +500,7 @@ func (p *program) histogramOf(ctx context.Context, ch choice, socket string, n *
 		a := p.modulesOf(ctx, s)
 		a.Resolve(ctx, h.Types, h.Modules)
 		n.remember(h.Types)
-		p.sayNameless(a, h.Types)
+		p.sayNameless(processName(s.target.PID), a, h.Types)
 	}
 	if err == nil && ctx.Err() != nil {
 		return nil, orInterrupted(ctx, nil, waitedNames)

@@ -208,6 +208,14 @@ func TestRuleSnapshot(t *testing.T) {
 		s.find(b)
 		time.Sleep(time.Second)
 		s.says("no heap snapshot for rule a: process ")
+		c := s.cue(fakeruntime.Config{Version: "11.0.0"}) // which walks its heap
+		c.target.Started = epoch
+		s.find(c)
+		time.Sleep(time.Second)
+		s.says("rule a has fired: taking a heap snapshot")
+		if f.words() != "snapshot snapshot" {
+			t.Error(f.words())
+		}
 	})
 }
 
