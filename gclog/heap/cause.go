@@ -36,24 +36,20 @@ var causesByClass = []struct {
 	steps int
 	cause Cause
 }{
-	{"System.Threading.TimerQueueTimer", 2, CauseTimers},
-	{"System.Threading.Timer", 3, CauseTimers},
-	{"System.Threading.CancellationTokenSource", 4, CauseRegistrations},
-	{"Microsoft.Extensions.Caching.Memory.", 6, CauseCache},
-	{"System.Runtime.Caching.", 6, CauseCache},
+	{queuedTimer, 2, CauseTimers},
+	{timerClass, 3, CauseTimers},
+	{cancellationSource, 4, CauseRegistrations},
+	{memoryCache, 6, CauseCache},
+	{runtimeCache, 6, CauseCache},
 	{weakTable, 3, CauseWeakTable},
-	{"System.Threading.ThreadPoolWorkQueue", 4, CauseQueue},
-	{"System.Threading.Channels.", 5, CauseQueue},
-	{"System.Collections.Concurrent.BlockingCollection", 4, CauseQueue},
-	{"System.Collections.Concurrent.ConcurrentQueue", 3, CauseQueue},
-	{"System.Collections.Generic.Queue", 2, CauseQueue},
-	{"System.Collections.Queue", 2, CauseQueue},
-	{"System.Collections.", 3, CauseCollection},
+	{workQueue, 4, CauseQueue},
+	{channels, 5, CauseQueue},
+	{blockingCollection, 4, CauseQueue},
+	{concurrentQueue, 3, CauseQueue},
+	{queueClass, 2, CauseQueue},
+	{oldQueue, 2, CauseQueue},
+	{collections, 3, CauseCollection},
 }
-
-const weakTable = "System.Runtime.CompilerServices.ConditionalWeakTable"
-
-const serviceScope = "Microsoft.Extensions.DependencyInjection.ServiceLookup.ServiceProviderEngineScope"
 
 // cause returns the cause of a suspect.
 func (g *Graph) cause(x *Suspect) Cause {
@@ -79,7 +75,7 @@ func (g *Graph) cause(x *Suspect) Cause {
 		return slices.ContainsFunc(x.Path[max(0, len(x.Path)-steps):], func(s Step) bool { return isClass(g.Types[s.Type].class(), class) })
 	}
 	// An array of a table is as large as the table, whatever it is used for.
-	ofTable := t.isArray() && (near(2, "System.Collections.") || near(2, weakTable))
+	ofTable := t.isArray() && (near(2, collections) || near(2, weakTable))
 	single := x.Object != NoObject && x.Objects == 1
 	if single && float64(g.Space(x.Object)) >= commonShare*float64(x.Own) && !ofTable {
 		return CauseLarge

@@ -100,13 +100,8 @@ func (h *Histogram) ownClasses() map[string]bool {
 		if end := strings.IndexAny(name, "`[<+"); end >= 0 {
 			name = name[:end]
 		}
-		namespace, _, ok := strings.Cut(name, ".")
-		switch namespace {
-		case "System", "Microsoft", "Internal", "Interop", "Windows":
-		default:
-			if ok && h.Counts[i].Objects > 0 {
-				own[name] = true
-			}
+		if strings.Contains(name, ".") && !OfLibrary(name) && h.Counts[i].Objects > 0 {
+			own[name] = true
 		}
 	}
 	return own

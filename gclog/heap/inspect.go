@@ -80,7 +80,9 @@ func (d *Dominators) Inspect(p *Paths, least uint64) []Detection {
 	x := &inspector{g: d.graph, d: d, p: p, least: least, tables: d.graph.staticTables(), children: d.children()}
 	for i := range x.g.Types {
 		t := &x.g.Types[i]
-		x.classes = append(x.classes, t.class())
+		class := t.class()
+		x.classes = append(x.classes, class)
+		x.parts = append(x.parts, isCollectionPart(class))
 		x.detailed = x.detailed || t.Element != 0
 		x.named = x.named || t.Name != ""
 	}
@@ -142,6 +144,7 @@ type inspector struct {
 	named    bool     // types have names
 	detailed bool     // types have element types and flags: not in files of other tools
 	classes  []string // of types
+	parts    []bool   // types that are parts of collections
 	counts   []Count  // of the reachable objects of types
 	retained []uint64 // by types
 	held     []int32  // what holds each object: index in Paths.holders, or -1

@@ -63,7 +63,7 @@ func (x *inspector) async() Detection {
 func (x *inspector) stateMachines() (groups tally[string], group func(Object) int) {
 	ended := NoObject
 	for _, v := range x.g.Statics {
-		if v.Field == "s_taskCompletionSentinel" {
+		if v.Field == completedTask {
 			ended = v.Object
 		}
 	}
@@ -123,12 +123,13 @@ func (s *suspended) see(o Object) {
 				s.none[to] = true
 			}
 		}
-	case suspendedTask:
-		for _, to := range references {
-			if s.part(to) == suspendedCall {
-				s.tasks[to], s.heads[o] = o, to
-				break
-			}
+	case suspendedTask: // first comes what will complete it, then what awaits it
+		own := func(to Object) bool {
+			task := s.taskOf(to)
+			return s.part(to) == suspendedCall || s.part(to) == suspendedWait && (task == o || task == NoObject)
+		}
+		if i := slices.IndexFunc(references, own); i >= 0 {
+			s.tasks[references[i]], s.heads[o] = o, references[i]
 		}
 	case suspendedWait:
 		if task := s.taskOf(o); task != NoObject {

@@ -128,6 +128,15 @@ func TestCallChains(t *testing.T) {
 		s.call(40, call)
 		compareChains(t, s.suspended(), fmt.Sprintf("2 calls in 1 x 2, layouts "+layoutName+", hold , await -, for "+voidTask+" -", 40))
 	})
+	t.Run("for a source", func(t *testing.T) {
+		s, list := start()
+		for _, class := range []string{"ValueTaskSourceContinuation", sourceContinuation} {
+			task, source := s.object(stringTask, 72, list), s.object("System.IO.Pipelines.Pipe+DefaultPipeReader", 64, list)
+			head := s.object(class, 72, task, source)
+			s.references[head] = []Object{s.call(88), source}
+		}
+		compareChains(t, s.suspended(), fmt.Sprintf("2 calls in 2 x 1, layouts "+layoutName+", hold , await System.IO.Pipelines.Pipe+DefaultPipeReader, for "+stringTask+" -", 88))
+	})
 	t.Run("of a thread", func(t *testing.T) {
 		s, list := start()
 		none := s.call(40, s.object("RuntimeAsyncAwaitState", 56, list)) // which is no call
@@ -210,7 +219,7 @@ func TestLayouts(t *testing.T) {
 // TestSuspendedCause: what runtime async keeps is a call that has not ended, whichever of its objects
 // accumulates.
 func TestSuspendedCause(t *testing.T) {
-	for _, class := range []string{continuation, taskContinuation, sourceContinuation, voidTask, stringTask} {
+	for _, class := range []string{continuation, taskContinuation, sourceContinuation, "ValueTaskSourceContinuation", voidTask, stringTask} {
 		s := newSketch()
 		list := s.object("Shop.Requests", 24)
 		s.static("requests", list)

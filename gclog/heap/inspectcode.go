@@ -34,7 +34,7 @@ func (x *inspector) handlers() Detection {
 // Object[], and from .NET 11 on an array of a nested class of Delegate.
 func (x *inspector) isInvocationList(t int) bool {
 	class := x.classes[t]
-	return x.g.Types[t].isArray() && (class == "System.Object" || isClass(class, "System.Delegate+Wrapper"))
+	return x.g.Types[t].isArray() && (class == objectClass || isClass(class, delegateList))
 }
 
 // target returns the type of the object that a delegate calls, or NoType for a static method. The
@@ -44,7 +44,7 @@ func (x *inspector) target(delegate Object) int {
 		if to == delegate {
 			break
 		}
-		if class := x.classes[x.g.Type(to)]; class != "System.Reflection.LoaderAllocator" {
+		if class := x.classes[x.g.Type(to)]; class != loaderAllocator {
 			return x.g.Type(to)
 		}
 	}
@@ -68,15 +68,15 @@ func (x *inspector) closures() Detection {
 // argument if that is what the compiler made for lambdas.
 func (x *inspector) timers() Detection {
 	groups := tally[int]{}
-	for o := range x.objects(func(t int) bool { return x.classes[t] == "System.Threading.TimerQueueTimer" }) {
+	for o := range x.objects(func(t int) bool { return x.classes[t] == queuedTimer }) {
 		called, argument := NoType, NoType
 		for _, to := range x.g.References(o) {
 			switch t := x.g.Type(to); {
 			case x.g.Types[t].isDelegate():
 				called = x.target(to)
-			case !isClass(x.classes[t], "System.Threading.") || x.classes[t] == "System.Threading.Timer":
+			case !isClass(x.classes[t], threading) || x.classes[t] == timerClass:
 				argument = t
-			case strings.HasPrefix(x.classes[t], "System.Threading.Tasks."):
+			case isClass(x.classes[t], tasks):
 				argument = t
 			}
 		}

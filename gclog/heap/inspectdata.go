@@ -49,7 +49,7 @@ func withObjects(rows []Detail) (list []Detail) {
 }
 
 func (x *inspector) isString(t int) bool {
-	return x.g.Types[t].Element == elementString || x.classes[t] == "System.String" && !x.g.Types[t].isArray()
+	return x.g.Types[t].Element == elementString || x.classes[t] == stringClass && !x.g.Types[t].isArray()
 }
 
 // length returns the number of characters in a string.
@@ -157,13 +157,13 @@ func (x *inspector) elements(o Object, size uint64) uint64 {
 // isCollection reports whether objects of a type are collections of .NET, not their arrays or nodes.
 func (x *inspector) isCollection(t int) bool {
 	class := x.classes[t]
-	return isClass(class, "System.Collections.") && !x.g.Types[t].isArray() && !isInternal(class)
+	return isClass(class, collections) && !x.g.Types[t].isArray() && !isInternal(class)
 }
 
 // isInternal reports whether a class is part of a collection.
 func isInternal(class string) bool {
 	name := class[strings.LastIndexAny(class, ".+")+1:]
-	return strings.Contains(class, "+") || strings.HasSuffix(name, "Node") || strings.HasSuffix(name, "Segment") || strings.HasSuffix(name, "Comparer")
+	return strings.Contains(class, "+") || strings.HasSuffix(name, nodeEnd) || strings.HasSuffix(name, segmentEnd) || strings.HasSuffix(name, comparerEnd)
 }
 
 // dictionaries finds dictionaries and hash sets of which less than half of the capacity is used. The
@@ -177,9 +177,9 @@ func (x *inspector) dictionaries() []Detail {
 		for _, part := range x.g.References(o) {
 			switch t := &x.g.Types[x.g.Type(part)]; {
 			case t.Element != elementVector:
-			case x.classes[x.g.Type(part)] == "System.Int32":
+			case x.classes[x.g.Type(part)] == int32Class:
 				buckets = part
-			case strings.HasSuffix(x.classes[x.g.Type(part)], "Entry") || strings.HasSuffix(x.classes[x.g.Type(part)], "Slot"):
+			case x.parts[x.g.Type(part)]:
 				entries = part
 			}
 		}
@@ -202,7 +202,7 @@ func (x *inspector) dictionaries() []Detail {
 }
 
 func (x *inspector) isDictionary(t int) bool {
-	return (x.classes[t] == "System.Collections.Generic.Dictionary" || x.classes[t] == "System.Collections.Generic.HashSet") && !x.g.Types[t].isArray()
+	return (x.classes[t] == dictionaryClass || x.classes[t] == hashSetClass) && !x.g.Types[t].isArray()
 }
 
 // referencesOf returns the number of references in an entry with fields of some kinds, or false if
@@ -270,12 +270,8 @@ func (x *inspector) contents(o Object) (typ int, objects uint64) {
 // nested classes have no namespace.
 func (x *inspector) isPart(t int) bool {
 	class := x.classes[t]
-	if isClass(class, "System.Collections.") {
+	if isClass(class, collections) {
 		return x.g.Types[t].isArray() || isInternal(class)
 	}
-	switch class {
-	case "Entry", "Slot", "Node", "VolatileNode", "Tables", "Bucket", "Container":
-		return true
-	}
-	return x.g.Types[t].isArray()
+	return x.parts[t] || x.g.Types[t].isArray()
 }

@@ -233,9 +233,8 @@ func (x *inspector) duplicates() Detection {
 // Objects is the number of objects of their types, each of which keeps them loaded, and Other is the
 // type of most of these.
 func (x *inspector) collectible() Detection {
-	const allocator = "System.Reflection.LoaderAllocator"
 	groups, types := tally[Object]{}, map[Object]mode[int]{}
-	for o := range x.objects(func(t int) bool { return x.classes[t] == allocator }) {
+	for o := range x.objects(func(t int) bool { return x.classes[t] == loaderAllocator }) {
 		groups.row(o, func() Detail {
 			r := x.ofObject(o)
 			r.Count = Count{}
@@ -248,11 +247,11 @@ func (x *inspector) collectible() Detection {
 	}
 	for o := range x.d.All {
 		t := x.g.Type(o)
-		if isClass(x.classes[t], "System.Reflection.") || isClass(x.classes[t], "System.Runtime.") || isClass(x.classes[t], "System.Collections.") || x.classes[t] == "System.RuntimeType" || x.classes[t] == "System.Object" {
+		if isClass(x.classes[t], reflection) || isClass(x.classes[t], runtimeNamespace) || isClass(x.classes[t], collections) || x.classes[t] == runtimeType || x.classes[t] == objectClass {
 			continue // the runtime's own
 		}
 		for _, to := range x.g.References(o) {
-			if x.classes[x.g.Type(to)] == allocator {
+			if x.classes[x.g.Type(to)] == loaderAllocator {
 				groups.rows[groups.index[to]].add(x.g.Space(o))
 				types[to][t]++
 				break

@@ -69,7 +69,7 @@ func (g *Graph) holders() []Holder {
 		}
 		h := Holder{Root: r, Table: tables[r.Object]}
 		if name := g.Methods[r.ID]; r.Kind == RootStack && name != "" {
-			h.Method, h.ThreadStatics = name, g.Types[g.Type(r.Object)].Name == "System.Object[]"
+			h.Method, h.ThreadStatics = name, g.Types[g.Type(r.Object)].Name == ObjectArray
 		}
 		list = append(list, h)
 	}

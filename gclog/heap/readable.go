@@ -180,7 +180,7 @@ func join(path []exactSegment) string {
 
 // boxed returns the async method whose state machine is in a box on the heap, which is its task.
 func (s *exactSegment) boxed() (string, bool) {
-	if !strings.HasSuffix(s.name, "StateMachineBox") && !strings.HasSuffix(s.name, "StateMachineBox`1") || len(s.arguments) == 0 {
+	if name, _ := splitArity(s.name); !strings.HasSuffix(name, machineBox) || len(s.arguments) == 0 {
 		return "", false
 	}
 	return s.arguments[len(s.arguments)-1].stateMachine()

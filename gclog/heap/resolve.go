@@ -258,7 +258,7 @@ const mostBases = 64
 func bases(x *ecma335.Assembly, token uint32, name string) (d definition, err error) {
 	for len(d.bases) < mostBases && name != "" {
 		d.bases = append(d.bases, name)
-		if name == "System.Object" {
+		if name == objectClass {
 			d.complete = true
 			break
 		}

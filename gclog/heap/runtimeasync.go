@@ -6,13 +6,6 @@ import "fmt"
 // of class Continuation. A type of this name is a layout (a size, and where references are), which
 // methods share; the method is behind a pointer that is not in the events.
 // docs/heap.md ("Calls without a name") has what is known of these objects.
-const (
-	continuation       = "System.Runtime.CompilerServices.Continuation"
-	taskContinuation   = "System.Runtime.CompilerServices.RuntimeAsyncTaskContinuation" // waits for a Task
-	sourceContinuation = "System.Runtime.CompilerServices.ValueTaskSourceContinuation"  // waits for a ValueTask
-	runtimeAsyncTask   = "System.Runtime.CompilerServices.AsyncHelpers+RuntimeAsyncTask"
-	runtimeAsyncState  = "System.Runtime.CompilerServices.AsyncHelpers+RuntimeAsyncAwaitState" // of a thread
-)
 
 // A suspension is the part that objects of a type have in calls of runtime async.
 type suspension uint8
@@ -33,7 +26,7 @@ func (t *Type) suspension(class string) suspension {
 	switch {
 	case class == continuation:
 		return suspendedCall
-	case class == taskContinuation, class == sourceContinuation:
+	case class == taskContinuation, class != "" && isClass(class, sourceContinuation):
 		return suspendedWait
 	case isClass(class, runtimeAsyncTask):
 		return suspendedTask

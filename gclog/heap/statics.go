@@ -103,7 +103,7 @@ func (r *resolver) holds(f *ecma335.Field, value int) bool {
 		return true // of interfaces it is unknown who implements them
 	}
 	if element == elementVector || element == elementArray {
-		return f.Type == "System.Array"
+		return f.Type == arrayClass
 	}
 	return !d.complete || slices.Contains(d.bases, f.Type)
 }

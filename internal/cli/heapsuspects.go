@@ -200,7 +200,7 @@ func adviceByHolder(h heap.Holder, held string) string {
 	switch {
 	case h.Static != nil || h.Table:
 		return "A static field keeps its value as long as the process runs."
-	case h.Root.Kind == heap.RootStack && held == "System.Object[]":
+	case h.Root.Kind == heap.RootStack && held == heap.ObjectArray:
 		return "Either a running method uses it, or these are static fields of a thread, which live as long as the thread."
 	case h.Root.Kind == heap.RootStack:
 		return "A local variable or parameter keeps its value until the method no longer uses it."

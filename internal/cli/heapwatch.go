@@ -270,8 +270,7 @@ func ofProgram(name string) bool {
 		return false
 	}
 	for i, word := range words {
-		library := strings.HasPrefix(word, "System.") || strings.HasPrefix(word, "Microsoft.") || strings.HasPrefix(word, "Interop.")
-		if !library && (i == 0 || strings.Contains(word, ".")) { // the others are nested classes
+		if !heap.OfLibrary(word) && (i == 0 || strings.Contains(word, ".")) { // the others are nested classes
 			return true
 		}
 	}
