@@ -179,6 +179,12 @@ func AnswersAfterCollecting(p *gclog.Process) bool {
 // ends.
 func collectsAtEnd(p *gclog.Process) bool { return !atLeast(p.RuntimeVersion, 10) }
 
+// answersAhead reports whether the runtime answers a request for a heap walk before it walks: .NET Core
+// 3.1 and .NET 11 do (docs/heap.md, The request).
+func answersAhead(p *gclog.Process) bool {
+	return p.RuntimeVersion != "" && (!atLeast(p.RuntimeVersion, 5) || atLeast(p.RuntimeVersion, 11))
+}
+
 // Settings opens a session that ends at once: the runtime then reports its settings in two events.
 // The session enables GC events only so that nothing is left behind if gclog is killed now: a
 // runtime notices that a session has no reader only when it has something to write to it, and it

@@ -20,7 +20,8 @@ import (
 type SnapshotOptions struct {
 	BufferMB uint32        // in the target: see SnapshotPlan
 	Most     uint64        // bytes of the recording; one that is longer is refused: SnapshotPlan.StreamLimit
-	Timeout  time.Duration // for the answer of the runtime, which from .NET 8 on comes after the walk
+	Answer   time.Duration // for the answer of the runtime, which in .NET 8 to 10 comes after the walk; 0: Timeout
+	Timeout  time.Duration // for the walk
 	// WaitBackground is how long a background collection is waited for. While one is running, the
 	// runtime walks its heap at each collection.
 	WaitBackground time.Duration
@@ -123,7 +124,7 @@ func (e *TooLongError) Error() string {
 func TakeSnapshot(ctx context.Context, t *session.Target, o SnapshotOptions) (_ *Snapshot, err error) {
 	defer func() { _ = o.Spool.CloseWithError(err) }()
 	patient := *t
-	patient.Timeout = o.Timeout
+	patient.Timeout = cmp.Or(o.Answer, o.Timeout)
 	s := &Snapshot{also: func() {}, released: make(chan struct{})}
 	if s.hold, err = patient.Hold(ctx); err != nil {
 		return nil, err
@@ -284,7 +285,7 @@ func (o *SnapshotOptions) walk(ctx context.Context, t *session.Target, hold *ses
 	if number, err = r.result(ctx, t); err == nil {
 		_ = o.Spool.CloseWithError(nil) // who reads it goes on while the witness ends
 	}
-	return number, err
+	return number, o.late(err)
 }
 
 // result returns the number of the collection, or why there is no snapshot.
@@ -298,6 +299,8 @@ func (r *walkReader) result(ctx context.Context, t *session.Target) (number uint
 		return 0, ctx.Err()
 	case !r.walked && !r.cut && t.Ends(ctx, exitTime):
 		return 0, &session.TargetError{PID: t.PID, Cause: session.CauseNoSuchProcess, Kind: "ended", Detail: "exited before its heap was walked"}
+	case !r.some && r.expired:
+		return 0, fmt.Errorf("the heap walk: %w within %v", session.ErrNoAnswer, 2*r.limit)
 	case !r.some:
 		return 0, ErrNoWalk
 	case !r.walked && !r.cut: // its start may be lost
@@ -356,6 +359,7 @@ type walkReader struct {
 	most     uint64          // bytes that may come
 	received uint64          // bytes that have come
 	late     context.Context // done when there is no time left for the end of the session
+	expired  bool            // it has not ended in time; known when stopped is closed
 
 	number uint32 // of the latest collection; 0: unknown
 	open   bool   // it is a full blocking one that was induced, and it is running
@@ -411,6 +415,7 @@ func (r *walkReader) ask() {
 			select {
 			case <-r.over:
 			case <-ctx.Done():
+				r.expired = r.late.Err() == nil
 				_ = r.stream.CloseRead()
 			}
 		}()

@@ -3,9 +3,11 @@ package attach
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -15,6 +17,7 @@ import (
 	"github.com/gclog/gclog/internal/fakeruntime"
 	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/parse/clr"
+	"github.com/gclog/gclog/session"
 )
 
 // TestRequestedWith: of the full collections around a walk those count that the same thread has
@@ -120,6 +123,32 @@ func TestWalkOver(t *testing.T) {
 type discarded struct{ io.Writer }
 
 func (discarded) CloseWithError(error) error { return nil }
+
+// TestSnapshotSlow: a runtime that answers before it walks, and then sends nothing, is waited for as long
+// as the walk may take, which is longer than the answer may. It has not refused to walk its heap.
+func TestSnapshotSlow(t *testing.T) {
+	for _, answers := range []bool{true, false} {
+		t.Run(fmt.Sprint(answers), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := fakeruntime.Config{Version: "11.0.0", Deaf: true}
+				if !answers {
+					c.Walked = make(chan struct{}) // it walks first
+				}
+				target := onStage(t, c, func(x *stage) { _, _ = x.Conn.Read(make([]byte, 1)) })
+				began := time.Now()
+				_, err := TakeSnapshot(t.Context(), target, SnapshotOptions{
+					BufferMB: 1, Most: 1 << 20, Answer: 10 * time.Second, Timeout: 5 * time.Minute, Spool: discarded{io.Discard}, Progress: &SnapshotProgress{},
+				})
+				if !errors.Is(err, session.ErrNoAnswer) || errors.Is(err, ErrNoWalk) || !strings.Contains(err.Error(), "a longer --timeout waits for that") {
+					t.Errorf("error %v", err)
+				}
+				if walks := time.Since(began) > 5*time.Minute; walks != answers {
+					t.Errorf("given up after %v", time.Since(began))
+				}
+			})
+		})
+	}
+}
 
 // TestSnapshotPatience: a snapshot that is interrupted waits for the end of the walk only as long as it
 // may; then the connection of the walk is closed before that of the witness.

@@ -20,11 +20,16 @@ type SnapshotPlan struct {
 	// reads, and as much as a walk of all its memory takes, which it may send while somebody reads.
 	StreamLimit uint64
 	Rooms       []session.Room // what limits the memory of the process
+	// Ahead: the runtime answers before it collects and walks its heap, and sends the events meanwhile.
+	// Who reads them in time keeps the process from needing memory for all of them.
+	Ahead bool
 
 	// Shortest and Longest is how long the program will be paused by the walk, depending on the sizes
 	// of its objects. Twice: the runtime collects once more at the end.
 	Shortest, Longest time.Duration
 	Twice             bool
+
+	walk uint64 // bytes that the walk takes at most; 0: unknown
 }
 
 // The cost of a walk, measured with .NET 3.1 to 10 on x86-64 (docs/heap.md, The request).
@@ -37,9 +42,9 @@ const (
 	// ownShare is what gclog needs for the graph, as a share of the heap: about 45 bytes for each
 	// object.
 	ownShare = 1.0
-	// bufferShare is the share of the heap that the runtime may buffer. What is not used costs
-	// nothing; what does not fit is lost.
-	bufferShare              = 1.5
+	// bufferShare is the share of the heap that the runtime may buffer: what a walk takes at most, with
+	// 1 % for the blocks of the stream. What is not used costs nothing; what does not fit is lost.
+	bufferShare              = 1.01 * (32 + 12) / 24
 	bufferLeast, bufferLimit = 256, 4095 // MB
 	// walkShare is what a walk takes at most, as a share of the memory that is walked: the smallest
 	// object with a reference, of 24 bytes, takes 44. With pointers of 4 bytes one of 12 takes 36, but
@@ -64,7 +69,7 @@ const (
 // full collection, or nil.
 func PlanSnapshot(t *session.Target, facts *gclog.Process, last *FullGC) *SnapshotPlan {
 	p := planWalk(t.PrivateMemory(), last)
-	p.Rooms, p.Twice = t.Rooms(), collectsAtEnd(facts)
+	p.Rooms, p.Twice, p.Ahead = t.Rooms(), collectsAtEnd(facts), answersAhead(facts)
 	return p
 }
 
@@ -85,7 +90,8 @@ func planWalk(private uint64, last *FullGC) *SnapshotPlan {
 		most = p.Heap
 	}
 	p.BufferMB = uint32(min(max(math.Ceil(bufferShare*float64(most)/(1<<20)), bufferLeast), bufferLimit))
-	p.StreamLimit = uint64(p.BufferMB)<<20 + walkShare*private
+	p.walk = walkShare * private
+	p.StreamLimit = uint64(p.BufferMB)<<20 + p.walk
 	if private == 0 {
 		p.StreamLimit = 2 * p.BufferLimit()
 	}
@@ -101,6 +107,37 @@ func (p *SnapshotPlan) pause(mark, walk float64) time.Duration {
 		collection = time.Duration(p.Last.Pause)
 	}
 	return collection + time.Duration(walk*float64(p.Heap))
+}
+
+// After makes the plan one for a process whose last walk is known to have taken so many bytes: the next
+// one takes as much, and half as much again if the heap has grown.
+func (p *SnapshotPlan) After(walk uint64) {
+	p.Need = walk + walk/2
+	p.buffer(uint32(min(p.Need>>20+1, bufferLimit)))
+}
+
+// Again returns the plan for another walk after one of which events were lost: with twice the buffer, and
+// what limits the memory of the process now. It returns nil if the runtime buffers no more.
+func (p *SnapshotPlan) Again(rooms []session.Room) *SnapshotPlan {
+	if p.BufferMB >= bufferLimit {
+		return nil
+	}
+	again := *p
+	again.Rooms = rooms
+	again.buffer(min(2*p.BufferMB, bufferLimit))
+	again.Need = uint64(again.BufferMB) << 20
+	if p.walk > 0 {
+		again.Need = max(p.Need, min(again.Need, p.walk))
+	}
+	return &again
+}
+
+// buffer gives the runtime a larger buffer, if it is larger.
+func (p *SnapshotPlan) buffer(mb uint32) {
+	if mb > p.BufferMB {
+		p.StreamLimit += uint64(mb-p.BufferMB) << 20
+		p.BufferMB = mb
+	}
 }
 
 // BufferLimit returns how many bytes of events the runtime can buffer.

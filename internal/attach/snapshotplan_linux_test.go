@@ -94,6 +94,76 @@ func TestSnapshotLimits(t *testing.T) {
 	}
 }
 
+// TestBuffer: the buffer holds a walk of nothing but the smallest objects with a reference, or of arrays
+// of references: 32 bytes for each object and 12 for each reference, and 1 %.
+func TestBuffer(t *testing.T) {
+	for _, private := range []uint64{1 << 20, 200 << 20, 1 << 30, 2 << 30} {
+		buffer := uint64(planWalk(private, nil).BufferMB) << 20
+		if smallest := private / 24 * (32 + 12); buffer < smallest+smallest/100 {
+			t.Errorf("%d bytes of objects with a reference: a buffer of %d", private, buffer)
+		}
+		if arrays := private / 8 * 12; buffer < arrays+arrays/100 {
+			t.Errorf("%d bytes of references: a buffer of %d", private, buffer)
+		}
+	}
+}
+
+// TestPlanAfter: what the last walk took is known better than what the memory of the process allows.
+func TestPlanAfter(t *testing.T) {
+	p := planWalk(1<<30, nil)
+	buffer, limit := p.BufferMB, p.StreamLimit
+	if p.After(100 << 20); p.Need != 150<<20 || p.BufferMB != buffer || p.StreamLimit != limit {
+		t.Errorf("after 100 MB: %+v", p)
+	}
+	p = planWalk(0, nil) // the memory is unknown
+	limit = p.StreamLimit
+	if p.After(1 << 30); p.Need != 3<<29 || p.BufferMB != 1537 || p.StreamLimit != limit+(1537-bufferLeast)<<20 {
+		t.Errorf("after 1 GB, without known memory: %+v", p)
+	}
+	if p.After(1 << 40); p.BufferMB != bufferLimit {
+		t.Errorf("after 1 TB: a buffer of %d MB", p.BufferMB)
+	}
+}
+
+// TestPlanAgain: after a loss the buffer is twice as large, as long as the runtime can have that, and
+// the need is what fills it, or what a walk takes at most.
+func TestPlanAgain(t *testing.T) {
+	rooms := []session.Room{{Of: "a", Limit: 1}}
+	small, large := planWalk(100<<20, nil), planWalk(1<<30, nil)
+	for _, c := range []struct {
+		first *SnapshotPlan
+		mb    uint32
+		need  uint64
+	}{
+		{small, 2 * bufferLeast, 200 << 20},
+		{large, 2 * large.BufferMB, 2 << 30},
+		{planWalk(0, nil), 2 * bufferLeast, 2 * bufferLeast << 20},
+		{planWalk(3<<29, nil), bufferLimit, 3 << 30},
+	} {
+		before := *c.first
+		again := c.first.Again(rooms)
+		if again.BufferMB != c.mb || again.Need != c.need || again.StreamLimit-before.StreamLimit != uint64(c.mb-before.BufferMB)<<20 || len(again.Rooms) != 1 {
+			t.Errorf("after %+v: %+v", before, again)
+		}
+		if c.first.BufferMB != before.BufferMB || len(c.first.Rooms) != 0 {
+			t.Errorf("the plan has become %+v", c.first)
+		}
+	}
+	if again := planWalk(100<<30, nil).Again(rooms); again != nil {
+		t.Errorf("with the largest buffer: %+v", again)
+	}
+}
+
+// TestAnswersAhead: .NET Core 3.1 and .NET 11 and later answer before they walk.
+func TestAnswersAhead(t *testing.T) {
+	target := &session.Target{Process: alive(t)}
+	for version, want := range map[string]bool{"": false, "3.1.3": true, "8.0.33": false, "10.0.14": false, "11.0.0": true, "12.0.0": true} {
+		if p := PlanSnapshot(target, &gclog.Process{RuntimeVersion: version}, nil); p.Ahead != want {
+			t.Errorf("%q: %v, want %v", version, p.Ahead, want)
+		}
+	}
+}
+
 // TestSnapshotRefusal: of what cannot walk its heap, or would not stop its threads, none is taken.
 func TestSnapshotRefusal(t *testing.T) {
 	target := &session.Target{Process: alive(t)}

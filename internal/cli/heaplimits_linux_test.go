@@ -50,22 +50,20 @@ func endlessWalk(s *fakeruntime.Session) string {
 	return "was cut"
 }
 
-// TestSnapshotBounded: a snapshot of a process whose heap walk does not end is refused with a sentence
-// and the exit code of bad data, and leaves nothing behind.
-func TestSnapshotBounded(t *testing.T) {
-	const most = spoolPieces*spoolPiece + 4<<20
-	dir, temporary := t.TempDir(), t.TempDir()
-	t.Setenv("TMPDIR", temporary)
-	socket := filepath.Join(dir, "s")
-	l, err := net.Listen("unix", socket)
+// snapshotStage returns a program whose messages go to said, and this process as a target with a fake
+// runtime.
+func snapshotStage(t *testing.T, c fakeruntime.Config, said io.Writer) (*program, *session.Target) {
+	t.Helper()
+	socket := filepath.Join(t.TempDir(), "s")
+	var err error
+	if c.Listener, err = net.Listen("unix", socket); err != nil {
+		t.Fatal(err)
+	}
+	r, err := fakeruntime.Start(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := fakeruntime.Start(fakeruntime.Config{Listener: l, Version: "11.0.1", Trace: endlessWalk})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
+	t.Cleanup(func() { _ = r.Close() })
 	self, err := new(session.Host).Describe(os.Getpid())
 	if err != nil {
 		t.Fatal(err)
@@ -73,18 +71,27 @@ func TestSnapshotBounded(t *testing.T) {
 	target := &session.Target{Process: session.Process{PID: self.PID, StartKey: self.StartKey}, Client: session.Client{Dial: func(ctx context.Context) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", socket)
 	}}}
+	return &program{stdout: io.Discard, out: newPrinter(io.Discard), ui: &ui{w: said}, host: &session.Host{}}, target
+}
+
+// TestSnapshotBounded: a snapshot of a process whose heap walk does not end is refused with a sentence
+// and the exit code of bad data, and leaves nothing behind.
+func TestSnapshotBounded(t *testing.T) {
+	const most = spoolPieces*spoolPiece + 4<<20
+	dir, temporary := t.TempDir(), t.TempDir()
+	t.Setenv("TMPDIR", temporary)
 	var said strings.Builder
-	p := &program{stdout: io.Discard, out: newPrinter(io.Discard), ui: &ui{w: &said}, host: &session.Host{}}
+	p, target := snapshotStage(t, fakeruntime.Config{Version: "11.0.1", Trace: endlessWalk}, &said)
 	plan := attach.PlanSnapshot(target, &gclog.Process{}, nil)
 	plan.Need, plan.BufferMB, plan.StreamLimit = 1, 1, most
 	s := &plannedSnapshot{target: target, plan: plan, o: snapshotOptions{force: true, timeout: session.DefaultTimeout}}
 	out := filepath.Join(dir, "x.gcdump")
-	err = p.snapshotFile(t.Context(), s, out, false)
+	err := p.snapshotFile(t.Context(), s, out, false)
 	want := fmt.Sprintf("refused: process %d has sent more than 21.0 MB, and a walk of its heap cannot take that", target.PID)
 	if err == nil || !strings.HasPrefix(err.Error(), want) || exitCode(err) != exitData {
 		t.Errorf("%v with exit code %d, want %q", err, exitCode(err), want)
 	}
-	for folder, want := range map[string]int{dir: 1, temporary: 0} { // the socket
+	for folder, want := range map[string]int{dir: 0, temporary: 0} {
 		if left, err := os.ReadDir(folder); err != nil || len(left) != want {
 			t.Errorf("left: %v, %v", left, err)
 		}

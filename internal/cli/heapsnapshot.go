@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -141,6 +142,7 @@ type plannedSnapshot struct {
 	facts  gclog.Process
 	plan   *attach.SnapshotPlan
 	o      snapshotOptions
+	walked uint64 // bytes that the walk has taken, when it was taken
 }
 
 // answerTime is how long a process may take to say what it is, before a snapshot.
@@ -267,8 +269,12 @@ func (s *plannedSnapshot) text() string {
 	if s.plan.Heap == 0 { // other systems than Linux do not show the memory of a process
 		pause, memory = "an unknown time (a full collection, and 0.1 to 0.2 s for each million objects)", "0.6 to 1.3 times the size of these objects"
 	}
-	text := fmt.Sprintf("process %d (%s%s) will be paused for %s%s; the events take %s of its memory until they are sent",
-		s.target.PID, s.facts.Name, version, pause, again, memory)
+	until := "until they are sent"
+	if s.plan.Ahead {
+		until = "if they are not read as fast as it sends them"
+	}
+	text := fmt.Sprintf("process %d (%s%s) will be paused for %s%s; the events take %s of its memory %s",
+		s.target.PID, s.facts.Name, version, pause, again, memory, until)
 	if last := s.plan.Last; last != nil {
 		text += fmt.Sprintf("; its last full collection, %s ago, paused it for %s and left %s", shortTime(time.Since(last.Time)), shortTime(time.Duration(last.Pause)), formats.SizeText(int64(last.Heap)))
 	}
@@ -291,7 +297,11 @@ func (p *program) take(ctx context.Context, s *plannedSnapshot, spool attach.Spo
 	}
 	if o.Timeout == 0 {
 		o.Timeout = s.plan.Timeout()
+		if s.plan.Ahead {
+			o.Answer = answerTime
+		}
 	}
+	defer func() { s.walked = uint64(o.Progress.Received.Load()) }()
 	before := s.target.PrivateMemory()
 	stop := p.ui.watch(func(since time.Duration) string {
 		grown := s.target.PrivateMemory()
@@ -360,8 +370,48 @@ func (s *plannedSnapshot) phase(progress *attach.SnapshotProgress) string {
 	return "the session to end"
 }
 
+// A lossError says that a snapshot lacks events of the walk.
+type lossError struct{ error }
+
+func (e *lossError) Unwrap() error { return e.error }
+
+// whole calls take for a snapshot, and once more, with twice the buffer, if that has lost events of the
+// walk and the process may take so much memory.
+func (p *program) whole(ctx context.Context, s *plannedSnapshot, take func(*plannedSnapshot) error) error {
+	err := take(s)
+	if _, lost := errors.AsType[*lossError](err); !lost || ctx.Err() != nil || !s.target.Alive() {
+		return err
+	}
+	again := *s
+	if again.plan = s.plan.Again(s.target.Rooms()); again.plan == nil {
+		return err
+	}
+	if lack := again.plan.Lacks(); lack != nil && !s.o.force {
+		p.ui.sayf("events of the walk were lost; with twice the buffer they may need %s, but %s has only %s of %s left", formats.SizeText(int64(again.plan.Need)),
+			lack.Of, formats.SizeText(int64(lack.Free())), formats.SizeText(int64(lack.Limit)))
+		return err
+	}
+	p.ui.sayf("events of the walk were lost: gclog takes the snapshot once more, with a buffer of %d MB instead of %d MB", again.plan.BufferMB, s.plan.BufferMB)
+	err = take(&again)
+	s.walked = again.walked
+	return err
+}
+
 // snapshotFile takes a snapshot and writes it to a file.
-func (p *program) snapshotFile(ctx context.Context, s *plannedSnapshot, path string, keep bool) (err error) {
+func (p *program) snapshotFile(ctx context.Context, s *plannedSnapshot, path string, keep bool) error {
+	tried := false
+	return p.whole(ctx, s, func(s *plannedSnapshot) error {
+		if tried && keep { // the recording of the first attempt
+			if err := os.Remove(tracePath(path)); err != nil {
+				return cause.Of(err)
+			}
+		}
+		tried = true
+		return p.snapshotInto(ctx, s, path, keep)
+	})
+}
+
+func (p *program) snapshotInto(ctx context.Context, s *plannedSnapshot, path string, keep bool) (err error) {
 	if err := s.checkSpace(path, keep); err != nil {
 		return err
 	}
@@ -488,6 +538,15 @@ func (p *program) histogramOf(ctx context.Context, ch choice, socket string, n *
 	if err != nil {
 		return nil, err
 	}
+	var h *heap.Histogram
+	err = p.whole(ctx, s, func(s *plannedSnapshot) (err error) {
+		h, err = p.count(ctx, s, n)
+		return err
+	})
+	return h, err
+}
+
+func (p *program) count(ctx context.Context, s *plannedSnapshot, n *heapNames) (*heap.Histogram, error) {
 	ctx, guard, release := p.guardSnapshot(ctx, s)
 	defer release()
 	r, w := io.Pipe()
@@ -535,7 +594,11 @@ func takeInto[T any](ctx context.Context, p *program, s *plannedSnapshot, guard 
 		p.ui.sayf("the runtime has walked its heap %s more, for another tool or at other collections of the program", counted(uint64(n), "time"))
 	}
 	p.sayLesser(name, walk(x))
-	return x, taken, unread(name, damage, walk(x))
+	err = unread(name, damage, walk(x))
+	if w := walk(x); err != nil && (w.Lost > 0 || w.Gaps || w.Cut) {
+		err = &lossError{err}
+	}
+	return x, taken, err
 }
 
 // sayPauses prints which pauses a snapshot has caused. While its session was open, each session that

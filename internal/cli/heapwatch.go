@@ -124,9 +124,11 @@ func (p *program) watchHeap(ctx context.Context, ch choice, w *heapWatch) error 
 	w.target, w.facts = first.target, first.facts
 	next := time.Now()
 	for s := first; ; {
-		if err := p.watchOne(ctx, w, s); err != nil {
+		err := p.whole(ctx, s, func(s *plannedSnapshot) error { return p.watchOne(ctx, w, s) })
+		if err != nil {
 			return w.ended(ctx, p, err)
 		}
+		walked := s.walked
 		if len(w.snapshots) == w.count {
 			return nil
 		}
@@ -137,6 +139,7 @@ func (p *program) watchHeap(ctx context.Context, ch choice, w *heapWatch) error 
 			return w.ended(ctx, p, orInterrupted(ctx, nil, "the next snapshot: growth needs two"))
 		}
 		if s, err = p.planOf(ctx, w.target, w.o); err == nil {
+			s.plan.After(walked)
 			err = p.allow(s)
 		}
 		if err != nil {
