@@ -169,9 +169,12 @@ func ReportsSettings(p *gclog.Process) bool {
 }
 
 // AnswersAfterCollecting reports whether a runtime answers a request for a collection only after it
-// has collected: .NET 8 and later do, and NativeAOT 10 and later. If no collection starts soon after the answer, the request
-// was lost and may be repeated; older runtimes could then collect for both requests.
+// has collected: .NET 8 to 10 do, and NativeAOT 10. If no collection starts soon after the answer, the
+// request was lost and may be repeated; others could then collect for both requests.
 func AnswersAfterCollecting(p *gclog.Process) bool {
+	if atLeast(p.RuntimeVersion, 11) {
+		return false
+	}
 	return p.Flavor == gclog.FlavorCoreCLR && atLeast(p.RuntimeVersion, 8) || p.Flavor == gclog.FlavorNativeAOT && atLeast(p.RuntimeVersion, 10)
 }
 

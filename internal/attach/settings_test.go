@@ -181,11 +181,11 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// TestAnswersAfterCollecting: CoreCLR does so from .NET 8 on.
+// TestAnswersAfterCollecting: CoreCLR does so from .NET 8 to 10, NativeAOT in 10.
 func TestAnswersAfterCollecting(t *testing.T) {
 	for want, list := range map[bool][]gclog.Process{
-		true:  {{Flavor: gclog.FlavorCoreCLR, RuntimeVersion: "8.0.1"}, {Flavor: gclog.FlavorCoreCLR, RuntimeVersion: "10.0.1"}},
-		false: {{Flavor: gclog.FlavorCoreCLR, RuntimeVersion: "7.0.1"}, {Flavor: gclog.FlavorCoreCLR}, {Flavor: gclog.FlavorNativeAOT, RuntimeVersion: "9.0.1"}, {}},
+		true:  {{Flavor: gclog.FlavorCoreCLR, RuntimeVersion: "8.0.1"}, {Flavor: gclog.FlavorCoreCLR, RuntimeVersion: "10.0.1"}, {Flavor: gclog.FlavorNativeAOT, RuntimeVersion: "10.0.1"}},
+		false: {{Flavor: gclog.FlavorCoreCLR, RuntimeVersion: "11.0.0"}, {Flavor: gclog.FlavorNativeAOT, RuntimeVersion: "11.0.0"}, {Flavor: gclog.FlavorCoreCLR, RuntimeVersion: "7.0.1"}, {Flavor: gclog.FlavorCoreCLR}, {Flavor: gclog.FlavorNativeAOT, RuntimeVersion: "9.0.1"}, {}},
 	} {
 		for _, p := range list {
 			if AnswersAfterCollecting(&p) != want {

@@ -269,11 +269,11 @@ func (s *plannedSnapshot) text() string {
 	if s.plan.Heap == 0 { // other systems than Linux do not show the memory of a process
 		pause, memory = "an unknown time (a full collection, and 0.1 to 0.2 s for each million objects)", "0.6 to 1.3 times the size of these objects"
 	}
-	until := "until they are sent"
+	until := " until they are sent"
 	if s.plan.Ahead {
-		until = "if they are not read as fast as it sends them"
+		until = ", less if they are read as fast as they come"
 	}
-	text := fmt.Sprintf("process %d (%s%s) will be paused for %s%s; the events take %s of its memory %s",
+	text := fmt.Sprintf("process %d (%s%s) will be paused for %s%s; the events take %s of its memory%s",
 		s.target.PID, s.facts.Name, version, pause, again, memory, until)
 	if last := s.plan.Last; last != nil {
 		text += fmt.Sprintf("; its last full collection, %s ago, paused it for %s and left %s", shortTime(time.Since(last.Time)), shortTime(time.Duration(last.Pause)), formats.SizeText(int64(last.Heap)))

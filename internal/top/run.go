@@ -378,7 +378,7 @@ func (r *runner) induce(x Induce) tea.Cmd {
 	}
 	return func() tea.Msg {
 		_, err := attach.Induce(r.ctx, t, attach.InduceOptions{
-			Timeout: induceTime, Repeat: !attach.AnswersAfterCollecting(&facts),
+			Timeout: induceTime, Repeat: attach.AnswersAfterCollecting(&facts),
 		})
 		if err != nil {
 			return Said(r.o.Explain(r.ctx, t, err).Error())
