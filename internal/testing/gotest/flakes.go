@@ -182,6 +182,7 @@ func (p testedPackage) round(ctx context.Context, n int) (round, error) {
 	outcome := "ok"
 	if len(x.Failed) > 0 {
 		outcome = "FAILED: " + strings.Join(x.Failed, " ")
+		result.printFailures(os.Stdout)
 	}
 	fmt.Printf("%s round %d: -cpu=%d race %v -shuffle=%s, %.1f s, load %s: %s\n", short(p.path), n, x.CPU, x.Race, x.Shuffle, x.Seconds, x.Load, outcome)
 	return x, nil
