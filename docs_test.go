@@ -4,8 +4,11 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gclog/gclog/internal/testing/gcload"
 )
 
 // TestReliability: every command in docs/reliability.md that is said to show something names a test
@@ -38,6 +41,33 @@ func TestReliability(t *testing.T) {
 	}
 	if n < 20 {
 		t.Errorf("%d tests are named", n)
+	}
+}
+
+// TestPlatforms: docs/platforms.md names tests that exist, and each runtime that there is for tests.
+func TestPlatforms(t *testing.T) {
+	page, err := os.ReadFile("docs/platforms.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	folders := []string{"internal/e2e/live", "gclog", "gclog/analysis", "parse/clr", "session", "."}
+	names := regexp.MustCompile("`(Test[A-Za-z]+)`").FindAllSubmatch(page, -1)
+	for _, m := range names {
+		if !slices.ContainsFunc(folders, func(folder string) bool { return hasTest(t, folder, string(m[1])) }) {
+			t.Errorf("there is no test %s in %v", m[1], folders)
+		}
+	}
+	if len(names) < 8 {
+		t.Errorf("%d tests are named", len(names))
+	}
+	list, err := gcload.Shared()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range list {
+		if !strings.Contains(string(page), "\n| `"+r.Name+"` | ") {
+			t.Errorf("runtime %s has no row", r.Name)
+		}
 	}
 }
 
