@@ -120,6 +120,25 @@ func TestFindSymbols(t *testing.T) {
 	}
 }
 
+// TestNativeNumbers: what has no symbols is its number in its module, if it has one.
+func TestNativeNumbers(t *testing.T) {
+	const module = 0x7f0000000000
+	for want, x := range map[string]Type{
+		"NativeAOT type 0x100":        {ID: module + 0x100, Module: module, Token: 0x100},
+		"NativeAOT type 0x100[]":      {ID: module + 0x200, Module: module, Token: 0x200, Flags: 0x18, Parameters: []uint64{module + 0x100}},
+		"NativeAOT type 0x100[,,]":    {ID: module + 0x200, Module: module, Token: 0x200, Flags: 0x318, Parameters: []uint64{module + 0x100}},
+		"NativeAOT type 0x200":        {ID: module + 0x200, Module: module, Token: 0x200, Flags: 0x18, Parameters: []uint64{1}},
+		"unknown type 0x7f0000000100": {ID: module + 0x100},
+		"unknown type 0x7f0000000200": {ID: module + 0x200, Module: module, Token: 0x02000001}, // of another runtime
+		"unknown type 0x7f0100000200": {ID: module + 1<<32 + 0x200, Module: module, Token: 0x200},
+		"System.Object":               {ID: module + 0x100, Module: module, Token: 0x100, Name: "System.Object"},
+	} {
+		if got := x.String(); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
 // TestNativeHostile: what a process has put in the place of its symbols leaves the types without names.
 func TestNativeHostile(t *testing.T) {
 	p := nativeProgram()

@@ -154,7 +154,8 @@ func (a *Assemblies) lookInPrograms(types []Type, all map[uint64]*nativeModule) 
 // of Linux, whatever this system is.
 func separateFiles(program string, p *nativeaot.Program) (list []string) {
 	dir := path.Dir(program)
-	if link := path.Base(p.DebugLink); p.DebugLink != "" && link == p.DebugLink {
+	if p.DebugLink != "" {
+		link := path.Base(p.DebugLink) // it has no folder
 		list = append(list, path.Join(dir, link), path.Join(dir, ".debug", link))
 	}
 	if len(p.BuildID) > 2 {

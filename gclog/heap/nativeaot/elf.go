@@ -53,10 +53,11 @@ type Program struct {
 
 // The limits of what is kept of a file.
 const (
-	maxNote  = 4 << 10  // bytes of a section with notes
-	maxNotes = 64       // sections with notes
-	maxNames = 64 << 20 // bytes of the names of all symbols
-	maxName  = 8 << 10  // bytes of one: longer ones are left out
+	maxNote  = 4 << 10   // bytes of a section with notes
+	maxNotes = 64        // sections with notes
+	maxText  = 128 << 20 // bytes of the names of all symbols: programs of 150 MB have that many
+	maxNames = 64 << 20  // bytes of those of types that are kept, with what a map needs
+	maxName  = 8 << 10   // bytes of one: longer ones are left out
 )
 
 var le = binary.LittleEndian
@@ -239,8 +240,8 @@ func (p *Program) eachOf(s *elf.SectionHeader, use func(offset uint64, name []by
 	switch {
 	case text.Type != elf.SHT_STRTAB || text.Flags&elf.SHF_COMPRESSED != 0:
 		return damage("the names of its symbols are in a section of type %v", text.Type)
-	case text.FileSize > maxNames:
-		return &TooLargeError{"list of names of symbols", text.FileSize, maxNames}
+	case text.FileSize > maxText:
+		return &TooLargeError{"list of names of symbols", text.FileSize, maxText}
 	}
 	names, err := p.bytes(text.Offset, text.FileSize)
 	if err != nil {
