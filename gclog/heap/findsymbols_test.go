@@ -120,6 +120,33 @@ func TestFindSymbols(t *testing.T) {
 	}
 }
 
+// TestNativeAssemblies: where the assemblies of a program are at hand, they say which underscore is what.
+func TestNativeAssemblies(t *testing.T) {
+	p := nativeProgram()
+	p.Symbols[0].Name = elffile.Type("tiny_N_Plain_Deep_Deeper")
+	p.Symbols[1].Name = elffile.Type("__Array<tiny_N_Outer_1_Inner_1<String__Int32>>")
+	p.Symbols = append(p.Symbols, elffile.Symbol{At: 0x600, Name: elffile.Type("tiny_N_Outer_1_Inner_1")})
+	assembly, dir := tiny(t, "tiny.dll")
+	writeProgram(t, filepath.Join(dir, "shop"), p)
+	for with, want := range map[bool]string{
+		false: "N.Plain.Deep.Deeper N.Outer<System.String>+Inner<System.Int32>[] <static fields>",
+		true:  "N.Plain+Deep+Deeper N.Outer<System.String>+Inner<System.Int32>[] <static fields>",
+	} {
+		a := &Assemblies{}
+		if err := a.AddSymbols(filepath.Join(dir, "shop")); err != nil {
+			t.Fatal(err)
+		}
+		if with {
+			a.Add(assembly)
+		}
+		types := nativeTypes()
+		a.Resolve(t.Context(), types, nil)
+		if got := nativeNames(types); got != want {
+			t.Errorf("with assemblies %v: %s, want %s", with, got, want)
+		}
+	}
+}
+
 // TestNativeNumbers: what has no symbols is its number in its module, if it has one.
 func TestNativeNumbers(t *testing.T) {
 	const module = 0x7f0000000000

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gclog/gclog/gclog/heap/ecma335"
 	"github.com/gclog/gclog/gclog/heap/nativeaot"
 )
 
@@ -109,6 +110,7 @@ func (a *Assemblies) nameNative(types []Type, modules Modules) (found []*nativeM
 		if m.symbols == nil || m.several || a.reading.stopped() != nil {
 			continue
 		}
+		a.define(m.symbols)
 		for _, i := range m.types {
 			if a.reading.stopped() == nil {
 				m.name(types, i)
@@ -120,6 +122,34 @@ func (a *Assemblies) nameNative(types []Type, modules Modules) (found []*nativeM
 		found = append(found, m)
 	}
 	return found
+}
+
+// define has the assemblies that the program was made of say what its classes are called, if they are
+// there: the symbols leave some open.
+func (a *Assemblies) define(s *nativeaot.Symbols) {
+	const typeDef = 0x02000000
+	for _, file := range a.paths {
+		if !strings.EqualFold(path.Ext(file), ".dll") {
+			continue
+		}
+		_ = a.read(source{path: file}, func(x *ecma335.Assembly) error {
+			for row := 1; row <= x.NumTypes(); row++ {
+				if err := a.reading.stopped(); err != nil {
+					return err
+				}
+				classes, err := x.Path(typeDef | uint32(row))
+				if err != nil {
+					return err
+				}
+				names := make([]string, len(classes))
+				for i := range classes {
+					names[i] = ecma335.FullName(classes[i : i+1])
+				}
+				s.Define(strings.TrimSuffix(baseName(file), path.Ext(file)), names)
+			}
+			return nil
+		})
+	}
 }
 
 // programFile returns the name of the program of a file with its symbols.

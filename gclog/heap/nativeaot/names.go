@@ -246,6 +246,9 @@ var (
 // ones first; the first one has the namespace. Names of generic types have the number of their type
 // parameters, Dictionary`2, as far as it is known which types these belong to.
 func (s *Symbols) path(definition string, arguments int) []string {
+	if path := s.metadata[definition]; path != nil {
+		return path
+	}
 	from := s.assembly(definition)
 	if from == 0 {
 		from = strings.IndexByte(definition, '_') // most names of assemblies are one word

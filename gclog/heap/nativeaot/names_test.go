@@ -117,12 +117,13 @@ func TestUnknownAssembly(t *testing.T) {
 	}
 }
 
+var punctuation = regexp.MustCompile(`[^0-9A-Za-z]`)
+
 // TestDefinitions holds the names of all types in the symbols of a real program against the metadata of
 // the same program and of the library: no name may differ from one there only in its punctuation.
 func TestDefinitions(t *testing.T) {
 	extent.NeedFull(t)
-	defined, texts := map[string]bool{}, map[string]string{}
-	punctuation := regexp.MustCompile(`[^0-9A-Za-z]`)
+	defined, texts, paths := map[string]bool{}, map[string]string{}, map[string][][]string{}
 	core, err := gcload.SharedNamed("net11")
 	if err != nil {
 		t.Fatal(err)
@@ -150,17 +151,22 @@ func TestDefinitions(t *testing.T) {
 			if err != nil {
 				break
 			}
+			var classes []string
+			for i := range path {
+				classes = append(classes, ecma335.FullName(path[i:i+1]))
+			}
+			paths[file] = append(paths[file], classes)
 			name := ecma335.FullName(path)
 			defined[name] = true
 			texts[punctuation.ReplaceAllString(name, "_")] = name
 		}
 	}
 	// Of these the program has no class or method but those of classes nested in them.
-	for _, unseen := range []string{"System.Random", "<PrivateImplementationDetails>"} {
-		for text, name := range texts {
-			if strings.HasPrefix(name, unseen+"+") {
-				delete(texts, text)
-			}
+	unseen := map[string]string{}
+	for text, name := range texts {
+		if strings.HasPrefix(name, "System.Random+") || strings.HasPrefix(name, "<PrivateImplementationDetails>+") {
+			unseen[text] = name
+			delete(texts, text)
 		}
 	}
 	p, err := nativeaot.Open(opened(t, filepath.Join(native.Dir(), "gcload.dbg")))
@@ -171,6 +177,23 @@ func TestDefinitions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	compareDefinitions(t, s, defined, texts)
+
+	// The metadata itself leaves nothing open.
+	for file, all := range paths {
+		for _, path := range all {
+			s.Define(strings.TrimSuffix(file, ".dll"), path)
+		}
+	}
+	for text, name := range unseen {
+		texts[text] = name
+	}
+	compareDefinitions(t, s, defined, texts)
+}
+
+// compareDefinitions compares the names of definitions with those in metadata.
+func compareDefinitions(t *testing.T, s *nativeaot.Symbols, defined map[string]bool, texts map[string]string) {
+	t.Helper()
 	equal, others := 0, 0
 	for _, symbol := range s.Types {
 		x, ok := s.Type(symbol)

@@ -25,6 +25,8 @@ type Symbols struct {
 	delegates  map[string]bool // those of delegates
 	values     map[string]bool // those of value types
 	assemblies map[string]bool // names, as they are in texts
+
+	metadata map[string][]string // paths of classes by their texts; nil: several classes have this text
 }
 
 // What symbols begin with.
@@ -147,6 +149,24 @@ func (p *Program) Symbols(wanted func(offset uint64) bool, programs ...string) (
 	return s, nil
 }
 
+// Define says what the metadata of an assembly calls a class: the names of the classes that contain it, the
+// outermost one first and with its namespace, and its own. So its text is no longer ambiguous. It reports
+// whether the program has the class.
+func (s *Symbols) Define(assembly string, path []string) bool {
+	text := sanitized(assembly) + "_" + plain(strings.Join(path, "_"))
+	if !s.defined[text] {
+		return false
+	}
+	if s.metadata == nil {
+		s.metadata = map[string][]string{}
+	}
+	if known, ok := s.metadata[text]; ok && !slices.Equal(known, path) {
+		path = nil
+	}
+	s.metadata[text] = path
+	return true
+}
+
 // isMethod reports whether a text that follows two underscores is that of a method. In other names the
 // first two underscores are part of the class: System.__ComObject.
 func isMethod(text []byte) bool {
@@ -174,10 +194,15 @@ func sanitized(assembly string) string {
 	if rest, ok := strings.CutPrefix(assembly, "System.Private."); ok {
 		assembly = "S.P." + rest
 	}
+	return plain(assembly)
+}
+
+// plain returns a name as it is in texts.
+func plain(name string) string {
 	return strings.Map(func(c rune) rune {
 		if c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' {
 			return c
 		}
 		return '_'
-	}, assembly)
+	}, name)
 }
