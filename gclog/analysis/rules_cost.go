@@ -13,7 +13,7 @@ func costRules() []Rule {
 		{
 			Number: 30, ID: "dependent-handles", Title: "Dependent handles take much of the pauses", Severity: Warning,
 			Thresholds: []Threshold{
-				{"share", "%", 20, "share of the pauses that the scans of dependent handles take, above which it is a finding"},
+				{"share", "%", 15, "share of the pauses that the scans of dependent handles take, above which it is a finding"},
 				{"floor", "ns", 100e6, "less time than that in total is ignored"},
 			},
 			Sample:      "nothing",
