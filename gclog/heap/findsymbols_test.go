@@ -24,8 +24,11 @@ func nativeTypes() []Type {
 // nativeProgram is the program of these types.
 func nativeProgram() *elffile.Program {
 	return &elffile.Program{Class: elf.ELFCLASS64, BuildID: "abcd", Link: "shop.dbg", Symbols: []elffile.Symbol{
-		{At: 0x100, Name: elffile.Type("Shop_Order")}, {At: 0x200, Name: elffile.Type("__Array<Shop_Order>")},
-		{At: 0x300, Name: "__GCStaticEEType_01"}, {At: 0x500, Name: "__GCSTATICSShop_Cache"}, {At: 0x400, Name: "__GCSTATICSShop_Order"},
+		{At: 0x100, Name: elffile.Type("Shop_Order")},
+		{At: 0x200, Name: elffile.Type("__Array<Shop_Order>")},
+		{At: 0x300, Name: "__GCStaticEEType_01"},
+		{At: 0x500, Name: "__GCSTATICSShop_Cache"},
+		{At: 0x400, Name: "__GCSTATICSShop_Order"},
 	}}
 }
 
@@ -235,7 +238,8 @@ func TestHoldStatics(t *testing.T) {
 	g.index = newAddressIndex(g.address)
 	g.Resolve(t.Context(), a)
 	want := []Static{
-		{Slot: 0x2008, Object: 3, Type: 0, Declaring: "Order"}, {Slot: 0x3008, Object: 3, Type: 0, Declaring: "Cache"},
+		{Slot: 0x2008, Object: 3, Type: 0, Declaring: "Order"},
+		{Slot: 0x3008, Object: 3, Type: 0, Declaring: "Cache"},
 		{Slot: 0x3010, Object: 0, Type: 3, Declaring: "Cache"},
 	}
 	if !slices.Equal(g.Statics, want) {

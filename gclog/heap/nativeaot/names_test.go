@@ -2,6 +2,7 @@ package nativeaot_test
 
 import (
 	"debug/elf"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -185,9 +186,7 @@ func TestDefinitions(t *testing.T) {
 			s.Define(strings.TrimSuffix(file, ".dll"), path)
 		}
 	}
-	for text, name := range unseen {
-		texts[text] = name
-	}
+	maps.Copy(texts, unseen)
 	compareDefinitions(t, s, defined, texts)
 }
 
