@@ -57,6 +57,9 @@ func (c *Configuration) mayBeSet(s *Setting) bool {
 
 // defaultOf returns the value of a setting that is not set, given those that are.
 func (c *Configuration) defaultOf(s *Setting, set map[string]*Value) (value, note string) {
+	if c.isNumber(s) {
+		return "0", "" // all switches that became numbers are off
+	}
 	switch s.Variable {
 	case "GCDynamicAdaptationMode":
 		if why := c.whyFixed(set); why != "" {

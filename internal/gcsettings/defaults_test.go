@@ -162,6 +162,51 @@ func TestReported(t *testing.T) {
 	}
 }
 
+// TestLargePages: a switch up to .NET 10, a number since, of which the runtime reports only that it is
+// not 0.
+func TestLargePages(t *testing.T) {
+	for _, test := range []struct {
+		version, text string // of the runtime, and of the variable; "-": what is set is unknown
+		major         int
+		bits          uint32
+		set, inForce  string
+	}{
+		{"10.0.14", "2", 10, clr.SettingLargePages, "on", "on"},
+		{"10.0.14", "0", 10, 0, "off", "off"},
+		{"11.0.0", "2", 11, clr.SettingLargePages, "2", "2"},
+		{"11.0.0", "1", 11, clr.SettingLargePages, "1", "1"},
+		{"11.0.0", "0", 11, 0, "0", "0"},
+		{"11.0.0", "2", 11, 0, "2", "0"}, // without a hard limit
+		{"11.0.0", "-", 11, clr.SettingLargePages, "", "not 0"},
+		{"", "-", 0, clr.SettingLargePages, "", "on"},
+	} {
+		p := &gclog.Process{RuntimeVersion: test.version, HasLimits: true, Limits: clr.GCSettings{Bits: test.bits}}
+		c := &Configuration{Major: test.major, Variables: map[string]string{"DOTNET_GCLargePages": test.text}}
+		if test.text == "-" {
+			c = nil
+		}
+		r := Examine(p, Heaps{}, c, Sources{})
+		set, inForce := "", ""
+		for _, v := range r.Set {
+			set = v.Value
+		}
+		for _, f := range r.InForce {
+			if f.Name == "GCLargePages" {
+				inForce = f.Value
+			}
+		}
+		if unset := Examine(&gclog.Process{}, Heaps{}, &Configuration{Major: test.major, Variables: map[string]string{}, Config: &Config{}}, Sources{}); test.major > 0 {
+			want := map[bool]string{false: "off", true: "0"}[test.major >= 11]
+			if !slices.Contains(unset.Default, Fact{Name: "GCLargePages", Value: want}) {
+				t.Errorf("%s: the default is not %s", test.version, want)
+			}
+		}
+		if set != test.set || inForce != test.inForce {
+			t.Errorf("%+v: set %q, in effect %q", test, set, inForce)
+		}
+	}
+}
+
 // TestThreads: there is one thread for each heap unless DATAS changes the number of heaps.
 func TestThreads(t *testing.T) {
 	for _, test := range []struct {

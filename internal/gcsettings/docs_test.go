@@ -37,6 +37,9 @@ func table() string {
 		if s.Unit != Plain {
 			is = map[Unit]string{Bytes: "bytes", Percent: "percent", Mask: "mask"}[s.Unit]
 		}
+		if s.NumberSince != 0 {
+			is += fmt.Sprintf(", number since %d", s.NumberSince)
+		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | %s |\n", s.Variable, property, is, since, for_, s.Default, s.About)
 	}
 	return b.String()

@@ -135,10 +135,26 @@ func (r *Report) addReported(p *gclog.Process, heaps Heaps, from Sources) {
 	if l.HighMemoryPercent > highestLoad { // it reports the value it was given
 		r.InForce[len(r.InForce)-1].Note = fmt.Sprintf("the runtime reports %d and treats it as %d", l.HighMemoryPercent, highestLoad)
 	}
-	add("GCLargePages", flavour(gclog.KnownBool(l.Bits&clr.SettingLargePages != 0)), from.Limits)
+	add("GCLargePages", r.largePages(p), from.Limits)
 	if p.Server != gclog.No { // workstation GC has no threads of its own, and reports that they are not affinitized
 		add("GCNoAffinitize", flavour(gclog.KnownBool(l.Bits&clr.SettingNoAffinitize != 0)), from.Limits)
 	}
+}
+
+// largePages returns the value of GCLargePages. The runtime reports only whether it is not 0.
+func (r *Report) largePages(p *gclog.Process) string {
+	on := p.Limits.Bits&clr.SettingLargePages != 0
+	first, _, _ := strings.Cut(p.RuntimeVersion, ".")
+	if major, err := strconv.Atoi(first); err != nil || major < numbersLargePages {
+		return flavour(gclog.KnownBool(on))
+	}
+	switch set := byVariable(r.Set)["GCLargePages"]; {
+	case !on:
+		return "0"
+	case set != nil && set.Number != 0:
+		return set.Value
+	}
+	return "not 0"
 }
 
 // undocumented lists the variables that are for the GC's own developers.

@@ -133,8 +133,18 @@ func (c *Configuration) Switch(variable string) (on, known bool) {
 	return false, false
 }
 
+// isNumber reports whether a setting that was a switch is a number to this runtime.
+func (c *Configuration) isNumber(s *Setting) bool {
+	return s.NumberSince != 0 && c.Major >= s.NumberSince
+}
+
 // resolve returns the value of one setting, and what it overrides.
 func (c *Configuration) resolve(s *Setting) (winner *Value, ignored []Ignored) {
+	if c.isNumber(s) {
+		number := *s
+		number.Kind = Number
+		s = &number
+	}
 	take := func(name, text, from string, r reading) {
 		switch {
 		case r.absent:

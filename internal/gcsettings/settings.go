@@ -40,6 +40,7 @@ type Setting struct {
 	Unit          Unit
 	Since         int    // first major version of the runtime that knows the variable
 	PropertySince int    // the same for Property; 0: Since
+	NumberSince   int    // first major version to which the switch is a number; 0: it is none to any
 	Server        bool   // only server GC uses it
 	Segments      bool   // only a GC with segments uses it: before .NET 7, and libclrgc.so
 	Regions       bool   // only a GC with regions uses it: all others
@@ -47,6 +48,9 @@ type Setting struct {
 	Default       string // what applies without it, for people
 	About         string
 }
+
+// numbersLargePages is the first version to which GCLargePages is a number.
+const numbersLargePages = 11
 
 // Settings returns the table of all settings that are documented, or that people use. A test
 // compares the table in docs/settings.md with it.
@@ -85,7 +89,7 @@ func Settings() []Setting {
 		{Variable: "GCRegionRange", Property: "System.GC.RegionRange", Kind: Number, Unit: Bytes, Since: 7, PropertySince: 10, Regions: true, Default: "twice the memory of the machine, at least 256 GB (workstation GC of .NET 10 and later: no minimum); five times a hard limit", About: "address space for regions"},
 		{Variable: "GCRegionSize", Property: "System.GC.RegionSize", Kind: Number, Unit: Bytes, Since: 7, PropertySince: 10, Regions: true, Default: "4 MB; less if many heaps share little memory", About: "size of a region"},
 		{Variable: "UOHWaitBGCSizeIncPercent", Property: "System.GC.UOHWaitBGCSizeIncPercent", Kind: Number, Unit: Percent, Since: 10, Regions: true, Default: "200%", About: "growth at which large allocations wait for a background collection"},
-		{Variable: "GCLargePages", Property: "System.GC.LargePages", Since: 3, PropertySince: 5, Default: "off", About: "large pages, with a hard limit"},
+		{Variable: "GCLargePages", Property: "System.GC.LargePages", Since: 3, PropertySince: 5, NumberSince: numbersLargePages, Default: "off", About: "large pages, with a hard limit; since .NET 11 0, 1, or 2 for tests without large pages"},
 		{Variable: "GCName", Property: "System.GC.Name", Kind: Text, Since: 3, PropertySince: 7, Default: "the GC of the runtime", About: "file name of another GC, in the directory of the runtime"},
 		{Variable: "GCPath", Property: "System.GC.Path", Kind: Text, Since: 9, Default: "the GC of the runtime", About: "path of another GC"},
 		{Variable: "GCLOHCompact", Kind: Number, Since: 3, Default: "0", About: "compaction of large objects"},
