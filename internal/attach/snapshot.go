@@ -74,6 +74,9 @@ type Snapshot struct {
 	GCs []*gclog.GCDetails
 	// Background reports that a background collection was still running when the walk was requested.
 	Background bool
+	// Late reports that the walk was not over in time, so that the connection was closed: that what came
+	// is incomplete is no loss.
+	Late bool
 
 	hold     *session.Hold
 	also     func()        // ends what SnapshotOptions.Held began
@@ -160,7 +163,7 @@ func TakeSnapshot(ctx context.Context, t *session.Target, o SnapshotOptions) (_ 
 	facts := recordedFacts(ctx, t)
 	facts.Snapshot = true
 	w.early.Store(false)
-	number, err := o.walk(ctx, t, s.hold, &facts)
+	number, err := s.walk(ctx, t, &o, &facts)
 	walked = time.Now()
 	if err != nil {
 		return nil, err
@@ -259,13 +262,13 @@ const (
 
 // walk requests the walk and reads the session. It returns the number of the collection, 0 if that was
 // lost. Whoever reads the spool finds out whether the walk is complete.
-func (o *SnapshotOptions) walk(ctx context.Context, t *session.Target, hold *session.Hold, facts *gclog.Process) (number uint32, err error) {
+func (s *Snapshot) walk(ctx context.Context, t *session.Target, o *SnapshotOptions, facts *gclog.Process) (number uint32, err error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err // once requested, the walk cannot be canceled
 	}
 	late, cancel := doneAfter(ctx, o.Patience)
 	defer cancel()
-	stream, err := hold.StartTracing(late, session.Config{BufferMB: o.BufferMB, RundownMethods: o.StackNames, Providers: []session.Provider{
+	stream, err := s.hold.StartTracing(late, session.Config{BufferMB: o.BufferMB, RundownMethods: o.StackNames, Providers: []session.Provider{
 		{Name: clr.RuntimeProvider, Keywords: walkKeywords, Level: clr.LevelInformational},
 	}})
 	if err != nil {
@@ -282,6 +285,7 @@ func (o *SnapshotOptions) walk(ctx context.Context, t *session.Target, hold *ses
 	defer context.AfterFunc(ctx, r.ask)()
 	defer time.AfterFunc(r.limit, r.ask).Stop() // the end of the walk may be lost, and the program go on
 	r.read()
+	s.Late = r.expired && !r.walked
 	if number, err = r.result(ctx, t); err == nil {
 		_ = o.Spool.CloseWithError(nil) // who reads it goes on while the witness ends
 	}

@@ -150,6 +150,38 @@ func TestSnapshotSlow(t *testing.T) {
 	}
 }
 
+// TestSnapshotLate: a walk that has begun and is not over in time says so, because it has lost nothing.
+func TestSnapshotLate(t *testing.T) {
+	for _, ends := range []bool{true, false} {
+		t.Run(fmt.Sprint(ends), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				target := onStage(t, fakeruntime.Config{Version: "11.0.0", Deaf: !ends}, func(x *stage) {
+					if x.ID == 2 {
+						x.suspend(clr.SuspendForGC)
+						x.beginFor(clr.ReasonInduced, 1, 2, clr.TypeBlocking, 0)
+						x.event(clr.IDGCBulkNode, append(le32(0, 0), x.instance, 0))
+					}
+					if ends {
+						x.untilStopped() // the end of the walk was lost
+						return
+					}
+					_, _ = x.Conn.Read(make([]byte, 1))
+				})
+				s, err := TakeSnapshot(t.Context(), target, SnapshotOptions{
+					BufferMB: 1, Most: 1 << 20, Timeout: 2 * time.Minute, Spool: discarded{io.Discard}, Progress: &SnapshotProgress{},
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				s.Close()
+				if s.Late == ends {
+					t.Errorf("late: %v", s.Late)
+				}
+			})
+		})
+	}
+}
+
 // TestSnapshotPatience: a snapshot that is interrupted waits for the end of the walk only as long as it
 // may; then the connection of the walk is closed before that of the witness.
 func TestSnapshotPatience(t *testing.T) {

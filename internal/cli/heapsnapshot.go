@@ -595,7 +595,11 @@ func takeInto[T any](ctx context.Context, p *program, s *plannedSnapshot, guard 
 	}
 	p.sayLesser(name, walk(x))
 	err = unread(name, damage, walk(x))
-	if w := walk(x); err != nil && (w.Lost > 0 || w.Gaps || w.Cut) {
+	switch w := walk(x); {
+	case err == nil:
+	case taken.Late:
+		err = lacking(name, "its walk was not over in time; a longer --timeout waits for that")
+	case w.Lost > 0 || w.Gaps || w.Cut:
 		err = &lossError{err}
 	}
 	return x, taken, err
