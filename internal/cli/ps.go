@@ -22,9 +22,9 @@ func (p *program) psCommand() *cli.Command {
 		Name:  "ps",
 		Usage: "list the .NET processes, and why gclog cannot attach to some of them",
 		Description: `Processes of other users are shown as far as gclog can recognize them. Why gclog cannot
-attach to a process is reported on standard error, and in JSON as its problem. It does not
-wait for a process that has not answered 0.15 s after the others have, unless it waits for a
-processor or a disk: then it is silent.
+attach to a process is reported on standard error, and in JSON as its problem. A process
+that has not answered 0.15 s after the others have is listed as silent. Only if it is seen
+to wait for a processor or a disk, an answer is awaited for up to 2 s.
 
 Examples:
    gclog ps
