@@ -70,8 +70,8 @@ const (
 
 	// Runtime async, of .NET 11.
 	continuation       = "System.Runtime.CompilerServices.Continuation"
-	taskContinuation   = "System.Runtime.CompilerServices.RuntimeAsyncTaskContinuation" // waits for a Task
-	sourceContinuation = "System.Runtime.CompilerServices.AsyncHelpers+ValueTaskSourceContinuation"  // waits for a ValueTask
+	taskContinuation   = "System.Runtime.CompilerServices.RuntimeAsyncTaskContinuation"             // waits for a Task
+	sourceContinuation = "System.Runtime.CompilerServices.AsyncHelpers+ValueTaskSourceContinuation" // waits for a ValueTask
 	runtimeAsyncTask   = "System.Runtime.CompilerServices.AsyncHelpers+RuntimeAsyncTask"
 	runtimeAsyncState  = "System.Runtime.CompilerServices.AsyncHelpers+RuntimeAsyncAwaitState" // of a thread
 )
