@@ -19,8 +19,17 @@ import (
 
 // recordedVersions are those of .NET in the recordings, by the beginning of their names.
 var recordedVersions = []struct{ recording, version string }{
-	{"core31-", "3.1"}, {"net8-", "8"}, {"net9-", "9"}, {"net10-", "10"}, {"net11-", "11"},
-	{"app9-", "9"}, {"small.", "9"}, {"rundown.", "9"}, {"three-walks.", "9"}, {"app10.", "10"}, {"notypes.", "9"},
+	{"core31-", "3.1"},
+	{"net8-", "8"},
+	{"net9-", "9"},
+	{"net10-", "10"},
+	{"net11-", "11"},
+	{"app9-", "9"},
+	{"small.", "9"},
+	{"rundown.", "9"},
+	{"three-walks.", "9"},
+	{"app10.", "10"},
+	{"notypes.", "9"},
 }
 
 // is reports whether a class, or a field, is what a row of the table knows.

@@ -57,8 +57,13 @@ func nativeWalk() []byte {
 	add(clr.IDGCBulkNode, func(p *nettracetest.Payload) {
 		p.U32(0, 7).U16(0)
 		for _, o := range [][4]uint64{
-			{0x1000, 40, object, 2}, {0x2000, 24, statics, 1}, {0x3000, 24, statics, 0}, {0x4000, 32, list, 1},
-			{0x5000, 56, orders, 2}, {0x6000, 32, order, 0}, {0x7000, 32, order, 0},
+			{0x1000, 40, object, 2},
+			{0x2000, 24, statics, 1},
+			{0x3000, 24, statics, 0},
+			{0x4000, 32, list, 1},
+			{0x5000, 56, orders, 2},
+			{0x6000, 32, order, 0},
+			{0x7000, 32, order, 0},
 		} {
 			p.Pointer(o[0]).U64(o[1], nativeModule+o[2], o[3])
 		}

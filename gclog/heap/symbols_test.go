@@ -138,7 +138,8 @@ func compareHolders(t *testing.T, g *heap.Graph, want *programTruth) {
 	p := g.Paths()
 	for _, x := range []struct{ typ, class string }{
 		{"GcLoad.Graph.LeakedItem", "GcLoad.Graph.Leaks"},
-		{"GcLoad.Graph.CwtKey", "GcLoad.Graph.Store"}, {"GcLoad.Graph.GridCell[,]", "GcLoad.Graph.Store"},
+		{"GcLoad.Graph.CwtKey", "GcLoad.Graph.Store"},
+		{"GcLoad.Graph.GridCell[,]", "GcLoad.Graph.Store"},
 	} {
 		list, _ := p.Merge(func(o heap.Object) bool { return g.Types[g.Type(o)].String() == x.typ })
 		if len(list) == 0 || list[0].Holder != "static field of "+x.class {

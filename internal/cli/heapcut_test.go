@@ -49,8 +49,16 @@ func TestHeapCutOff(t *testing.T) {
 	}
 	for _, file := range []string{whole, limited, unrooted} {
 		for _, command := range [][]string{
-			{"stat", file, "-o", "json"}, {"stat", file, "--by", "namespace"}, {"diff", file, file}, {"retained", file}, {"roots", file, "System.String"}, {"suspects", file},
-			{"tree", file}, {"inspect", file}, {"export", file, "--folded", "-o", out}, {"convert", file, "-o", out + ".gcdump"},
+			{"stat", file, "-o", "json"},
+			{"stat", file, "--by", "namespace"},
+			{"diff", file, file},
+			{"retained", file},
+			{"roots", file, "System.String"},
+			{"suspects", file},
+			{"tree", file},
+			{"inspect", file},
+			{"export", file, "--folded", "-o", out},
+			{"convert", file, "-o", out + ".gcdump"},
 		} {
 			code, stdout, stderr := run(command...)
 			if file == whole {
