@@ -268,7 +268,7 @@ func (x *trial) isRefused(p *program) bool {
 		return false
 	}
 	lines, _ := x.target.output()
-	return slices.ContainsFunc(lines, func(l line) bool { return l.Event == "gc" && l.Kind == "background" })
+	return slices.ContainsFunc(lines, func(l line) bool { return l.Event == "gc" && l.Kind == "background" || l.Index.Background > 0 })
 }
 
 // judgeAnswer checks the output of a command that does not run until it is stopped.

@@ -43,6 +43,7 @@ type line struct {
 	Label, Cmd       string
 	PID              int
 	Gen0, Gen1, Gen2 int
+	Index            struct{ Background int } // of the last background collection, in a mark
 	Still            bool
 }
 

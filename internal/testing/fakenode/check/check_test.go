@@ -420,7 +420,7 @@ func TestKilledDaemon(t *testing.T) {
 	n, dir := newNode(t, 1), t.TempDir()
 	var runtimes []*fakenode.Runtime
 	for i := range 3 {
-		runtimes = append(runtimes, start(t, n, fakenode.Config{Name: fmt.Sprintf("orders%d", i), Rate: 200, Background: 0.1}))
+		runtimes = append(runtimes, start(t, n, fakenode.Config{Name: fmt.Sprintf("orders%d", i), Rate: 60, Background: 0.1}))
 	}
 	var kills []int64
 	said := ""
