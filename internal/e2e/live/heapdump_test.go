@@ -157,12 +157,12 @@ func (log *liveLog) requesters(begin, end *gcload.Line) (list []string) {
 	return list
 }
 
-// dumpAsTool takes a heap snapshot as tools do that know nothing of gclog.
+// dumpAsTool takes a heap snapshot of CoreCLR as tools do that know nothing of gclog.
 func dumpAsTool(t *testing.T, target *session.Target) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	s, err := target.Client.StartTracing(ctx, session.Config{BufferMB: 256, Providers: []session.Provider{{Name: clr.RuntimeProvider, Keywords: 0x1980001, Level: clr.LevelInformational}}})
+	s, err := target.Client.StartTracing(ctx, session.Config{BufferMB: 256, Unsafe: true, Providers: []session.Provider{{Name: clr.RuntimeProvider, Keywords: 0x1980001, Level: clr.LevelInformational}}})
 	if err != nil {
 		t.Fatal(err)
 	}
