@@ -632,9 +632,9 @@ func TestLiveHarmless(t *testing.T) {
 	own := measure(t, os.Getpid())
 	goroutines := runtime.NumGoroutine()
 	rounds := extent.Pick(30, 100)
-	times(rounds)
-	for i, p := range processes {
-		target, after := before[i], measure(t, p.PID)
+	grown := func(i int) (problem string) {
+		target, after := before[i], measure(t, processes[i].PID)
+		before[i] = after
 		t.Logf("%s: %+v, then %+v", list[i].Name, target, after)
 		limit := int64(1 << 20)
 		if list[i].AOT {
@@ -642,7 +642,25 @@ func TestLiveHarmless(t *testing.T) {
 		}
 		// A runtime ends idle threads of its pool: fewer are not a problem.
 		if after.memory-target.memory > limit || after.files-target.files > 2 || after.threads-target.threads > 1 {
-			t.Errorf("%s went from %+v to %+v", list[i].Name, target, after)
+			problem = fmt.Sprintf("%s went from %+v to %+v", list[i].Name, target, after)
+		}
+		return problem
+	}
+	// On a busy host a runtime may compile its code again after the first measurement: what is left behind
+	// by each session grows once more.
+	problems := map[int]string{}
+	times(rounds)
+	for i := range processes {
+		if problem := grown(i); problem != "" {
+			problems[i] = problem
+		}
+	}
+	if len(problems) > 0 {
+		times(rounds)
+	}
+	for i, problem := range problems {
+		if again := grown(i); again != "" {
+			t.Errorf("%s, and %s", problem, again)
 		}
 	}
 	program.Eventually(t, "the files and goroutines of the last sessions are gone", func() bool {

@@ -32,7 +32,6 @@ func scenarios() []scenario {
 		{"scenario handle-leak", "wks", "handle-leak"},
 		{"scenario native-leak", "wks", "native-growth"},
 		{"scenario busy", "svr", "long-suspension"},
-		{"storm", "datas", "high-allocation-rate"},
 	}
 }
 
