@@ -179,8 +179,8 @@ calibrate: build ## record real runtimes for LENGTH each, and check with them ho
 	$(GO) run ./internal/testing/gcload/long $(OUT) bin/long $(LENGTH)
 	GCLOG_TEST=full GCLOG_CALIBRATE='$(CURDIR)/bin/long/*.nettrace.gz' $(GO) test -count 1 -run '^Test(Calibration|Simulated)$$' -v ./gclog/analysis
 
-demo: build ## attach to a real .NET process under load, and show the log
-	$(GO) run ./internal/testing/gcload/demo bin/gclog
+demo: build ## attach to a real .NET process under load, and show the log; RUNTIME: another one than the repository's
+	$(GO) run ./internal/testing/gcload/demo bin/gclog $(RUNTIME)
 
 golden: ## rewrite the golden files; read the difference before you commit it
 	GCLOG_UPDATE=1 $(GO) test ./...

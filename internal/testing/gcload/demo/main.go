@@ -1,5 +1,6 @@
-// Command demo is "make demo": it starts the repository's .NET runtime under load and attaches
-// gclog to it. Where that runtime cannot run it says so and shows gclog demo instead.
+// Command demo is "make demo": it starts the repository's .NET runtime under load, or another one of
+// the shared folder by its name, and attaches gclog to it. Where that runtime cannot run it says so and
+// shows gclog demo instead.
 package main
 
 import (
@@ -16,11 +17,11 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: demo PATH-OF-GCLOG")
+	if len(os.Args) < 2 || len(os.Args) > 3 {
+		fmt.Fprintln(os.Stderr, "usage: demo PATH-OF-GCLOG [RUNTIME]")
 		os.Exit(3)
 	}
-	if err := demo(os.Args[1]); err != nil {
+	if err := demo(os.Args[1], os.Args[2:]); err != nil {
 		fmt.Fprintln(os.Stderr, "demo:", err)
 		os.Exit(1)
 	}
@@ -37,8 +38,8 @@ const (
 	settleTime = time.Second // enough for a background collection to end
 )
 
-func demo(gclog string) error {
-	r, err := gcload.FromRepository()
+func demo(gclog string, name []string) error {
+	r, err := chosen(name)
 	if err == nil {
 		var p *gcload.Process
 		if p, err = r.Start("", "small", nil, work...); err == nil {
@@ -47,6 +48,18 @@ func demo(gclog string) error {
 	}
 	fmt.Printf("No real .NET process here (%v), so gclog attaches to a recorded one.\n\n", err)
 	return show(exec.Command(gclog, "demo"))
+}
+
+// chosen returns the runtime with a name, or the repository's.
+func chosen(name []string) (*gcload.Runtime, error) {
+	if len(name) == 0 {
+		return gcload.FromRepository()
+	}
+	r, err := gcload.SharedNamed(name[0])
+	if err == nil && r == nil {
+		err = fmt.Errorf("the folder of shared recordings has no runtime %s", name[0])
+	}
+	return r, err
 }
 
 func watch(gclog string, p *gcload.Process) error {
