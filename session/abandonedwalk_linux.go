@@ -92,14 +92,11 @@ func (p *Process) lookAtThreads() *threadsLook {
 	buf := make([]byte, statSize)
 	_, _ = p.threads(func(t *thread) bool {
 		l.older = l.older || t.name == synchronizationThread
-		b, err := t.read("stat", buf)
-		stat, ok := parseStat(b)
+		stat, ok := t.stat(buf)
 		switch {
-		case err != nil || !ok:
-		case stat.state == 'R' || stat.state == 'D':
-			b, _ := t.read("schedstat", buf)
-			used, _ := nextWord(b)
-			l.running[t.id] = decimal(used)
+		case !ok:
+		case stat.busy():
+			l.running[t.id] = t.used(buf)
 		case stat.state == 'S' && t.name == eventPipeThread:
 			if place, err := t.read("wchan", buf); err == nil && bytes.HasPrefix(place, []byte("futex_")) {
 				l.parked[t.id] = t.switches()

@@ -104,15 +104,14 @@ func (p *Process) PrivateMemory() (private uint64) {
 
 // BackgroundGCTime returns the CPU time of the threads that do background collections, in
 // nanoseconds, and whether one of them is running or waits for a CPU. It grows while a collection is
-// running. known is false if the process has no thread with the name that .NET 8 and later give them: it
-// has not done a background collection recently, or it is another runtime.
+// running. known is false if the process has no thread with the name that .NET 8 and later give them:
+// it has not done a background collection recently, or it is another runtime.
 func (p *Process) BackgroundGCTime() (ns uint64, active, known bool) {
+	buf := make([]byte, statSize)
 	p.backgroundThreads(func(t *thread) {
-		stat, _ := t.read("stat", make([]byte, 512))
-		active = active || bytes.Contains(stat, []byte(") R ")) // state, after the name
-		schedstat, _ := t.read("schedstat", make([]byte, 128))
-		word, _ := nextWord(schedstat)
-		ns, known = ns+decimal(word), true
+		stat, _ := t.stat(buf)
+		active = active || stat.state == 'R'
+		ns, known = ns+t.used(buf), true
 	})
 	return ns, active, known
 }
@@ -121,14 +120,14 @@ func (p *Process) BackgroundGCTime() (ns uint64, active, known bool) {
 // most, and how long the oldest of them has existed. A collection makes a thread wait twice or more
 // often.
 func (p *Process) BackgroundGCs() (most int, age time.Duration) {
+	buf := make([]byte, statSize)
 	p.backgroundThreads(func(t *thread) {
 		status, _ := readAllIn(t.all, t.id+"/status", maxStatus)
 		for _, waits := range statusNumbers(status, "voluntary_ctxt_switches") {
 			most = max(most, waits/2)
 		}
-		stat, _ := t.read("stat", make([]byte, 1024))
-		if s, ok := parseStat(stat); ok {
-			age = max(age, time.Since(startTime(s.startKey)))
+		if stat, ok := t.stat(buf); ok {
+			age = max(age, time.Since(startTime(stat.startKey)))
 		}
 	})
 	return most, age

@@ -39,8 +39,11 @@ var errUnknownRuntime = errors.New("a session that walks or collects the heap ne
 // for. StartTracing calls it, too.
 func (t *Target) Permit(ctx context.Context, cfg *Config) error {
 	walk, collect := cfg.asksHeap()
+	if cfg.Unsafe || !walk && !collect {
+		return nil
+	}
 	kind := t.Runtime()
-	if cfg.Unsafe || !walk && !collect || kind == RuntimeCoreCLR && t.peer == nil {
+	if kind == RuntimeCoreCLR && t.peer == nil {
 		return nil
 	}
 	info, err := t.ProcessInfo(ctx)
@@ -83,6 +86,9 @@ func (p *Process) PermitHeap(kind Runtime, version, commandLine string, walk boo
 // majorOf returns the major number of a version, 0 if it has none.
 func majorOf(version string) int {
 	first, _, _ := strings.Cut(version, ".")
-	n, _ := strconv.Atoi(first)
+	n, err := strconv.Atoi(first)
+	if err != nil {
+		return 0
+	}
 	return n
 }

@@ -30,6 +30,9 @@ const (
 
 func (s *procStat) ended() bool { return s.state == 'Z' || s.state == 'X' }
 
+// busy reports whether it is running, or waits for a processor or a disk.
+func (s *procStat) busy() bool { return s.state == 'R' || s.state == 'D' }
+
 // parseStat parses a stat. The name may contain anything, even brackets and line ends, so the last
 // bracket ends it.
 func parseStat(b []byte) (s procStat, ok bool) {

@@ -11,8 +11,8 @@ import (
 //
 // Until the startup has finished, a diagnostic port may suspend the runtime: gclog's or that of any
 // other tool. A session that is started and stopped during that time leaves its id behind in
-// CoreCLR up to .NET 10, and the next session, of any tool, makes the program crash when it is resumed. So no
-// session is started earlier: docs/protocol.md, Stop, describes the experiments.
+// CoreCLR up to .NET 10, and the next session, of any tool, makes the program crash when it is resumed.
+// So no session is started earlier: docs/protocol.md, Stop, describes the experiments.
 type Startup uint8
 
 // The states of a startup.

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"os"
@@ -25,6 +24,22 @@ type thread struct {
 // read reads a kernel file about the thread into buf, as much as fits.
 func (t *thread) read(file string, buf []byte) ([]byte, error) {
 	return readIn(t.all, t.id+"/"+file, buf)
+}
+
+// stat reads the state of the thread. buf has statSize bytes, and the result refers to it.
+func (t *thread) stat(buf []byte) (s procStat, ok bool) {
+	b, err := t.read("stat", buf)
+	if err != nil {
+		return s, false
+	}
+	return parseStat(b)
+}
+
+// used returns the computing time of the thread in nanoseconds.
+func (t *thread) used(buf []byte) uint64 {
+	b, _ := t.read("schedstat", buf)
+	word, _ := nextWord(b)
+	return decimal(word)
 }
 
 // threads calls visit for each thread until visit returns false. It returns the number of threads
@@ -59,9 +74,10 @@ func (p *Process) threads(visit func(t *thread) bool) (n int, err error) {
 	}
 }
 
-// ServerGCThreads returns the number of server GC threads of the process, by the names that .NET 8
-// and later give them, and NativeAOT 10 and later. known is false if the number cannot be determined: a runtime that is starting
-// has not created the threads yet. There is one for each heap, unless DATAS changes their number.
+// ServerGCThreads returns the number of server GC threads of the process, by the names that .NET 8 and
+// later give them, and NativeAOT 10 and later. known is false if the number cannot be determined: a
+// runtime that is starting has not created the threads yet. There is one for each heap, unless DATAS
+// changes their number.
 func (p *Process) ServerGCThreads() (n int, known bool) {
 	_, _ = p.threads(func(t *thread) bool {
 		switch {
@@ -107,24 +123,19 @@ func (p *Process) CPUDelay() (ns uint64, known bool) {
 // threads.
 func (p *Process) IsLate() bool {
 	var named, server, other bool
+	buf := make([]byte, statSize)
 	_, _ = p.threads(func(t *thread) bool {
 		named = named || strings.HasPrefix(t.name, ".NET ")
 		if t.name != eventPipeThread && named {
 			return true
 		}
-		if waits := t.waits(); t.name == eventPipeThread {
-			server = server || waits
+		stat, _ := t.stat(buf)
+		if t.name == eventPipeThread {
+			server = server || stat.busy()
 		} else {
-			other = other || waits
+			other = other || stat.busy()
 		}
 		return !server
 	})
 	return server || !named && other
-}
-
-// waits reports whether the thread is runnable, or waits for a disk.
-func (t *thread) waits() bool {
-	b, err := t.read("stat", make([]byte, 128)) // 4711 (name) S …: a name has at most 15 bytes
-	end := bytes.LastIndexByte(b, ')')
-	return err == nil && end >= 0 && len(b) > end+2 && (b[end+2] == 'R' || b[end+2] == 'D')
 }
