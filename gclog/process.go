@@ -136,6 +136,16 @@ func (p *Process) Merge(other *Process) {
 	}
 }
 
+// Major returns the first number of the version of a runtime, 0 if that is unknown.
+func Major(version string) int {
+	first, _, _ := strings.Cut(version, ".")
+	n, err := strconv.Atoi(first)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
 // Dated reports whether the wall-clock time is known. Recordings and logs without one may be a year
 // long.
 func (p *Process) Dated() bool { return p.Sync.Year() > 1971 }

@@ -2,7 +2,6 @@ package analysis
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/gclog/gclog/gclog"
@@ -270,7 +269,6 @@ func (j *wrongFlavour) verdict(s *stretch) (f Finding, why string) {
 
 // mayHaveDatas reports whether DATAS is the default of a version, or that is unknown.
 func mayHaveDatas(version string) bool {
-	major, _, _ := strings.Cut(version, ".")
-	n, err := strconv.Atoi(major)
-	return err != nil || n >= 9
+	major := gclog.Major(version)
+	return major == 0 || major >= 9
 }

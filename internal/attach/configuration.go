@@ -57,8 +57,7 @@ func configuration(ctx context.Context, t *session.Target, env map[string]string
 	if version == "" && c.Config != nil {
 		version = c.Config.Version
 	}
-	first, _, _ := strings.Cut(version, ".")
-	c.Major, _ = strconv.Atoi(first)
+	c.Major = gclog.Major(version)
 	return c
 }
 

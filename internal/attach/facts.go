@@ -151,11 +151,7 @@ func environment(ctx context.Context, t *session.Target, hasCommands bool) map[s
 }
 
 // atLeast reports whether a version's major number is at least major.
-func atLeast(version string, major int) bool {
-	first, _, _ := strings.Cut(version, ".")
-	n, err := strconv.Atoi(first)
-	return err == nil && n >= major
-}
+func atLeast(version string, major int) bool { return gclog.Major(version) >= major }
 
 // startTime is how long a runtime may take to initialize its GC.
 const startTime = time.Second

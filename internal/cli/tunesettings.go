@@ -78,8 +78,7 @@ func (s *tuneSetting) properties() (text string, without []string) {
 // process that ran with it.
 func (s *tuneSetting) ignored(p *gclog.Process) (list []string) {
 	c := gcsettings.Configuration{Variables: map[string]string{}, NativeAOT: p.Flavor == gclog.FlavorNativeAOT, Server: onOff(p.Server)}
-	first, _, _ := strings.Cut(p.RuntimeVersion, ".")
-	c.Major, _ = strconv.Atoi(first)
+	c.Major = gclog.Major(p.RuntimeVersion)
 	for _, v := range s.values {
 		prefix := environmentPrefix
 		if c.Major > 0 && c.Major < 6 {
@@ -172,8 +171,7 @@ const asIs = "as it is"
 // usualSettings returns the settings that are worth trying for a program that ran without any: what
 // the runtime does already is left out. largest is the largest size of its heap.
 func usualSettings(p *gclog.Process, largest uint64) (list []tuneSetting) {
-	first, _, _ := strings.Cut(p.RuntimeVersion, ".")
-	major, _ := strconv.Atoi(first)
+	major := gclog.Major(p.RuntimeVersion)
 	processors := cmp.Or(p.Processors, 2)
 	has := func(since int) bool { return major == 0 || major >= since }
 	add := func(name, what string) {

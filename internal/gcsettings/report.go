@@ -144,8 +144,7 @@ func (r *Report) addReported(p *gclog.Process, heaps Heaps, from Sources) {
 // largePages returns the value of GCLargePages. The runtime reports only whether it is not 0.
 func (r *Report) largePages(p *gclog.Process) string {
 	on := p.Limits.Bits&clr.SettingLargePages != 0
-	first, _, _ := strings.Cut(p.RuntimeVersion, ".")
-	if major, err := strconv.Atoi(first); err != nil || major < numbersLargePages {
+	if gclog.Major(p.RuntimeVersion) < numbersLargePages {
 		return flavour(gclog.KnownBool(on))
 	}
 	switch set := byVariable(r.Set)["GCLargePages"]; {
