@@ -57,7 +57,7 @@ const (
 // session.Target.Permit.
 //
 // A runtime collects when a session with clr.KeywordGCHeapCollect starts and, up to .NET 9, again
-// when it ends. From .NET 8 on it answers the request only after it has collected, and nothing
+// when it ends. .NET 8 to 10 answer the request only after they have collected, and nothing
 // reports in the meantime that the collection has started. So there are two sessions. The witness
 // sees what happens; the other one asks, and lasts no longer than it must: while it is open, each
 // session that anybody starts makes the runtime collect. Neither session is closed before its

@@ -10,7 +10,6 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/attach"
-	"github.com/gclog/gclog/parse/clr"
 	"github.com/gclog/gclog/session"
 )
 
@@ -89,7 +88,7 @@ func (r *Report) examine(ctx context.Context, h *session.Host, t *session.Target
 			r.Verdict += map[session.Cause]string{session.CauseSuspended: " once its runtime has started", session.CauseSnapshot: " once the heap snapshot is complete"}[pending.Cause]
 			r.add(Warning, pending.Kind, "%v", pending)
 		}
-		r.limits(ctx, t, &facts, pending != nil, old)
+		r.limits(t, &facts, pending != nil, old)
 	}
 	r.order()
 	r.Subject += " (" + facts.Name + ")"
@@ -163,7 +162,7 @@ func self() string {
 }
 
 // limits adds what does not work with a process, or not as people may expect.
-func (r *Report) limits(ctx context.Context, t *session.Target, facts *gclog.Process, pending, old bool) {
+func (r *Report) limits(t *session.Target, facts *gclog.Process, pending, old bool) {
 	if ports := session.SuspendingPorts(t.Environ); len(ports) > 0 && !pending {
 		r.add(Note, "waiting-port", "every .NET process that process %d starts waits for %s to resume it", t.PID, strings.Join(ports, " and "))
 	}
@@ -175,8 +174,7 @@ func (r *Report) limits(ctx context.Context, t *session.Target, facts *gclog.Pro
 	case !attach.ReportsSettings(facts):
 		r.add(Note, "runtime-old", "process %d runs on .NET %s, which does not report its GC settings", t.PID, facts.RuntimeVersion)
 	}
-	walk := session.Config{Providers: []session.Provider{{Name: clr.RuntimeProvider, Keywords: clr.KeywordGCHeapDump}}}
-	if e, ok := errors.AsType[*session.TargetError](t.Permit(ctx, &walk)); ok && e.Cause == session.CauseHarm {
+	if e, ok := errors.AsType[*session.TargetError](attach.WalkRefusal(&t.Process, facts)); ok {
 		r.add(Note, e.Kind, "no heap snapshot can be taken: process %d %s", t.PID, e.Detail)
 	}
 	if dir := t.Environ["TMPDIR"]; t.Environ != nil && clean(dir) != clean(os.Getenv("TMPDIR")) {
