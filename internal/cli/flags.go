@@ -245,12 +245,16 @@ func sessionFlags() []cli.Flag {
 	}
 }
 
+// unsafeFlag is a flag of record alone: who tries what crashes a runtime wants to have what it sent.
+const unsafeFlag = "force-unsafe"
+
 // sessionConfig returns the configuration of a session.
 func sessionConfig(c *cli.Context, records bool) (session.Config, error) {
 	cfg, err := attach.SessionConfig(c.String("level"), c.StringSlice("providers"), records)
 	if err != nil {
 		return cfg, usagef("--%w", err)
 	}
+	cfg.Unsafe = c.Bool(unsafeFlag)
 	return cfg, nil
 }
 

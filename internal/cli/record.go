@@ -39,7 +39,7 @@ Examples:
 		Flags: join(targetFlags(), sessionFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: outputOptions, Usage: "write to `FILE`, - is standard output"},
 			&cli.StringFlag{Name: "duration", Category: endingOptions, Usage: "stop after `TIME`: 90s, 5m, 00:00:05:00"},
-			&cli.BoolFlag{Name: "force-unsafe", Category: recordingOptions, Usage: "send --providers to the runtime even if that is known to crash the process; for experiments"},
+			&cli.BoolFlag{Name: unsafeFlag, Category: recordingOptions, Usage: "send --providers to the runtime even if that is known to crash the process; for experiments"},
 			&cli.StringFlag{Name: untilFlag, Category: endingOptions, Usage: "record nothing but the time around the first collection for which `CONDITION` is true, such as 'pause > 1s'; the stream is kept in memory until then"},
 			&cli.StringFlag{Name: lastFlag, Category: endingOptions, Value: "30s", Usage: "with --until: record `TIME` from before the collection"},
 		}),
@@ -67,7 +67,7 @@ func (p *program) record(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	cfg.RundownGC, cfg.Unsafe = until == nil, c.Bool("force-unsafe")
+	cfg.RundownGC = until == nil
 	path := c.String("output")
 	if path == output.Stdout && screen.IsTerminal(p.stdout) {
 		return usagef("a recording is binary: give a file with -o, or a pipe")
