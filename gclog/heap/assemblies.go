@@ -17,8 +17,9 @@ import (
 )
 
 // Assemblies finds the metadata of a program's modules in files: assemblies and single-file
-// programs. Of NativeAOT programs, which have none, it finds the symbols (AddSymbols). Files are opened when they are needed, one at a time. Those that cannot be read are left
-// out: the names that only they know remain as they are in the stream.
+// programs. Of NativeAOT programs, which have none, it finds the symbols (AddSymbols). Files are opened
+// when they are needed, one at a time. Those that cannot be read are left out: the names that only they
+// know remain as they are in the stream.
 //
 // Anyone may have written the files: what is read of them is bounded (reading), and a file that is not
 // regular, or that has far fewer blocks on the disk than its size needs, is not read.

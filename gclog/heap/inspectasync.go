@@ -191,13 +191,12 @@ func (s *suspended) chain(head Object) {
 	c := CallChain{Awaited: NoType, Task: NoType, Waiter: NoType}
 	var all []Object
 	var key []byte
-	for o, ok, first := head, true, true; ok; o, ok, first = s.following(o) {
-		if s.part(o) != suspendedCall || s.none[o] {
-			if first {
-				continue
-			}
-			break
-		}
+	isCall := func(o Object) bool { return s.part(o) == suspendedCall && !s.none[o] }
+	o, ok := head, true
+	if !isCall(head) { // it waits for the first call
+		o, ok = s.next[head]
+	}
+	for ; ok && isCall(o); o, ok = s.next[o] {
 		if _, known := s.calls[o]; known {
 			break
 		}
@@ -233,12 +232,6 @@ func (s *suspended) chain(head Object) {
 	for _, o := range all {
 		s.calls[o] = s.groups.index[string(key)]
 	}
-}
-
-// following returns what follows an object in its chain.
-func (s *suspended) following(o Object) (next Object, ok, first bool) {
-	next, ok = s.next[o]
-	return next, ok, false
 }
 
 func addOnce(list []int, t int) []int {

@@ -11,8 +11,8 @@ import (
 // Resolve fills in Type.Exact and Type.Events of all types, and Static.Declaring where it is known. What was known
 // before, and cannot be found, stays. So do the paths in Modules, and those that are found out are
 // added. The names of the types of a NativeAOT program are in its symbols (Assemblies.AddSymbols), which
-// also say which classes its static fields are of. Of other programs, outer classes are not in the stream: they are read from the
-// metadata of the assemblies. Which of them is which module is decided by the definitions of all its
+// also say which classes its static fields are of. Of other programs, outer classes are not in the
+// stream: they are read from the metadata of the assemblies. Which of them is which module is decided by the definitions of all its
 // types, never by one that fits best; the paths in Modules only narrow the choice. It returns the
 // number of types whose definition was found.
 //
