@@ -102,8 +102,11 @@ var (
 )
 
 // processInfo writes the description of a process.
-func processInfo(w *dumpWriter) {
-	w.text("log")
+func processInfo(w *dumpWriter) { loggedInfo(w, "log") }
+
+// loggedInfo does so with what the writer of the file has logged.
+func loggedInfo(w *dumpWriter, log string) {
+	w.text(log)
 	w.i64(0)
 	w.text("host")
 	w.text("app")

@@ -41,13 +41,7 @@ func TestCut(t *testing.T) {
 		return craft(class{"GCHeapDump", 5, 0}, func(w *dumpWriter) {
 			craftGraph(w, class{"Graphs.MemoryGraph", 0, 0}, types, nodes, nil)
 			w.raw(make([]byte, 25))
-			w.text(log)
-			w.i64(0)
-			w.text("host")
-			w.text("app")
-			w.i32(7)
-			w.i64(1)
-			w.i64(2)
+			loggedInfo(w, log)
 		})
 	}
 	root := func(children ...int32) craftNode { return craftNode{1, children, 0} }

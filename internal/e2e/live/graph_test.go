@@ -61,19 +61,7 @@ func TestLiveNativeGraph(t *testing.T) {
 }
 
 func liveNativeGraph(t *testing.T, r *gcload.Runtime, flavour string) {
-	p, err := r.Start(program.SocketDir(t), flavour, nil, "graph", "--quiet")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Kill()
-	line, err := p.Wait(time.Minute, func(l *gcload.Line) bool { return l.Event == "graph" })
-	if err != nil {
-		t.Fatal(err)
-	}
-	var want knownGraph
-	if err := json.Unmarshal(line.Text, &want); err != nil {
-		t.Fatal(err)
-	}
+	p, want := startGraph(t, r, flavour)
 	for i := range want.Types {
 		// NativeAOT does not keep an object alive until its finalizer has ended, which the program counts.
 		if x := &want.Types[i]; x.Name == "GcLoad.Graph.FinalizerBlocker" {
@@ -90,15 +78,7 @@ func liveNativeGraph(t *testing.T, r *gcload.Runtime, flavour string) {
 	compareStat(t, path, &want)
 	compareStat(t, strconv.Itoa(p.PID), &want)
 	compareRetained(t, path, &want)
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	g, _, err := heap.ReadDump(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := readSnapshot(t, path)
 	if g.UnknownTypes() > 0 {
 		t.Errorf("%d of %d types have no name", g.UnknownTypes(), len(g.Types))
 	}
@@ -151,26 +131,47 @@ var exactNames = strings.NewReplacer(
 	"GcLoad.Graph.Outer`1+Inner`1[System.String,System.Int32]", "GcLoad.Graph.Outer<System.String>+Inner<System.Int32>",
 )
 
-func liveKnownGraph(t *testing.T, r *gcload.Runtime, flavour string) {
-	args := []string{"graph", "--quiet"}
-	server := flavour == "datas" || strings.HasPrefix(flavour, "svr")
-	if server {
-		// What another thread writes comes after more events than are put in order.
-		args = append(args, "--scale", "4", "--deep", "5000")
-	}
-	p, err := r.Start(program.SocketDir(t), flavour, nil, args...)
+// startGraph starts the program with the known objects. It ends with the test.
+func startGraph(t *testing.T, r *gcload.Runtime, flavour string, args ...string) (p *gcload.Process, known knownGraph) {
+	t.Helper()
+	p, err := r.Start(program.SocketDir(t), flavour, nil, append([]string{"graph", "--quiet"}, args...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer p.Kill()
+	t.Cleanup(p.Kill)
 	line, err := p.Wait(time.Minute, func(l *gcload.Line) bool { return l.Event == "graph" })
 	if err != nil {
 		t.Fatal(err)
 	}
-	var want knownGraph
-	if err := json.Unmarshal(line.Text, &want); err != nil {
+	if err := json.Unmarshal(line.Text, &known); err != nil {
 		t.Fatal(err)
 	}
+	return p, known
+}
+
+// readSnapshot reads a .gcdump file.
+func readSnapshot(t *testing.T, path string) *heap.Graph {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	g, _, err := heap.ReadDump(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func liveKnownGraph(t *testing.T, r *gcload.Runtime, flavour string) {
+	var args []string
+	server := flavour == "datas" || strings.HasPrefix(flavour, "svr")
+	if server {
+		// What another thread writes comes after more events than are put in order.
+		args = []string{"--scale", "4", "--deep", "5000"}
+	}
+	p, want := startGraph(t, r, flavour, args...)
 	// With segments, a generation in which nothing is left has an object of 24 bytes in each heap, which
 	// is not walked.
 	most := uint64(0)
@@ -186,15 +187,7 @@ func liveKnownGraph(t *testing.T, r *gcload.Runtime, flavour string) {
 	}
 	compareRetained(t, path, &want)
 
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	g, _, err := heap.ReadDump(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := readSnapshot(t, path)
 	if r.Major < 5 { // which has no pinned object heap
 		want.Statics = slices.DeleteFunc(want.Statics, func(s string) bool { return s == "GcLoad.Graph.Store.Poh" })
 	}
