@@ -16,26 +16,21 @@ import (
 
 // Config describes what a fake runtime does.
 type Config struct {
-	Dir     string  // folder of the socket
-	Stream  []byte  // a recording, V4
-	Speed   float64 // 1: as recorded, 2: twice as fast; 0: all at once
-	Version string  // of the runtime; "" for .NET Core 3.1, which supports few commands
-	// NativeAOT and Server are what it claims to be. A request that such a runtime would not survive is
-	// a mistake of the program that sends it, and panics, unless the socket is Public.
-	NativeAOT bool
-	Server    bool
-	Public    bool          // every program of the user may send requests
-	Env       []string      // answer to ProcessEnvironment
-	Ports     string        // DOTNET_DiagnosticPorts: where it advertises itself, and whether it waits
-	Silent    bool          // accepts connections and never answers
-	Hangup    bool          // closes connections without an answer
-	Garbage   bool          // answers with bytes that violate the protocol
-	Deaf      bool          // does not answer StopTracing, and does not end the session
-	Refuse    uint32        // answers every CollectTracing with this error
-	Cut       int           // closes the stream after that many bytes; 0: does not
-	OnCut     func()        // called before the stream is cut
-	OnSent    func()        // called when the whole recording has been sent
-	Delay     time.Duration // before each answer
+	Dir     string        // folder of the socket
+	Stream  []byte        // a recording, V4
+	Speed   float64       // 1: as recorded, 2: twice as fast; 0: all at once
+	Version string        // of the runtime; "" for .NET Core 3.1, which supports few commands
+	Env     []string      // answer to ProcessEnvironment
+	Ports   string        // DOTNET_DiagnosticPorts: where it advertises itself, and whether it waits
+	Silent  bool          // accepts connections and never answers
+	Hangup  bool          // closes connections without an answer
+	Garbage bool          // answers with bytes that violate the protocol
+	Deaf    bool          // does not answer StopTracing, and does not end the session
+	Refuse  uint32        // answers every CollectTracing with this error
+	Cut     int           // closes the stream after that many bytes; 0: does not
+	OnCut   func()        // called before the stream is cut
+	OnSent  func()        // called when the whole recording has been sent
+	Delay   time.Duration // before each answer
 	// Walked is closed when the heap has been walked: a session that asks for that is answered only
 	// then, as by .NET 8 to 10; nil: at once.
 	Walked <-chan struct{}
@@ -51,6 +46,11 @@ type Config struct {
 	Trace func(*Session) (how string)
 	// Meet returns the fault of a request; nil: the faults that the fields above describe.
 	Meet func(command uint16) Fault
+	// NativeAOT and Server are what it claims to be. A request that such a runtime would not survive is
+	// a mistake of the program that sends it, and panics, unless the socket is Public.
+	NativeAOT bool
+	Server    bool
+	Public    bool // every program of the user may send requests
 }
 
 // A Fault is what happens to a request before or instead of its answer.
