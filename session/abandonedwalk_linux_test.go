@@ -11,7 +11,7 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// TestAbandonedWalk: two threads of EventPipe that wait in a futex for ever, whatever the other threads
+// TestAbandonedWalk: two threads of EventPipe that wait in a futex forever, whatever the other threads
 // do that a runtime has.
 func TestAbandonedWalk(t *testing.T) {
 	t.Parallel()

@@ -229,7 +229,7 @@ func TestPollerFull(t *testing.T) {
 	}
 }
 
-// TestPollerRests: while streams are silent for ever, nothing wakes up the program; what one of them
+// TestPollerRests: while streams are silent forever, nothing wakes up the program; what one of them
 // sends then does not have to wait for a timer.
 func TestPollerRests(t *testing.T) {
 	p := newPoller(t)

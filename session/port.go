@@ -106,7 +106,7 @@ func listenError(path string, err error) error {
 }
 
 // Environment returns the value of DOTNET_DiagnosticPorts that makes runtimes connect to the port
-// at path. With suspend, a runtime waits during startup until it is resumed, for ever if nothing
+// at path. With suspend, a runtime waits during startup until it is resumed, forever if nothing
 // resumes it; without, it continues.
 func Environment(path string, suspend bool) string {
 	if suspend {

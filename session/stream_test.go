@@ -93,7 +93,7 @@ func TestSetPatience(t *testing.T) {
 		read("after a byte", 0, 101*ms)
 		s.SetPatience(0)
 		time.AfterFunc(time.Hour, s.Wake)
-		read("for ever", 0, time.Hour)
+		read("forever", 0, time.Hour)
 		s.Wake()
 		read("woken before", 0, 0)
 		time.AfterFunc(time.Hour, s.Wake)

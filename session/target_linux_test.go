@@ -45,7 +45,7 @@ type spec struct {
 	Name     string            // its name in the kernel
 	Through  []string          // command that runs it
 	Bind     map[string]string // files that it bind-mounts; the keys are the mount points
-	Threads  []string          // names of other threads, which wait in a futex for ever
+	Threads  []string          // names of other threads, which wait in a futex forever
 	Naps     []string          // names of threads that wait there for some milliseconds at a time
 	Spin     string            // name of a thread that never waits
 	Find     int               // finds this process, prints the error, and exits

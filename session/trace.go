@@ -123,7 +123,7 @@ func (c *Config) payload(command byte) []byte {
 // the stream. Stop waits for either.
 type Stream struct {
 	// IdleTimeout is how long Read waits for a byte before it returns an error that wraps
-	// os.ErrDeadlineExceeded. Reading can continue after that. 0 means for ever. Read may wait up
+	// os.ErrDeadlineExceeded. Reading can continue after that. 0 means forever. Read may wait up
 	// to 50 ms longer, so that a process that reads many streams wakes up for all of them at once;
 	// with a Poller up to 100 ms.
 	IdleTimeout time.Duration

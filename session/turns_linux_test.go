@@ -135,7 +135,7 @@ func TestTurns(t *testing.T) {
 			q.refused(4, 7, "a", false, othersTake, 3*time.Second)
 			q.turn(5, 7, "b")
 		},
-		"nobody waits for ever, as others come first": func(q *queue) {
+		"nobody waits forever, as others come first": func(q *queue) {
 			first := q.turn(1, 1, "a")
 			q.turn(2, 1, "a")
 			q.at(500 * time.Millisecond)

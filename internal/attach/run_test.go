@@ -339,7 +339,7 @@ func TestRunStuck(t *testing.T) {
 		logged string
 		fails  string
 	}{
-		"for ever":         {0, 5 * time.Second, "", "the outputs no longer accept data"},
+		"forever":          {0, 5 * time.Second, "", "the outputs no longer accept data"},
 		"for a moment":     {2 * time.Second, 2 * time.Second, "session-start, 1, 2, 3, detached", ""},
 		"until it is late": {4500 * time.Millisecond, 4500 * time.Millisecond, "session-start, 1, gap 2-3 stopped, detached", ""},
 	} {

@@ -31,7 +31,7 @@ func TestAwaitAnswers(t *testing.T) {
 		"a busy host":                {[]time.Duration{110 * ms, 250 * ms, 390 * ms, never}, nil, 390*ms + psPatience, map[int]bool{3: true}},
 		"one is late":                {[]time.Duration{3 * ms, 1450 * ms}, map[int]bool{1: true}, 1450 * ms, nil},
 		"one is late, one is silent": {[]time.Duration{1450 * ms, never}, map[int]bool{0: true}, 1450 * ms, map[int]bool{1: true}},
-		"one is late for ever":       {[]time.Duration{3 * ms, never}, map[int]bool{1: true}, psLongest, map[int]bool{1: true}},
+		"one is late forever":        {[]time.Duration{3 * ms, never}, map[int]bool{1: true}, psLongest, map[int]bool{1: true}},
 		"answers until the end":      {append(slices.Clone(untilTheEnd), never), nil, psLongest, map[int]bool{len(untilTheEnd): true}},
 	} {
 		synctest.Test(t, func(t *testing.T) {

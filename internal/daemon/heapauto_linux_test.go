@@ -359,7 +359,7 @@ func TestHeapAutoTurns(t *testing.T) {
 }
 
 // TestHeapAutoStop: a snapshot that is being taken when the daemon ends is interrupted and waited
-// for, but not for ever.
+// for, but not forever.
 func TestHeapAutoStop(t *testing.T) {
 	for name, c := range map[string]struct {
 		ends  time.Duration // the command, after it was interrupted

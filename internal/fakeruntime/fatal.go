@@ -24,7 +24,7 @@ func (c *Config) fatal(command uint16, payload []byte) string {
 	case 0x0203, 0x0204, 0x0205, 0x0206: // CollectTracing2 to 5
 	default:
 		// Dumps, profilers, variables, perf maps, and CollectTracing6, whose mode Block suspends the
-		// program for ever if its reader dies: .NET 8 to 10 die of some of them without a payload.
+		// program forever if its reader dies: .NET 8 to 10 die of some of them without a payload.
 		return "is none of gclog's"
 	}
 	t, ok := readTracing(command, payload)

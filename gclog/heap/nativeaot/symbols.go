@@ -38,7 +38,7 @@ const (
 	otherStatics  = "__NONGCSTATICS"
 	// preInitialized ends the symbol of the data for static fields whose values the compiler knows.
 	preInitialized = "__PreInitData"
-	// multicast is a method that the compiler makes for every delegate.
+	// multicast is a method that the compiler generates for every delegate.
 	multicast = "__InvokeMulticastThunk"
 	// moduleType is the class for what belongs to no class, <Module>, of each assembly.
 	moduleType = "__Module_"

@@ -64,7 +64,7 @@ func mayLeave(t *testing.T, r *gcload.Runtime) {
 	t.Helper()
 	switch {
 	case r.Major < 5:
-		t.Skip(".NET Core 3.1 may wait for itself for ever when it ends a session that was left")
+		t.Skip(".NET Core 3.1 may wait for itself forever when it ends a session that was left")
 	case diesOfLeaving(r):
 		t.Skip("NativeAOT may crash or hang when it ends a session that was left, 1 in 125 while it collects")
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // TestLiveRunHiddenPort: a program that gclog run starts in a mount namespace without its port runs all
-// the same. With --suspend it would wait for ever, and so would one that starts after gclog was killed:
+// the same. With --suspend it would wait forever, and so would one that starts after gclog was killed:
 // that is why it is not the default.
 func TestLiveRunHiddenPort(t *testing.T) {
 	extent.Long(t)

@@ -21,7 +21,7 @@ const ignoredRequest = "CoreCLR ignores the request for a collection for some mi
 func defects() []defect {
 	return []defect{
 		{
-			".NET Core 3.1 may wait for itself for ever when a session has lost its reader.",
+			".NET Core 3.1 may wait for itself forever when a session has lost its reader.",
 			func(x *trial) bool { return x.cell.runtime == core31 && x.lostReader() && x.hangs() },
 		},
 		{
