@@ -31,26 +31,11 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 		}
 		return nil, usagef("%s belongs after a command: gclog attach PID %s", args[1], args[1])
 	}
-	at := slices.IndexFunc(args[1:], func(a string) bool { return !strings.HasPrefix(a, "-") }) + 1
-	if at == 0 {
+	cmd, at := commandOf(app, args[1:]) // args[at] is the command's name
+	if cmd == nil || cmd.SkipFlagParsing {
 		return args, nil
 	}
-	cmd := app.Command(args[at])
-	if cmd == nil {
-		return args, nil
-	}
-	if at+1 < len(args) {
-		if sub := cmd.Command(args[at+1]); sub != nil {
-			cmd, at = sub, at+1
-		}
-	}
-	takesValue := map[string]bool{}
-	for _, f := range cmd.Flags {
-		_, isBool := f.(*cli.BoolFlag)
-		for _, name := range f.Names() {
-			takesValue[name] = !isBool
-		}
-	}
+	takesValue := valueFlags(cmd)
 	var flags, rest []string
 	dashes, before := false, false // before: there are arguments in front of the dashes
 	for tail := args[at+1:]; len(tail) > 0; {
@@ -87,14 +72,14 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 			}
 			flags = append(flags, tail[0])
 			tail = tail[1:]
-		case cmd.Name == "run", cmd.Name == "tune":
+		case runsCommand(cmd):
 			rest = append(append(rest, a), tail...)
 			tail = nil
 		default:
 			rest = append(rest, a)
 		}
 	}
-	if dashes && takesProcess(cmd.Name) {
+	if _, ok := takesValue[commandFlag]; dashes && ok {
 		if len(rest) == 0 {
 			return nil, usagef("-- needs a command to run")
 		}

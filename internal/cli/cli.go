@@ -115,7 +115,7 @@ Examples:
 			p.psCommand(), p.doctorCommand(), p.attachCommand(), p.runCommand(), p.convertCommand(), p.recordCommand(),
 			p.summaryCommand(), p.reportCommand(), p.explainCommand(), p.checkCommand(), p.compareCommand(), p.tuneCommand(), p.pausesCommand(), p.statCommand(), p.topCommand(),
 			p.heapCommand(), p.gcCommand(), p.settingsCommand(), p.metricsCommand(), p.daemonCommand(), p.rulesCommand(), p.ctlCommand(), p.healthCommand(), p.configCommand(), p.demoCommand(), p.versionCommand(), p.completionCommand(),
-			p.manCommand(), p.xlogHelpCommand(), p.processesCommand(),
+			p.manCommand(), p.xlogHelpCommand(), p.completeCommand(),
 		},
 	}
 	for _, c := range app.Commands {
@@ -140,10 +140,7 @@ func usageFailed(c *cli.Context, err error, _ bool) error {
 	what := err.Error()
 	if flag, ok := strings.CutPrefix(what, "flag provided but not defined: "); ok {
 		what = "there is no flag -" + flag
-		var names []string
-		for _, f := range flagsOf(c.Command) {
-			names = append(names, f.text)
-		}
+		names := typedNames(append(options(c.Command.Flags), helpOption))
 		if flag == "-pid" && slices.Contains(names, "--process-id") {
 			what += ": a process is chosen with -p"
 		} else {
@@ -156,8 +153,10 @@ func usageFailed(c *cli.Context, err error, _ bool) error {
 
 func noSuchCommand(list []*cli.Command, of, name string) error {
 	var names []string
-	for _, x := range commands(list) {
-		names = append(names, x.text)
+	for _, x := range list {
+		if !x.Hidden {
+			names = append(names, x.Name)
+		}
 	}
 	return usagef("no such command: %s%s (%s --help lists them)", name, spelling.DidYouMean(name, names), of)
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"embed"
 	"fmt"
 	"maps"
 	"regexp"
@@ -8,18 +9,26 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/rules"
 	"github.com/gclog/gclog/session"
 	"github.com/urfave/cli/v2"
 )
 
+// stubs are the completion scripts of the shells. A script calls gclog with completeCommand and the
+// words in front of the cursor, and proposes what that prints: so it never needs to change.
+//
+//go:embed completion
+var stubs embed.FS
+
 func (p *program) completionCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "completion",
 		Usage:     "print the completion script for a shell",
 		ArgsUsage: "bash|zsh|fish|powershell",
-		Description: `Completes commands, flags, and the pids and names of .NET processes.
+		Description: `Completes commands, flags and their values, files, and the pids and names of .NET processes.
+The script calls the gclog that the PATH finds.
 
 Examples:
    source <(gclog completion bash)
@@ -31,76 +40,212 @@ Examples:
 }
 
 func (p *program) completion(c *cli.Context) error {
-	scripts := map[string]func(*cli.App) string{"bash": bashScript, "zsh": zshScript, "fish": fishScript, "powershell": powershellScript}
-	script := scripts[c.Args().First()]
-	if script == nil || c.Args().Len() != 1 {
+	script, err := stubs.ReadFile("completion/gclog." + c.Args().First())
+	if err != nil || c.Args().Len() != 1 {
 		return usagef("completion needs the name of a shell: bash, zsh, fish or powershell")
 	}
-	_, err := fmt.Fprint(p.out, script(c.App))
+	_, err = p.out.Write(script)
 	return err
 }
 
-// takesProcess reports whether the argument of a command is a process, or with "--" a command.
-func takesProcess(name string) bool { return name == "attach" || name == "record" }
+const (
+	completeCommand = "__complete"
+	filesToo        = ":files" // instead of a word: the shell completes the names of files
+)
 
-// wordsFor returns the words that the argument of a command can be.
-func wordsFor(c *cli.Command) string {
-	switch c.Name {
-	case "config":
-		return strings.Join(configurationWords, " ")
-	case "ctl":
-		return strings.Join(ctlWords, " ")
-	case "rules":
-		return strings.Join(rulesWords, " ")
-	case "completion":
-		return "bash zsh fish powershell"
+func (p *program) completeCommand() *cli.Command {
+	return &cli.Command{Name: completeCommand, Hidden: true, SkipFlagParsing: true, Action: p.complete}
+}
+
+// complete prints what the last of the words can be: a word a line, with its description after a tab.
+// The shell selects those that begin with what has been typed, in its own way.
+func (p *program) complete(c *cli.Context) error {
+	words := c.Args().Slice()
+	if len(words) == 0 {
+		return nil
 	}
-	return texts(commands(c.Subcommands), " ")
-}
-
-// completesProcesses reports whether the argument of a command can only be a process.
-func completesProcesses(name string) bool {
-	return takesProcess(name) || slices.Contains([]string{"gc", "heap snapshot", "heap watch"}, name)
-}
-
-// completesInputs reports whether the arguments of a command are files, or a running process.
-func completesInputs(name string) bool {
-	return slices.Contains([]string{"summary", "report", "check", "explain", "pauses", "stat", "top", "doctor", "settings", "metrics", "heap stat"}, name)
-}
-
-// eachArgument calls f for the subcommands of a command whose argument can be a process, by the shell
-// function that completes it.
-func eachArgument(c *cli.Command, f func(names []string, complete string)) {
-	for _, x := range []struct {
-		complete string
-		is       func(name string) bool
-	}{{"_gclog_processes", completesProcesses}, {"_gclog_inputs", completesInputs}} {
-		var names []string
-		for _, sub := range c.Subcommands {
-			if x.is(c.Name + " " + sub.Name) {
-				names = append(names, sub.Names()...)
-			}
-		}
-		if names != nil {
-			f(names, x.complete)
-		}
-	}
-}
-
-// processesCommand lists the words that choose a process: only completion uses it.
-const processesCommand = "complete-processes"
-
-func (p *program) processesCommand() *cli.Command {
-	return &cli.Command{Name: processesCommand, Hidden: true, Action: func(c *cli.Context) error {
+	last := len(words) - 1
+	// bash makes three words of --flag=value.
+	before := slices.DeleteFunc(words[:last:last], func(w string) bool { return w == "=" })
+	current := strings.TrimSuffix(words[last], " ") // see gclog.powershell
+	can := proposals(c.App, before, strings.TrimPrefix(current, "="))
+	if can.processes {
 		list, err := p.host.List(c.Context)
 		if err != nil {
 			return err
 		}
-		for _, w := range processWords(list) {
-			fmt.Fprintln(p.out, w.text+"\t"+w.about)
+		can.words = append(can.words, processWords(list)...)
+	}
+	for _, w := range can.words {
+		fmt.Fprintln(p.out, can.prefix+w.text+"\t"+w.about)
+	}
+	if can.files {
+		fmt.Fprintln(p.out, filesToo)
+	}
+	return nil
+}
+
+// A word is something that can be typed, with a description.
+type word struct{ text, about string }
+
+// A proposal is what a word can be.
+type proposal struct {
+	words            []word
+	prefix           string // of all words: --flag=
+	processes, files bool
+}
+
+// proposals returns what can be typed after other words. Of what has been typed already, it only
+// matters whether that is a flag.
+func proposals(app *cli.App, before []string, current string) (can proposal) {
+	c, n := commandOf(app, before)
+	if c == nil {
+		if n == 0 {
+			can.words = commandWords(app.VisibleCommands())
 		}
+		return can
+	}
+	takesValue := valueFlags(c)
+	flag, arguments, dashes := "", 0, false // flag: the one whose value is next
+	for _, w := range before[n:] {
+		name := strings.TrimLeft(w, "-")
+		switch {
+		case flag != "":
+			flag = ""
+		case w == "--":
+			dashes = true
+		case dashes || name == w || name == "":
+			arguments++
+			dashes = dashes || runsCommand(c)
+		case takesValue[name]:
+			flag = name
+		}
+	}
+	isFlag := !dashes && flag == "" && strings.HasPrefix(current, "-")
+	if name, _, ok := strings.Cut(current, "="); ok && isFlag {
+		flag, can.prefix = strings.TrimLeft(name, "-"), name+"="
+	}
+	switch {
+	case flag != "":
+		can.value(c, flag)
+	case isFlag:
+		for _, o := range append(options(c.Flags), helpOption) {
+			for _, name := range o.names {
+				can.words = append(can.words, word{name, o.about})
+			}
+		}
+	case dashes:
+		can.files = true
+	case arguments == 0 && len(c.VisibleCommands()) > 0:
+		can.words = commandWords(c.VisibleCommands())
+	default:
+		can.argument(c.ArgsUsage, arguments)
+	}
+	return can
+}
+
+func commandWords(list []*cli.Command) (words []word) {
+	for _, c := range list {
+		words = append(words, word{c.Name, c.Usage})
+	}
+	return words
+}
+
+var (
+	literals     = regexp.MustCompile(`\b[a-z]+\b`)
+	placeholders = regexp.MustCompile(`\b[A-Z]+\b`)
+)
+
+// argument proposes an argument of a command whose ArgsUsage is such as show|test FILE, or FILE|PID.
+func (can *proposal) argument(usage string, number int) {
+	if words := literals.FindAllString(usage, -1); words != nil && number == 0 {
+		for _, w := range words {
+			can.words = append(can.words, word{text: w})
+		}
+		return
+	}
+	for _, name := range placeholders.FindAllString(usage, -1) {
+		can.placeholder(name)
+	}
+}
+
+// placeholder proposes what stands for a name in a usage.
+func (can *proposal) placeholder(name string) {
+	switch name {
+	case "PID", "NAME":
+		can.processes = true
+	case "FILE", "DIR", "PATH", "COMMAND", "A": // A, B: what compare compares
+		can.files = true
+	}
+}
+
+// value proposes the value of a flag, or what it begins with.
+func (can *proposal) value(c *cli.Command, name string) {
+	at := slices.IndexFunc(c.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), name) })
+	if at < 0 {
+		return
+	}
+	switch c.Flags[at].Names()[0] {
+	case failIfFlag:
+		for _, m := range allMetrics() {
+			can.words = append(can.words, word{m.Name, m.Help})
+		}
+		for _, m := range differenceMetrics(nil) {
+			if !m.compared {
+				can.words = append(can.words, word{m.Name, m.Help})
+			}
+		}
+		return
+	case onFlag:
+		for _, f := range rules.OnGC.Fields() {
+			can.words = append(can.words, word{f.Name, f.About})
+		}
+		for _, kind := range rules.Kinds[1:] {
+			can.words = append(can.words, word{text: kind})
+		}
+		return
+	case thresholdFlagName:
+		for _, r := range analysis.Rules() {
+			for _, t := range r.Thresholds {
+				can.words = append(can.words, word{r.ID + "." + t.Name, t.Help})
+			}
+		}
+		return
+	}
+	d, ok := c.Flags[at].(cli.DocGenerationFlag)
+	if !ok {
+		return
+	}
+	if can.words = choices(d.GetUsage()); can.words == nil {
+		_, value, _ := quoted(d.GetUsage())
+		can.placeholder(value)
+	}
+}
+
+var (
+	remarks   = regexp.MustCompile("\\([^)]*\\)|`")
+	between   = regexp.MustCompile(`,? or |, `)
+	valueWord = regexp.MustCompile(`^[a-z][a-z0-9-]*(:[A-Z:]+)?$`)
+)
+
+// choices returns the values that a flag's usage lists: "`LEVEL` of detail: light, normal or full".
+func choices(usage string) (words []word) {
+	usage, _, _ = strings.Cut(remarks.ReplaceAllString(usage, ""), ";")
+	list := between.Split(usage[strings.LastIndex(usage, ": ")+1:], -1)
+	if len(list) < 2 {
 		return nil
-	}}
+	}
+	for _, text := range list {
+		if text = strings.TrimSpace(text); !valueWord.MatchString(text) {
+			return nil
+		}
+		before, _, more := strings.Cut(text, ":")
+		if more { // exec:COMMAND
+			before += ":"
+		}
+		words = append(words, word{text: before})
+	}
+	return slices.Compact(words)
 }
 
 // safeName matches names without characters that a shell interprets. Processes choose their own
@@ -133,335 +278,4 @@ func processWords(list []session.Listed) (words []word) {
 		words = append(words, w)
 	}
 	return words
-}
-
-// valuesOf returns the words that the value of a flag can be, or begin with; nil: anything.
-func valuesOf(flag string) []string {
-	switch flag {
-	case "--" + failIfFlag:
-		names := names(allMetrics())
-		for _, m := range differenceMetrics(nil) {
-			if !m.compared {
-				names = append(names, m.Name)
-			}
-		}
-		return names
-	case "--" + onFlag:
-		var names []string
-		for _, f := range rules.OnGC.Fields() {
-			names = append(names, f.Name)
-		}
-		return append(names, rules.Kinds[1:]...)
-	case "--" + doFlag:
-		return []string{"log", "exec:", "webhook:", "heap", "heap:"}
-	case "--" + thresholdFlagName:
-		return thresholdNames()
-	case "--" + timeIsFlag:
-		return []string{"end", "start"}
-	case "--" + durationUnitFlag:
-		return slices.Sorted(maps.Keys(durationUnits))
-	}
-	return nil
-}
-
-// A word is something that can be typed, with a description.
-type word struct {
-	text, about string
-	value       bool     // a flag that is followed by a value
-	process     bool     // the value is a process
-	values      []string // that the value can be, or begin with; nil: anything
-}
-
-// flagsOf lists the flags of a command as they are typed.
-func flagsOf(c *cli.Command) (list []word) {
-	flags := slices.Clone(c.Flags)
-	for _, sub := range c.Subcommands { // one script for all of them
-		for _, f := range sub.Flags {
-			if !slices.ContainsFunc(flags, func(other cli.Flag) bool { return other.Names()[0] == f.Names()[0] }) {
-				flags = append(flags, f)
-			}
-		}
-	}
-	for _, f := range flags {
-		if v, ok := f.(cli.VisibleFlag); ok && !v.IsVisible() || f == cli.HelpFlag {
-			continue
-		}
-		w := word{}
-		if d, ok := f.(cli.DocGenerationFlag); ok {
-			w.about, w.value = strings.ReplaceAll(d.GetUsage(), "`", ""), d.TakesValue()
-		}
-		w.process = f.Names()[0] == "process-id" || f.Names()[0] == "name"
-		for _, name := range f.Names() {
-			w.text = "--" + name
-			if len(name) == 1 {
-				w.text = "-" + name
-			}
-			w.values = valuesOf(w.text)
-			list = append(list, w)
-		}
-	}
-	return append(list, word{text: "--help", about: "show help"})
-}
-
-func commands(of []*cli.Command) (list []word) {
-	for _, c := range of {
-		if !c.Hidden {
-			list = append(list, word{text: c.Name, about: c.Usage})
-		}
-	}
-	return list
-}
-
-// texts joins the texts of words.
-func texts(list []word, separator string) string {
-	var all []string
-	for _, w := range list {
-		all = append(all, w.text)
-	}
-	return strings.Join(all, separator)
-}
-
-// those returns the words for which so is true.
-func those(list []word, so func(w *word) bool) (some []word) {
-	for i := range list {
-		if so(&list[i]) {
-			some = append(some, list[i])
-		}
-	}
-	return some
-}
-
-// bashHead contains the functions that the rest of the script calls.
-const bashHead = `# bash completion of gclog
-_gclog_words() { COMPREPLY=($(compgen -W "$1" -- "$2")); }
-_gclog_processes() { _gclog_words "$(gclog ` + processesCommand + ` 2>/dev/null | cut -f 1)" "$1"; }
-_gclog_inputs() {
-  _gclog_processes "$1"
-  local file
-  while IFS= read -r file; do COMPREPLY+=("$file"); done < <(compgen -f -- "$1")
-  compopt -o filenames 2>/dev/null
-}
-_gclog() {
-  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} cmd=${COMP_WORDS[1]}
-  COMPREPLY=()
-`
-
-func bashScript(app *cli.App) string {
-	var b strings.Builder
-	b.WriteString(bashHead)
-	fmt.Fprintf(&b, "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n    _gclog_words %q \"$cur\"\n    return\n  fi\n", texts(commands(app.Commands), " "))
-	b.WriteString("  case $cmd in\n")
-	for _, c := range app.Commands {
-		if c.Hidden {
-			continue
-		}
-		fmt.Fprintf(&b, "  %s)\n", c.Name)
-		flags := flagsOf(c)
-		for _, f := range flags {
-			if f.values != nil {
-				fmt.Fprintf(&b, "    case $prev in %s) _gclog_words %q \"$cur\"; return ;; esac\n", f.text, strings.Join(f.values, " "))
-			}
-		}
-		if processes := texts(those(flags, func(w *word) bool { return w.process }), "|"); processes != "" {
-			fmt.Fprintf(&b, "    case $prev in %s) _gclog_processes \"$cur\"; return ;; esac\n", processes)
-		}
-		if values := texts(those(flags, func(w *word) bool { return w.value && !w.process }), "|"); values != "" {
-			fmt.Fprintf(&b, "    case $prev in %s) return ;; esac\n", values)
-		}
-		fmt.Fprintf(&b, "    if [[ $cur == -* ]]; then\n      _gclog_words %q \"$cur\"\n", texts(flags, " "))
-		switch words := wordsFor(c); {
-		case completesProcesses(c.Name):
-			b.WriteString("    else\n      _gclog_processes \"$cur\"\n")
-		case completesInputs(c.Name):
-			b.WriteString("    else\n      _gclog_inputs \"$cur\"\n")
-		case len(c.Subcommands) > 0:
-			fmt.Fprintf(&b, "    elif [ \"$COMP_CWORD\" -eq 2 ]; then\n      _gclog_words %q \"$cur\"\n    else\n      case ${COMP_WORDS[2]} in\n", words)
-			eachArgument(c, func(names []string, complete string) {
-				fmt.Fprintf(&b, "        %s) %s \"$cur\" ;;\n", strings.Join(names, "|"), complete)
-			})
-			b.WriteString("      esac\n")
-		case words != "":
-			fmt.Fprintf(&b, "    else\n      _gclog_words %q \"$cur\"\n", words)
-		}
-		b.WriteString("    fi\n    ;;\n")
-	}
-	b.WriteString("  esac\n}\ncomplete -o default -F _gclog gclog\n")
-	return b.String()
-}
-
-// zshQuote puts the parts of a description into single quotes for zsh, whose completion functions
-// interpret brackets.
-func zshQuote(parts ...string) string {
-	return "'" + strings.NewReplacer("'", `'\''`).Replace(strings.Join(parts, "")) + "'"
-}
-
-var zshText = strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`)
-
-// zshHead contains the functions that the rest of the script calls.
-const zshHead = `#compdef gclog
-_gclog_processes() {
-  local -a list
-  list=(${(f)"$(gclog ` + processesCommand + ` 2>/dev/null | tr '\t' ':')"})
-  _describe process list
-}
-_gclog_inputs() { _alternative 'processes:process:_gclog_processes' 'files:file:_files' }
-`
-
-// zshTail calls the function, for the case that its first call loaded this script.
-const zshTail = `  esac
-}
-if [[ $funcstack[1] == _gclog ]]; then
-  _gclog "$@"
-else
-  compdef _gclog gclog
-fi
-`
-
-func zshScript(app *cli.App) string {
-	var b strings.Builder
-	b.WriteString(zshHead)
-	b.WriteString("_gclog_argument() {\n  case \"$words[2] $words[3]\" in\n")
-	for _, c := range app.Commands {
-		eachArgument(c, func(names []string, complete string) {
-			fmt.Fprintf(&b, "  %s\\ (%s)) %s ;;\n", c.Name, strings.Join(names, "|"), complete)
-		})
-	}
-	b.WriteString("  *) _files ;;\n  esac\n}\n_gclog() {\n  local -a commands\n  commands=(\n")
-	for _, c := range commands(app.Commands) {
-		fmt.Fprintf(&b, "    %s\n", zshQuote(c.text, ":", c.about))
-	}
-	b.WriteString("  )\n  if (( CURRENT == 2 )); then\n    _describe command commands\n    return\n  fi\n  case $words[2] in\n")
-	for _, c := range app.Commands {
-		if c.Hidden {
-			continue
-		}
-		fmt.Fprintf(&b, "  %s)\n    _arguments", c.Name)
-		for _, f := range flagsOf(c) {
-			value := ""
-			switch {
-			case f.values != nil:
-				value = ":value:(" + strings.Join(f.values, " ") + ")"
-			case f.process:
-				value = ":process:_gclog_processes"
-			case f.value:
-				value = ":value:_files"
-			}
-			fmt.Fprintf(&b, " \\\n      %s", zshQuote("*", f.text, "[", zshText.Replace(f.about), "]", value))
-		}
-		switch words := wordsFor(c); {
-		case completesProcesses(c.Name):
-			b.WriteString(" \\\n      '*:process:_gclog_processes'")
-		case completesInputs(c.Name):
-			b.WriteString(" \\\n      '*:input:_gclog_inputs'")
-		case words != "":
-			fmt.Fprintf(&b, " \\\n      '1:what:(%s)'", words)
-			if len(c.Subcommands) > 0 {
-				b.WriteString(" \\\n      '*:argument:_gclog_argument'")
-			}
-		default:
-			b.WriteString(" \\\n      '*:file:_files'")
-		}
-		b.WriteString("\n    ;;\n")
-	}
-	b.WriteString(zshTail)
-	return b.String()
-}
-
-// fishQuote puts s into single quotes for fish.
-func fishQuote(s string) string {
-	return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(s) + "'"
-}
-
-// fishProcesses makes fish ask gclog for the processes.
-const fishProcesses = "'(gclog " + processesCommand + " 2>/dev/null)'"
-
-func fishScript(app *cli.App) string {
-	var b strings.Builder
-	b.WriteString("# fish completion of gclog\n")
-	for _, c := range commands(app.Commands) {
-		fmt.Fprintf(&b, "complete -c gclog -n __fish_use_subcommand -f -a %s -d %s\n", c.text, fishQuote(c.about))
-	}
-	for _, c := range app.Commands {
-		if c.Hidden {
-			continue
-		}
-		seen := "'__fish_seen_subcommand_from " + c.Name + "'"
-		for _, f := range flagsOf(c) {
-			kind := "-s " + strings.TrimPrefix(f.text, "-")
-			if long, ok := strings.CutPrefix(f.text, "--"); ok {
-				kind = "-l " + long
-			}
-			if f.value {
-				kind += " -r"
-			}
-			switch {
-			case f.values != nil:
-				kind += " -f -a " + fishQuote(strings.Join(f.values, " "))
-			case f.process:
-				kind += " -f -a " + fishProcesses
-			}
-			fmt.Fprintf(&b, "complete -c gclog -n %s %s -d %s\n", seen, kind, fishQuote(f.about))
-		}
-		switch words := wordsFor(c); {
-		case completesProcesses(c.Name):
-			fmt.Fprintf(&b, "complete -c gclog -n %s -f -a %s\n", seen, fishProcesses)
-		case completesInputs(c.Name):
-			fmt.Fprintf(&b, "complete -c gclog -n %s -a %s\n", seen, fishProcesses)
-		case words != "":
-			only := "-f "
-			if len(c.Subcommands) > 0 {
-				only = "" // files follow
-			}
-			fmt.Fprintf(&b, "complete -c gclog -n %s %s-a %s\n", seen, only, fishQuote(words))
-		}
-		eachArgument(c, func(names []string, complete string) {
-			only := ""
-			if complete == "_gclog_processes" {
-				only = "-f "
-			}
-			both := fishQuote("__fish_seen_subcommand_from " + c.Name + "; and __fish_seen_subcommand_from " + strings.Join(names, " "))
-			fmt.Fprintf(&b, "complete -c gclog -n %s %s-a %s\n", both, only, fishProcesses)
-		})
-	}
-	return b.String()
-}
-
-func powershellScript(app *cli.App) string {
-	var b strings.Builder
-	b.WriteString("# PowerShell completion of gclog\nRegister-ArgumentCompleter -Native -CommandName gclog -ScriptBlock {\n  param($word, $ast, $position)\n")
-	b.WriteString("  $flags = @{\n")
-	values := map[string][]string{}
-	var processes []string
-	for _, c := range app.Commands {
-		if !c.Hidden {
-			list := texts(flagsOf(c), " ")
-			if words := wordsFor(c); words != "" {
-				list = words + " " + list
-			}
-			fmt.Fprintf(&b, "    '%s' = '%s'\n", c.Name, list)
-			if completesProcesses(c.Name) || completesInputs(c.Name) {
-				processes = append(processes, "'"+c.Name+"'")
-			}
-			eachArgument(c, func(names []string, _ string) {
-				for _, name := range names {
-					processes = append(processes, "'"+c.Name+" "+name+"'")
-				}
-			})
-			for _, f := range flagsOf(c) {
-				if f.values != nil {
-					values[f.text] = f.values
-				}
-			}
-		}
-	}
-	b.WriteString("  }\n  $values = @{\n")
-	for _, flag := range slices.Sorted(maps.Keys(values)) {
-		fmt.Fprintf(&b, "    '%s' = '%s'\n", flag, strings.Join(values[flag], " "))
-	}
-	fmt.Fprintf(&b, "  }\n  $processes = %s\n", strings.Join(processes, ", "))
-	b.WriteString("  $parts = $ast.CommandElements | ForEach-Object { $_.ToString() }\n")
-	fmt.Fprintf(&b, "  if ($parts.Count -lt 2 -or ($parts.Count -eq 2 -and $word)) { $list = '%s' } else {\n    $list = $flags[$parts[1]]\n    if ($processes -contains $parts[1] -or $processes -contains \"$($parts[1]) $($parts[2])\") { $list += ' ' + ((gclog %s 2>$null | ForEach-Object { ($_ -split '\\s')[0] }) -join ' ') }\n  }\n", texts(commands(app.Commands), " "), processesCommand)
-	b.WriteString("  $before = $parts[$(if ($word) { $parts.Count - 2 } else { $parts.Count - 1 })]\n  if ($values.ContainsKey($before)) { $list = $values[$before] }\n")
-	b.WriteString("  $list -split ' ' | Where-Object { $_ -like \"$word*\" } | ForEach-Object { [System.Management.Automation.CompletionResult]::new($_) }\n}\n")
-	return b.String()
 }

@@ -340,20 +340,3 @@ func allMetrics() []checkMetric {
 	nothing := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
 	return checkMetrics(nothing.Summary(), nil, nil)
 }
-
-func names(metrics []checkMetric) (list []string) {
-	for _, m := range metrics {
-		list = append(list, m.Name)
-	}
-	return list
-}
-
-// thresholdNames returns the names that a threshold can have.
-func thresholdNames() (names []string) {
-	for _, r := range analysis.Rules() {
-		for _, t := range r.Thresholds {
-			names = append(names, r.ID+"."+t.Name)
-		}
-	}
-	return names
-}

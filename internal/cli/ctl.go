@@ -62,9 +62,6 @@ func controlSocket(c *cli.Context) (string, error) {
 	return path, nil
 }
 
-// ctlWords are the arguments of the command.
-var ctlWords = []string{"reload", "rotate", "status"}
-
 func (p *program) ctl(c *cli.Context) error {
 	what := c.Args().First()
 	if c.Args().Len() != 1 {

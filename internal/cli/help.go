@@ -32,17 +32,13 @@ func helpText(subject any, width int) string {
 		h.section("USAGE", x.Name+" [options] COMMAND [options] [arguments]")
 		h.description(x.Description)
 		h.commands(x.VisibleCommands())
-		h.options(x.VisibleFlags())
+		h.options(options(x.Flags))
 	case *cli.Command:
 		h.section("NAME", x.HelpName+" - "+x.Usage)
-		usage := x.HelpName
-		if len(x.VisibleFlags()) > 0 {
-			usage += " [options]"
-		}
-		h.section("USAGE", usage+" "+x.ArgsUsage)
+		h.section("USAGE", x.HelpName+" [options] "+x.ArgsUsage)
 		h.description(x.Description)
 		h.commands(x.VisibleCommands())
-		h.options(x.VisibleFlags())
+		h.options(options(x.Flags))
 	}
 	return string(h.b)
 }
@@ -124,22 +120,16 @@ func (h *help) commands(list []*cli.Command) {
 }
 
 // options lists flags by group, and last those of no group.
-func (h *help) options(list []cli.Flag) {
+func (h *help) options(list []option) {
 	var groups []string
-	entries := map[string][]manEntry{}
-	for _, f := range list {
-		group := ""
-		if c, ok := f.(cli.CategorizableFlag); ok {
-			group = c.GetCategory()
-		}
-		if group != "" && !slices.Contains(groups, group) {
-			groups = append(groups, group)
-		}
-		entries[group] = append(entries[group], flagEntry(f))
-	}
 	var all []manEntry
-	for _, of := range entries {
-		all = append(all, of...)
+	entries := map[string][]manEntry{}
+	for _, o := range append(list, helpOption) {
+		if o.group != "" && !slices.Contains(groups, o.group) {
+			groups = append(groups, o.group)
+		}
+		e := manEntry{o.term(), o.text()}
+		entries[o.group], all = append(entries[o.group], e), append(all, e)
 	}
 	column, rest := h.column(all), "OPTIONS"
 	for _, group := range groups {
@@ -147,39 +137,6 @@ func (h *help) options(list []cli.Flag) {
 		rest = "OTHER OPTIONS"
 	}
 	h.entries(rest, entries[""], column)
-}
-
-// flagEntry returns a flag as it is typed, with its description.
-func flagEntry(f cli.Flag) manEntry {
-	d, ok := f.(cli.DocGenerationFlag)
-	if !ok {
-		return manEntry{term: strings.Join(f.Names(), ", ")}
-	}
-	before, value, after := quoted(d.GetUsage())
-	about := before + value + after
-	var terms []string
-	for _, name := range f.Names() {
-		term := "--" + name
-		if len(name) == 1 {
-			term = "-" + name
-		}
-		if d.TakesValue() {
-			term += " " + value
-		}
-		terms = append(terms, term)
-	}
-	return manEntry{strings.Join(terms, ", "), about + defaultText(d)}
-}
-
-// defaultText returns the default of a flag, in brackets. A default of 0 has no meaning and is
-// omitted.
-func defaultText(f cli.DocGenerationFlag) string {
-	_, isText := f.(*cli.StringFlag)
-	text := strings.Trim(f.GetDefaultText(), `"`)
-	if text == "" || text == "0" && !isText || !f.TakesValue() {
-		return ""
-	}
-	return " (default: " + text + ")"
 }
 
 const helpGap = 2 // at least, between a term and its description

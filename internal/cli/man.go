@@ -60,10 +60,8 @@ type manPage struct {
 // manPages returns all pages, starting with gclog's own.
 func (p *program) manPages(app *cli.App) []manPage {
 	pages := []manPage{{"gclog", 1, p.mainPage(app)}}
-	for _, c := range app.Commands {
-		if !c.Hidden {
-			pages = append(pages, manPage{"gclog-" + c.Name, 1, p.commandPage(c)})
-		}
+	for _, c := range app.VisibleCommands() {
+		pages = append(pages, manPage{"gclog-" + c.Name, 1, p.commandPage(c)})
 	}
 	return append(pages, manPage{"gclog.yaml", 5, p.configPage()})
 }
@@ -77,10 +75,8 @@ func (p *program) mainPage(app *cli.App) string {
 	r.section("DESCRIPTION")
 	r.paragraphs(about)
 	r.section("COMMANDS")
-	for _, c := range app.Commands {
-		if !c.Hidden {
-			r.tagged(bold("gclog-"+c.Name)+"(1)", c.Usage)
-		}
+	for _, c := range app.VisibleCommands() {
+		r.tagged(bold("gclog-"+c.Name)+"(1)", c.Usage)
 	}
 	r.section("EXIT STATUS")
 	for _, x := range manExitCodes {
@@ -97,10 +93,8 @@ func (p *program) mainPage(app *cli.App) string {
 	r.examples(examples)
 	r.section("SEE ALSO")
 	also := []string{bold("gclog.yaml") + "(5)"}
-	for _, c := range app.Commands {
-		if !c.Hidden {
-			also = append(also, bold("gclog-"+c.Name)+"(1)")
-		}
+	for _, c := range app.VisibleCommands() {
+		also = append(also, bold("gclog-"+c.Name)+"(1)")
 	}
 	r.b.WriteString(strings.Join(also, ",\n") + "\n")
 	return r.String()
@@ -149,7 +143,10 @@ func (p *program) commandPage(c *cli.Command) string {
 		r.section("DESCRIPTION")
 		r.paragraphs(about)
 	}
-	r.flags("OPTIONS", r.section, c)
+	if list := options(c.Flags); len(list) > 0 {
+		r.section("OPTIONS")
+		r.options(list)
+	}
 	if len(c.Subcommands) > 0 {
 		r.section("COMMANDS")
 		for _, sub := range c.Subcommands {
@@ -157,7 +154,7 @@ func (p *program) commandPage(c *cli.Command) string {
 			r.paragraph(sub.Usage)
 			about, more := splitExamples(sub.Description)
 			r.paragraphs(about)
-			r.flags("", nil, sub)
+			r.options(options(sub.Flags))
 			examples += more
 		}
 	}
@@ -172,7 +169,7 @@ func (r *roff) synopsis(call string, c *cli.Command) {
 		return
 	}
 	r.b.WriteString(bold(call))
-	if len(visibleFlags(c)) > 0 {
+	if len(options(c.Flags)) > 0 {
 		r.b.WriteString(" [" + italic("FLAGS") + "]")
 	}
 	if c.ArgsUsage != "" {
@@ -181,55 +178,19 @@ func (r *roff) synopsis(call string, c *cli.Command) {
 	r.b.WriteString("\n")
 }
 
-// flags writes the flags with the descriptions of --help.
-func (r *roff) flags(title string, section func(string), c *cli.Command) {
-	list := visibleFlags(c)
-	if len(list) > 0 && section != nil {
-		section(title)
-	}
-	for _, f := range list {
+// options writes the flags with the descriptions of --help.
+func (r *roff) options(list []option) {
+	for _, o := range list {
 		var names []string
-		for _, name := range f.Names() {
-			dashes := "--"
-			if len(name) == 1 {
-				dashes = "-"
-			}
-			names = append(names, bold(dashes+name))
+		for _, name := range o.names {
+			names = append(names, bold(name))
 		}
 		term := strings.Join(names, ", ")
-		d, ok := f.(cli.DocGenerationFlag)
-		if !ok {
-			r.tagged(term, "")
-			continue
+		if o.value != "" {
+			term += " " + italic(o.value)
 		}
-		before, value, after := quoted(d.GetUsage())
-		usage := before + value + after
-		if d.TakesValue() {
-			term += " " + italic(value)
-			usage += defaultText(d)
-		}
-		r.tagged(term, usage)
+		r.tagged(term, o.text())
 	}
-}
-
-// quoted finds the name of a flag's value, which is in back quotes.
-func quoted(usage string) (before, value, after string) {
-	before, rest, found := strings.Cut(usage, "`")
-	value, after, closed := strings.Cut(rest, "`")
-	if !found || !closed {
-		return usage, "", ""
-	}
-	return before, value, after
-}
-
-func visibleFlags(c *cli.Command) (list []cli.Flag) {
-	for _, f := range c.Flags {
-		if v, ok := f.(cli.VisibleFlag); ok && !v.IsVisible() || f == cli.HelpFlag {
-			continue
-		}
-		list = append(list, f)
-	}
-	return list
 }
 
 // splitExamples separates the description of a command from its examples.

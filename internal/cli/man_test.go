@@ -59,7 +59,7 @@ func TestManPages(t *testing.T) {
 	}
 	var check func(page string, c *cli.Command)
 	check = func(page string, c *cli.Command) {
-		for _, f := range visibleFlags(c) {
+		for _, f := range c.VisibleFlags() {
 			for _, name := range f.Names() {
 				has(page, "-"+name)
 			}

@@ -51,7 +51,7 @@ Examples:
 			&cli.StringFlag{Name: "join", Usage: "write the access log `FILE` to standard output with the pause of each request; - is standard input"},
 			&cli.StringFlag{Name: "time-field", Usage: "`FIELD` of the log with the time of the request; a dot selects a field of an object"},
 			&cli.StringFlag{Name: "duration-field", Usage: "`FIELD` of the log with the duration of the request"},
-			&cli.StringFlag{Name: timeIsFlag, Value: "end", Usage: "`WHEN` the time of a request was taken: at its end, as in most logs, or at its start (end, start)"},
+			&cli.StringFlag{Name: timeIsFlag, Value: "end", Usage: "`WHEN` the time of a request was taken: end (of the request, as in most logs) or start"},
 			&cli.StringFlag{Name: durationUnitFlag, Usage: "`UNIT` of durations without one: s, ms, us or ns", DefaultText: "ms"},
 			textOrJSONFlag(),
 		}),
