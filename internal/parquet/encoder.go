@@ -52,7 +52,9 @@ const waitingPages = 32
 
 func newEncoder(to io.Writer, meta format.FileMetaData, leaves []leaf) *encoder {
 	e := &encoder{to: to, meta: meta, leaves: leaves, chunks: make([]chunk, len(leaves)), jobs: make(chan func() error, waitingPages), data: make(chan []byte, waitingPages), indexes: make(chan []int32, waitingPages)}
-	e.zstd, _ = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(64<<10), zstd.WithEncoderCRC(false), zstd.WithLowerEncoderMem(true)) // the options are valid
+	e.zstd, _ = zstd.NewWriter(nil, // the options are valid
+		zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithAllLitEntropyCompression(true), // ids have nothing to repeat, but are hexadecimal
+		zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(64<<10), zstd.WithEncoderCRC(false), zstd.WithLowerEncoderMem(true))
 	e.ended.Go(func() {
 		e.err = e.write([]byte(magic))
 		for job := range e.jobs {
