@@ -81,7 +81,7 @@ var arrows = map[string][]string{
 	"internal/unpack":      {"formats", "github.com/klauspost/compress/zstd"},
 	"internal/history":     {"formats", "formats/logs", "gclog", "gclog/analysis", "parse", "parse/clr", "internal/accesslog", "internal/attach", "internal/cause", "internal/output", "internal/unpack"},
 	"internal/doctor":      {"formats", "formats/logs", "gclog", "parse", "parse/clr", "session", "internal/attach", "internal/config", "internal/control", "internal/history", "internal/output", "internal/unpack", "golang.org/x/sys/unix"},
-	"internal/fakeruntime": {"github.com/Microsoft/go-winio", "github.com/prometheus/procfs", "golang.org/x/sys/unix"},
+	"internal/fakeruntime": {"github.com/Microsoft/go-winio", "golang.org/x/sys/unix"},
 	"internal/daemon": {
 		"formats", "formats/logs", "gclog", "gclog/heap", "session", "internal/actions", "internal/attach", "internal/cause", "internal/command", "internal/config", "internal/control", "internal/flight", "internal/metrics", "internal/nettrace", "internal/otlp", "internal/parquet", "internal/output", "internal/rules",
 		"github.com/cenkalti/backoff/v5", "github.com/coreos/go-systemd/v22/daemon", "github.com/rs/zerolog", "golang.org/x/sys/unix",
@@ -101,7 +101,7 @@ var arrows = map[string][]string{
 	"internal/testing/child":            {},
 	"internal/testing/elffile":          {},
 	"internal/testing/fakefuse":         {"internal/testing/child", "golang.org/x/sys/unix"},
-	"internal/testing/fakenode":         {"internal/fakeruntime", "internal/testing/nettracetest", "parse/clr", "github.com/prometheus/procfs", "golang.org/x/sys/unix"},
+	"internal/testing/fakenode":         {"internal/fakeruntime", "internal/testing/nettracetest", "parse/clr", "golang.org/x/sys/unix"},
 	"internal/testing/recordings":       {"internal/testing/extent"},
 	"internal/testing/evidence":         {},
 	"internal/testing/rules":            {},
@@ -126,7 +126,7 @@ var arrows = map[string][]string{
 	"internal/testing/program": {"internal/cli", "internal/testing/child", "internal/testing/evidence", "internal/testing/gcload", "internal/testing/recordings", "github.com/rogpeppe/go-internal/testscript", "golang.org/x/sys/unix"},
 	"internal/testing/scripts": {
 		"internal/fakeruntime", "internal/testing/evidence", "internal/testing/extent", "internal/testing/program", "internal/testing/recordings",
-		"github.com/klauspost/compress/zstd", "github.com/parquet-go/parquet-go", "github.com/prometheus/procfs", "github.com/rogpeppe/go-internal/testscript", "golang.org/x/sys/unix",
+		"github.com/klauspost/compress/zstd", "github.com/parquet-go/parquet-go", "github.com/rogpeppe/go-internal/testscript", "golang.org/x/sys/unix",
 	},
 	"internal/testing/reserved": {"golang.org/x/sys/unix"},
 	// They contain only tests, of gclog as a program.
@@ -232,7 +232,7 @@ var dependencies = []string{
 	"charm.land/bubbletea/v2",
 	"github.com/HdrHistogram/hdrhistogram-go", "github.com/Microsoft/go-winio", "github.com/cenkalti/backoff/v5", "github.com/clipperhouse/displaywidth", "github.com/coreos/go-systemd/v22", "github.com/goccy/go-yaml", "github.com/google/pprof",
 	"github.com/klauspost/compress", "github.com/parquet-go/parquet-go", "github.com/prometheus/client_golang", "github.com/prometheus/client_model", "github.com/prometheus/common", "github.com/prometheus/exporter-toolkit",
-	"github.com/prometheus/procfs", "github.com/rs/zerolog", "github.com/urfave/cli/v2", "golang.org/x/crypto", "golang.org/x/sys", "golang.org/x/term", "golang.org/x/time", "go.opentelemetry.io/proto/slim/otlp", "google.golang.org/protobuf",
+	"github.com/rs/zerolog", "github.com/urfave/cli/v2", "golang.org/x/crypto", "golang.org/x/sys", "golang.org/x/term", "golang.org/x/time", "go.opentelemetry.io/proto/slim/otlp", "google.golang.org/protobuf",
 	"gopkg.in/natefinch/lumberjack.v2",
 	// For tests only.
 	"github.com/google/go-cmp", "github.com/rogpeppe/go-internal", "go.uber.org/goleak",

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 
 	"github.com/gclog/gclog/internal/fakeruntime"
-	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
 )
 
@@ -39,11 +38,7 @@ const controlFD = 3
 // kernel tells clients of the socket that this process listens, because it called listen.
 func live() (code int, err error) {
 	_ = os.WriteFile("/proc/self/comm", []byte(filepath.Base(os.Args[0])), 0)
-	self, err := procfs.Self()
-	if err != nil {
-		return 0, err
-	}
-	stat, err := self.Stat()
+	start, err := fakeruntime.Started()
 	if err != nil {
 		return 0, err
 	}
@@ -51,7 +46,7 @@ func live() (code int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	path := filepath.Join(os.Getenv("TMPDIR"), fakeruntime.SocketName(os.Getpid(), stat.Starttime))
+	path := filepath.Join(os.Getenv("TMPDIR"), fakeruntime.SocketName(os.Getpid(), start))
 	if err := unix.Bind(fd, &unix.SockaddrUnix{Name: path}); err != nil {
 		return 0, fmt.Errorf("%s: %w", path, err)
 	}
@@ -59,7 +54,7 @@ func live() (code int, err error) {
 		return 0, err
 	}
 	// The debugger's pipe distinguishes CoreCLR from NativeAOT.
-	pipe := filepath.Join(os.Getenv("TMPDIR"), fmt.Sprintf("clr-debug-pipe-%d-%d-in", os.Getpid(), stat.Starttime))
+	pipe := filepath.Join(os.Getenv("TMPDIR"), fmt.Sprintf("clr-debug-pipe-%d-%d-in", os.Getpid(), start))
 	if err := os.WriteFile(pipe, nil, 0o600); err != nil {
 		return 0, err
 	}

@@ -22,7 +22,6 @@ import (
 
 	"github.com/gclog/gclog/internal/fakeruntime"
 	"github.com/gclog/gclog/internal/testing/program"
-	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
 )
 
@@ -275,15 +274,11 @@ func portOwner(args []string) int {
 
 // leaveSocket creates the socket of this process, without a listener.
 func leaveSocket(dir string) error {
-	self, err := procfs.Self()
+	start, err := fakeruntime.Started()
 	if err != nil {
 		return err
 	}
-	stat, err := self.Stat()
-	if err != nil {
-		return err
-	}
-	l, err := net.Listen("unix", filepath.Join(dir, fakeruntime.SocketName(os.Getpid(), stat.Starttime)))
+	l, err := net.Listen("unix", filepath.Join(dir, fakeruntime.SocketName(os.Getpid(), start)))
 	if err != nil {
 		return err
 	}
