@@ -37,7 +37,7 @@ LENGTH ?= 6m
 # How long make soak runs.
 DURATION ?= 2h
 # The packages with fuzz targets.
-FUZZ      = ./parse ./parse/clr ./gclog ./gclog/heap ./gclog/heap/ecma335 ./gclog/heap/nativeaot ./formats ./formats/logs ./session ./internal/config ./internal/accesslog ./internal/condition ./internal/flight ./internal/parquet
+FUZZ      = ./parse ./parse/clr ./gclog ./gclog/heap ./gclog/heap/ecma335 ./gclog/heap/nativeaot ./formats ./formats/logs ./session ./internal/config ./internal/host ./internal/accesslog ./internal/condition ./internal/flight ./internal/parquet
 
 OUT      ?= bin/gclog
 
@@ -88,7 +88,7 @@ fuzz: ## each fuzz target with FUZZRUNS inputs
 	$(GO) test -run '^$$' -fuzz '^FuzzNeighbours$$' -fuzztime $$(($(FUZZRUNS) / 50))x -fuzzminimizetime 1x ./internal/daemon
 
 bench: ## benchmarks: reader, decoder, reducer, formatters, and the whole program
-	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) $(BENCHFLAGS) ./parse/... ./gclog/... ./formats/... ./session ./internal/attach ./internal/accesslog ./internal/flight ./internal/parquet ./internal/e2e/bench
+	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) $(BENCHFLAGS) ./parse/... ./gclog/... ./formats/... ./internal/host ./internal/attach ./internal/accesslog ./internal/flight ./internal/parquet ./internal/e2e/bench
 
 bench-daemon: build ## measure the cost of the daemon on nodes with up to 500 fake processes, and of top with 20 (Linux)
 	$(GO) run ./internal/testing/fakenode/bench bin/gclog

@@ -14,7 +14,7 @@ import (
 )
 
 // recording opens a recording of .NET 10. A live process yields the same kind of stream: see
-// session.Target.StartTracing.
+// session.Client.StartTracing.
 func recording() io.ReadCloser {
 	f, err := os.Open("../testdata/traces/net10-datas-bgc.nettrace.gz")
 	if err != nil {

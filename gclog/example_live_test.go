@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"net"
 	"os"
 	"time"
 
@@ -19,13 +20,11 @@ import (
 // silent, Flush releases the events held back for ordering.
 func ExampleProcesses_live() {
 	ctx := context.Background()
-	var host session.Host
-	target, err := host.Find(ctx, 4711)
-	if err != nil {
-		log.Fatal(err)
-	}
+	client := session.Client{Dial: func(ctx context.Context) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", "/tmp/dotnet-diagnostic-4711-8051-socket")
+	}}
 	// The same as attach at level normal.
-	stream, err := target.StartTracing(ctx, session.Config{BufferMB: 16, Providers: []session.Provider{
+	stream, err := client.StartTracing(ctx, session.Config{BufferMB: 16, Providers: []session.Provider{
 		{Name: clr.RuntimeProvider, Keywords: clr.KeywordGC, Level: clr.LevelInformational},
 		{Name: clr.PrivateProvider, Keywords: clr.KeywordGC, Level: clr.LevelInformational},
 	}})
@@ -39,7 +38,7 @@ func ExampleProcesses_live() {
 
 	w := &watcher{limit: time.Second}
 	processes := gclog.NewProcesses(func(p *gclog.Process) gclog.Observer {
-		p.Name = target.Process.Name // the stream does not contain it
+		p.Name = "shop" // the stream does not contain it
 		return w
 	})
 	stopped := false

@@ -151,7 +151,7 @@ func decodeProcessInfo(b []byte, command byte, name string) (*ProcessInfo, error
 		d.u32() // version of the answer; later versions only append fields
 	}
 	text := func() string { return bounded(d.string(), maxText) }
-	p := &ProcessInfo{PID: d.u64(), Cookie: d.guid(), CommandLine: bounded(d.string(), maxArgumentBytes), OS: text(), Architecture: text()}
+	p := &ProcessInfo{PID: d.u64(), Cookie: d.guid(), CommandLine: bounded(d.string(), maxCommandLine), OS: text(), Architecture: text()}
 	if command != cmdProcessInfo {
 		p.EntryAssembly, p.Version = text(), text()
 	}
@@ -170,12 +170,11 @@ func (c *Client) Resume(ctx context.Context) error {
 	return err
 }
 
-// Environment returns the variables of the process's environment that concern .NET or show what the
-// process belongs to.
-func (c *Client) Environment(ctx context.Context) (map[string]string, error) {
+// Environment passes each variable of the process's environment, in the form NAME=value, except those
+// longer than 4096 characters.
+func (c *Client) Environment(ctx context.Context, each func(variable string)) error {
 	const name = "ProcessEnvironment"
-	var env environment
-	err := c.exchange(ctx, name, setProcess, cmdProcessEnvironment, nil, func(conn net.Conn, answer []byte) (_ bool, err error) {
+	return c.exchange(ctx, name, setProcess, cmdProcessEnvironment, nil, func(conn net.Conn, answer []byte) (_ bool, err error) {
 		// The strings follow the answer, because they may be longer than a message.
 		d := decoder{b: answer}
 		size := d.u32()
@@ -185,13 +184,9 @@ func (c *Client) Environment(ctx context.Context) (map[string]string, error) {
 		case size > maxEnvironment:
 			return false, badAnswer(name, "an environment of %d bytes, the limit is %d", size, maxEnvironment)
 		}
-		if err := env.readCounted(conn, int64(size)); err != nil {
+		if err := readCounted(conn, int64(size), each); err != nil {
 			return false, closed(name, err)
 		}
 		return false, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return env.variables, nil
 }

@@ -2,94 +2,75 @@ package session
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/binary"
-	"errors"
 	"io"
 	"strings"
 	"unicode/utf16"
 )
 
-// What is read of a process is bounded: it can have as many and as long arguments and variables as
-// fit into its memory. The limits are far above what programs use.
+// What a runtime reports about its process is bounded: a program can have as many and as long arguments
+// and variables as fit into its memory. The limits are far above what programs use.
 const (
-	maxArguments     = 1024
-	maxArgumentBytes = 8 << 10 // total; the rest is left out
-	// maxText is the maximum length of a text that is kept of what a runtime reports about itself.
-	maxText = 1 << 10
-	// maxEnvironment is the number of bytes that are read of an environment; Linux allows 128 KB
-	// per string and a quarter of the stack in total. Only variables that matter are kept, at most
-	// maxVariableBytes in total, and none longer than maxVariable.
-	maxEnvironment   = 4 << 20
-	maxVariable      = 8 << 10
-	maxVariableBytes = 64 << 10
+	maxText        = 1 << 10
+	maxCommandLine = 8 << 10
+	maxEnvironment = 4 << 20 // bytes; Linux allows 128 KB per string and a quarter of the stack in total
+	maxVariable    = 8 << 10 // bytes as the runtime sends them; longer variables are left out
 )
 
-// matters reports whether a variable concerns .NET or shows what a process belongs to. No others
-// are kept, because environments contain secrets.
-func matters(name string) bool {
-	switch name {
-	case "TMPDIR", "HOSTNAME", "POD_NAME", "POD_NAMESPACE", "KUBERNETES_SERVICE_HOST", "NEW_RELIC_APP_NAME":
-		return true
+// Environment returns the value of DOTNET_DiagnosticPorts that makes runtimes connect to the port
+// at path. With suspend, a runtime waits during startup until it is resumed, forever if nothing
+// resumes it; without, it continues.
+func Environment(path string, suspend bool) string {
+	if suspend {
+		return path + ",suspend"
 	}
-	for _, prefix := range []string{"GCLOG_", "OTEL_", "ELASTIC_APM_SERVICE_", "DD_SERVICE", "DD_VERSION"} {
-		if strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	// Settings of the GC, including misspelt ones: without their prefix, or in another case.
-	for _, prefix := range []string{"dotnet_", "complus_", "gc", "uohwait", "system"} {
-		if len(name) >= len(prefix) && strings.EqualFold(name[:len(prefix)], prefix) {
-			return true
-		}
-	}
-	return false
+	return path + ",nosuspend"
 }
 
-// An environment contains the variables that are kept of a process's environment.
-type environment struct {
-	variables map[string]string
-	bytes     int
+// SuspendingPorts returns the diagnostic ports in an environment that suspend a runtime during
+// startup, in the form used in messages. Each of them must resume the runtime.
+func SuspendingPorts(env map[string]string) (list []string) {
+	// A runtime reads a variable with the older prefix only if the one with the newer prefix is not
+	// set.
+	lookup := func(name string) (variable, value string) {
+		if value, set := env["DOTNET_"+name]; set {
+			return "DOTNET_" + name, value
+		}
+		return "COMPlus_" + name, env["COMPlus_"+name]
+	}
+	_, ports := lookup("DiagnosticPorts")
+	for port := range strings.SplitSeq(ports, ";") {
+		tags := strings.Split(port, ",")
+		if path := strings.TrimSpace(tags[0]); path != "" && suspendsByTags(tags[1:]) {
+			list = append(list, path)
+		}
+	}
+	if variable, value := lookup("DefaultDiagnosticPortSuspend"); value == "1" {
+		list = append(list, "a tool at its default port ("+variable+"=1)")
+	}
+	return list
 }
 
-// add adds NAME=value if it matters.
-func (e *environment) add(variable string) {
-	if e.variables == nil {
-		e.variables = map[string]string{}
-	}
-	name, value, ok := strings.Cut(variable, "=")
-	if !ok || !matters(name) || e.bytes+len(variable) > maxVariableBytes {
-		return
-	}
-	if _, twice := e.variables[name]; twice {
-		return // getenv returns the first one, and so a runtime uses it
-	}
-	e.variables[strings.Clone(name)] = strings.Clone(value)
-	e.bytes += len(variable)
-}
-
-// readTerminated reads an environment in the format of /proc: a 0 after each variable.
-func (e *environment) readTerminated(r io.Reader) {
-	b := bufio.NewReaderSize(io.LimitReader(r, maxEnvironment), maxVariable)
-	for {
-		variable, err := b.ReadSlice(0)
-		tooLong := errors.Is(err, bufio.ErrBufferFull)
-		for errors.Is(err, bufio.ErrBufferFull) {
-			_, err = b.ReadSlice(0)
-		}
-		if !tooLong {
-			e.add(string(bytes.TrimSuffix(variable, []byte{0})))
-		}
-		if err != nil {
-			return
+// suspendsByTags reports whether a port with these tags suspends a runtime. Of contradictory tags
+// the first counts; the default is suspend. A listen port has no effect, because no runtime
+// supports it (docs/protocol.md, Diagnostic ports).
+func suspendsByTags(tags []string) bool {
+	suspends, connects := "", ""
+	for _, tag := range tags {
+		switch tag = strings.ToLower(strings.TrimSpace(tag)); {
+		case suspends == "" && (tag == "suspend" || tag == "nosuspend"):
+			suspends = tag
+		case connects == "" && (tag == "connect" || tag == "listen"):
+			connects = tag
 		}
 	}
+	return suspends != "nosuspend" && connects != "listen"
 }
 
 // readCounted reads an environment of size bytes in the format of a runtime: the number of strings,
 // then each string after its length. It returns the error of reading, also if the environment is
 // truncated.
-func (e *environment) readCounted(r io.Reader, size int64) error {
+func readCounted(r io.Reader, size int64, each func(variable string)) error {
 	b := bufio.NewReaderSize(io.LimitReader(r, size), maxVariable)
 	var word [4]byte
 	if _, err := io.ReadFull(b, word[:]); err != nil {
@@ -102,7 +83,7 @@ func (e *environment) readCounted(r io.Reader, size int64) error {
 		length := 2 * int64(binary.LittleEndian.Uint32(word[:]))
 		if length <= maxVariable {
 			if text, err := b.Peek(int(length)); err == nil {
-				e.add(decodeUTF16(text))
+				each(decodeUTF16(text))
 			}
 		}
 		if _, err := io.CopyN(io.Discard, b, length); err != nil {
@@ -122,16 +103,6 @@ func decodeUTF16(p []byte) string {
 		units = units[:n-1]
 	}
 	return string(utf16.Decode(units))
-}
-
-// readArguments reads a command line in the format of /proc: a 0 after each argument.
-func readArguments(b []byte) []string {
-	text := strings.TrimRight(string(b[:min(len(b), maxArgumentBytes)]), "\x00")
-	if text == "" {
-		return nil
-	}
-	args := strings.SplitN(text, "\x00", maxArguments+1)
-	return args[:min(len(args), maxArguments)]
 }
 
 // bounded truncates a text that a process reports about itself.

@@ -42,3 +42,14 @@ func readArrived(fd int, b []byte) (int, error) {
 func epollAdd(epoll, fd int, events uint32) error {
 	return unix.EpollCtl(epoll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: events, Fd: int32(fd)})
 }
+
+// noFile is the descriptor that means no file.
+const noFile = -1
+
+// closeFile closes a file once.
+func closeFile(fd *int) {
+	if *fd != noFile {
+		_ = unix.Close(*fd)
+		*fd = noFile
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"net"
 	"time"
 
 	"github.com/gclog/gclog/parse"
@@ -14,12 +15,10 @@ import (
 // its buffers.
 func ExampleClient_StartTracing() {
 	ctx := context.Background()
-	var host session.Host
-	target, err := host.Find(ctx, 4711)
-	if err != nil {
-		log.Fatal(err)
-	}
-	stream, err := target.StartTracing(ctx, session.Config{
+	client := session.Client{Dial: func(ctx context.Context) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", "/tmp/dotnet-diagnostic-4711-8051-socket")
+	}}
+	stream, err := client.StartTracing(ctx, session.Config{
 		BufferMB:  16,
 		Providers: []session.Provider{{Name: "Microsoft-Windows-DotNETRuntime", Keywords: 1, Level: 4}},
 	})

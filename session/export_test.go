@@ -45,9 +45,6 @@ func Surplus(list ...Caller) int {
 	return slices.Index(all, all.surplus())
 }
 
-// ProgramRuntime reports the runtime of a program that no process needs to run.
-var ProgramRuntime = programRuntime
-
 // BeginClose takes the first step of Close: from now on every connection is dropped.
 func (p *Port) BeginClose() {
 	p.mu.Lock()

@@ -4,14 +4,13 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"maps"
 	"net"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
 
+	"github.com/gclog/gclog/internal/testing/ipc"
 	"github.com/gclog/gclog/session"
 )
 
@@ -38,14 +37,14 @@ func FuzzResponse(f *testing.F) {
 		pidHex + cookieHex + lineHex + osHex + archHex + entryHex + versionHex,
 		pidHex + cookieHex + "ffffffff" + "ffffff7f" + "00000080",
 	} {
-		f.Add(answer(unhex(f, payload)))
+		f.Add(ipc.Answer(ipc.Unhex(f, payload)))
 	}
 	head, rest := environmentAnswer(f, twoVariables)
 	f.Add(append(head, rest...))
 	f.Add(append(head, 0xff, 0xff, 0xff, 0xff))
-	f.Add(refusal(unknownCommand))
-	f.Add(refusal(session.CodeFail)[:20])
-	f.Add(append(answer(make([]byte, 8)), "Nettrace"...))
+	f.Add(ipc.Refusal(ipc.UnknownCommand))
+	f.Add(ipc.Refusal(session.CodeFail)[:20])
+	f.Add(append(ipc.Answer(make([]byte, 8)), "Nettrace"...))
 	f.Add([]byte("HTTP/1.1 400 Bad Request\r\n\r\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		ctx := context.Background()
@@ -56,8 +55,8 @@ func FuzzResponse(f *testing.F) {
 				t.Errorf("cookie %q", p.Cookie)
 			}
 		}
-		if env, err := c.Environment(ctx); err == nil {
-			checkText(t, b, slices.Collect(maps.Values(env))...)
+		if env, err := environment(ctx, c); err == nil {
+			checkText(t, b, env...)
 		}
 		_ = c.Resume(ctx)
 		s, err := c.StartTracing(ctx, config())

@@ -19,6 +19,7 @@ type Peer struct {
 	Cookie string // GUID of the runtime instance
 	PID    int    // in this host's pid namespace; 0 if unknown
 	Inner  int    // in the runtime's own pid namespace
+	UID    int    // of its process; -1 if unknown
 
 	port *Port
 	id   identity
@@ -39,11 +40,17 @@ const goneAfter = 2 * time.Second
 // newPeer is called with the port's lock.
 func newPeer(port *Port, id identity, inner int) *Peer {
 	p := &Peer{
-		Cookie: id.cookie, PID: id.pid, Inner: inner,
+		Cookie: id.cookie, PID: id.pid, Inner: inner, UID: id.uid,
 		port: port, id: id, wait: port.goneAfter, fresh: make(chan struct{}, 1), gone: make(chan struct{}),
 	}
 	p.Dial = p.take
 	return p
+}
+
+// MayBe reports whether the process with the Peer's pid may be that of the runtime, if it started at
+// startKey, in the kernel's own unit: another process may have got the pid since.
+func (p *Peer) MayBe(startKey uint64) bool {
+	return p.id.start == unknownStart || p.id.start == startKey
 }
 
 // Gone returns a channel that is closed when the runtime is gone and the Port has forgotten it.

@@ -45,7 +45,9 @@ func NewPoller() (*Poller, error) {
 		epollAdd(p.outer, p.inner, unix.EPOLLIN|unix.EPOLLONESHOT),
 	)
 	if err != nil {
-		closeFiles([]int{p.outer, p.inner, p.timer})
+		for _, fd := range []int{p.outer, p.inner, p.timer} {
+			closeFile(&fd)
+		}
 		return nil, err
 	}
 	p.file = os.NewFile(uintptr(p.outer), "epoll")

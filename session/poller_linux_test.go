@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gclog/gclog/internal/testing/ipc"
 	"github.com/gclog/gclog/session"
 )
 
@@ -91,8 +92,8 @@ func socketStream(t *testing.T) (*session.Stream, net.Conn) {
 			close(accepted)
 			return
 		}
-		readRequest(conn)
-		_, _ = conn.Write(answer(make([]byte, 8)))
+		ipc.ReadRequest(conn)
+		_, _ = conn.Write(ipc.Answer(make([]byte, 8)))
 		accepted <- conn
 	}()
 	c := &session.Client{Dial: func(context.Context) (net.Conn, error) { return net.Dial("unix", l.Addr().String()) }}
@@ -184,7 +185,7 @@ func TestPollerSilence(t *testing.T) {
 	silent("after a byte")
 	s.SetPatience(0)
 	wait := func() {
-		waitUntil(t, "the poller to have nothing to do", p.Rests)
+		waitFor(t, p.Rests)
 	}
 	go func() { wait(); s.Wake() }()
 	silent("woken")
@@ -201,7 +202,7 @@ func TestPollerNew(t *testing.T) {
 	s, theirs := polledStream(t, p)
 	time.AfterFunc(patience, func() { _ = s.Close() })
 	go func() {
-		waitUntil(t, "the poller to have nothing to do", p.Rests)
+		waitFor(t, p.Rests)
 		_, _ = theirs.Write([]byte("a"))
 	}()
 	if n, err := s.Read(make([]byte, 8)); n != 1 || err != nil {
@@ -264,7 +265,7 @@ func TestPollerRests(t *testing.T) {
 		}()
 	}
 	for i := range 2 * streams {
-		waitUntil(t, "the poller to have nothing to do", p.Rests)
+		waitFor(t, p.Rests)
 		from, text := i%streams, strconv.Itoa(i)
 		_, _ = theirs[from].Write([]byte(text))
 		if got := <-messages; got != (message{from, text, nil}) {
@@ -272,7 +273,7 @@ func TestPollerRests(t *testing.T) {
 		}
 	}
 	for i := range streams { // nor for an end
-		waitUntil(t, "the poller to have nothing to do", p.Rests)
+		waitFor(t, p.Rests)
 		theirs[i].Close()
 		if got := <-messages; got != (message{i, "", io.EOF}) {
 			t.Errorf("%+v, want the end of %d", got, i)
@@ -293,7 +294,7 @@ func TestPollerCloses(t *testing.T) {
 			s, theirs := polledStream(t, p)
 			ended := make(chan struct{})
 			go func() {
-				waitUntil(t, "the poller to have nothing to do", p.Rests)
+				waitFor(t, p.Rests)
 				end(p, s)
 				close(ended)
 			}()

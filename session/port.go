@@ -27,7 +27,6 @@ import (
 // A connection is in strangers until it has announced itself and welcome gives it to its Peer in
 // peers. mu guards the fields below it, and Peer.held.
 type Port struct {
-	host     *Host
 	listener net.Listener
 	newPeers chan *Peer
 
@@ -76,14 +75,14 @@ const (
 
 // Listen creates a diagnostic port at path: a unix socket, or a pipe on Windows. connections limits
 // the number of connections that wait at the port at a time.
-func (h *Host) Listen(path string, connections int) (*Port, error) {
+func Listen(path string, connections int) (*Port, error) {
 	l, err := listen(path)
 	if err != nil {
 		return nil, listenError(path, err)
 	}
 	half := max(1, min(connections, PortConnections)/2)
 	p := &Port{
-		host: h, listener: l, newPeers: make(chan *Peer, half), peers: map[identity]*Peer{}, half: half,
+		listener: l, newPeers: make(chan *Peer, half), peers: map[identity]*Peer{}, half: half,
 		patience: advertiseTimeout, away: turnAwayTime, answer: turnAwayTime, goneAfter: goneAfter,
 	}
 	p.wg.Go(p.accept)
@@ -103,16 +102,6 @@ func listenError(path string, err error) error {
 		hint = ": its directory must exist"
 	}
 	return fmt.Errorf("listening on %s: %w%s", path, err, hint)
-}
-
-// Environment returns the value of DOTNET_DiagnosticPorts that makes runtimes connect to the port
-// at path. With suspend, a runtime waits during startup until it is resumed, forever if nothing
-// resumes it; without, it continues.
-func Environment(path string, suspend bool) string {
-	if suspend {
-		return path + ",suspend"
-	}
-	return path + ",nosuspend"
 }
 
 // Next returns the next runtime that has not been returned before.

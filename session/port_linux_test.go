@@ -17,11 +17,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gclog/gclog/internal/host"
+	"github.com/gclog/gclog/internal/testing/child"
+	"github.com/gclog/gclog/internal/testing/ipc"
+	"github.com/gclog/gclog/internal/testing/syscalls"
 	"github.com/gclog/gclog/session"
 	"golang.org/x/sys/unix"
 )
 
-func init() { helpers["stranger"] = helpStranger }
+func init() { roles["stranger"] = helpStranger }
 
 // helpStranger repeatedly announces itself with the bytes in one variable to the port in the other
 // one. It answers the commands that it receives, and prints them.
@@ -38,9 +42,9 @@ func helpStranger() error {
 			return err
 		}
 		_, _ = conn.Write(hello)
-		if request := readRequest(conn); request != nil {
+		if request := ipc.ReadRequest(conn); request != nil {
 			fmt.Printf("%x\n", request[16:18])
-			_, _ = conn.Write(answer(nil))
+			_, _ = conn.Write(ipc.Answer(nil))
 		}
 		_ = conn.Close()
 	}
@@ -74,8 +78,8 @@ func startStranger(t *testing.T, path, hello string, user int) stranger {
 	if err := os.Chmod(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(publicCopy(t))
-	cmd.Env = helperEnviron("stranger", portVariable+"="+path, helloVariable+"="+strings.ReplaceAll(hello, " ", ""))
+	cmd := exec.Command(child.PublicCopy(t))
+	cmd.Env = child.Environ("stranger", portVariable+"="+path, helloVariable+"="+strings.ReplaceAll(hello, " ", ""))
 	cmd.Dir = "/"
 	if user != os.Geteuid() {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(user), Gid: uint32(user)}}
@@ -100,12 +104,12 @@ func TestPortStranger(t *testing.T) {
 	for name, user := range map[string]int{"the same user": os.Geteuid(), "another user": nobody} {
 		t.Run(name, func(t *testing.T) {
 			p, path := listenPort(t)
-			announce(t, path, firstHex, func(conn net.Conn, _ []byte) bool {
-				_, _ = conn.Write(answer(nil))
+			ipc.Announce(t, path, ipc.First, func(conn net.Conn, _ []byte) bool {
+				_, _ = conn.Write(ipc.Answer(nil))
 				return false
 			})
 			peer := next(t, p)
-			s := startStranger(t, path, firstHex, user)
+			s := startStranger(t, path, ipc.First, user)
 			other := next(t, p)
 			if peer.PID != os.Getpid() || other.PID != s.pid || other.Cookie != peer.Cookie {
 				t.Errorf("peers of the processes %d and %d, want %d and %d", peer.PID, other.PID, os.Getpid(), s.pid)
@@ -142,7 +146,7 @@ func TestPortShares(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p, path := listenPort(t)
 			p.Limit(places, patience)
-			hello := func(n int) string { return strings.ReplaceAll(firstHex, "eeff", fmt.Sprintf("%04x", n)) }
+			hello := func(n int) string { return strings.ReplaceAll(ipc.First, "eeff", fmt.Sprintf("%04x", n)) }
 			for n := range places {
 				startStranger(t, path, hello(n), tc.first)
 				if peer := next(t, p); n < tc.held {
@@ -155,8 +159,8 @@ func TestPortShares(t *testing.T) {
 			}
 			for range tc.want {
 				peer := next(t, p)
-				if target := peer.Target(); target.UID != tc.second {
-					t.Errorf("a process of user %d got a place", target.UID)
+				if peer.UID != tc.second {
+					t.Errorf("a process of user %d got a place", peer.UID)
 				}
 				peer.Hold()
 				go func() { _ = peer.Resume(t.Context()) }()
@@ -167,7 +171,7 @@ func TestPortShares(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), impatience)
 			defer cancel()
 			if peer, err := p.Next(ctx); err == nil {
-				t.Errorf("a process of user %d got one place too many", peer.Target().UID)
+				t.Errorf("a process of user %d got one place too many", peer.UID)
 			}
 		})
 	}
@@ -176,7 +180,7 @@ func TestPortShares(t *testing.T) {
 // TestPortFlood: a process that is suspended during startup is resumed, however many connections
 // others make, whether they announce themselves or not.
 func TestPortFlood(t *testing.T) {
-	for name, hello := range map[string]string{"silent": "", "half": advertiseHex, "whole": firstHex} {
+	for name, hello := range map[string]string{"silent": "", "half": ipc.Magic, "whole": ipc.First} {
 		t.Run(name, func(t *testing.T) {
 			p, path := listenPort(t)
 			p.Limit(32, patience)
@@ -229,7 +233,7 @@ func TestPortFlood(t *testing.T) {
 				}
 			})
 			for range 10 {
-				startStranger(t, path, secondHex, nobody).awaitResumed(t)
+				startStranger(t, path, ipc.Second, nobody).awaitResumed(t)
 			}
 		})
 	}
@@ -237,23 +241,23 @@ func TestPortFlood(t *testing.T) {
 
 // TestPeerStart: the process that made a connection is identified by its start time while it runs.
 func TestPeerStart(t *testing.T) {
-	path := filepath.Join(shortDir(t), "socket")
+	path := filepath.Join(ipc.ShortDir(t), "socket")
 	l, err := net.Listen("unix", path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	s := startStranger(t, path, firstHex, os.Geteuid())
+	s := startStranger(t, path, ipc.First, os.Geteuid())
 	conn, err := l.Accept()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	p, err := new(session.Host).Describe(s.pid)
+	p, err := new(host.Host).Describe(s.pid)
 	if err != nil {
 		t.Fatal(err)
 	}
-	self, err := new(session.Host).Describe(os.Getpid())
+	self, err := new(host.Host).Describe(os.Getpid())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,12 +273,12 @@ func TestPeerStart(t *testing.T) {
 	if got := session.PeerStart(conn, 99_999_999); got != 0 {
 		t.Errorf("of no process: %d", got)
 	}
-	leavesNothing(t, os.Getpid(), func() { session.PeerStart(conn, s.pid) })
+	syscalls.LeavesNothing(t, os.Getpid(), func() { session.PeerStart(conn, s.pid) })
 	for errno, want := range map[unix.Errno]uint64{
 		unix.EINVAL: 0, unix.ESRCH: 0, // it has ended
 		unix.ENOPROTOOPT: p.StartKey, unix.EPERM: p.StartKey, // the kernel does not tell
 	} {
-		fault{unix.SYS_GETSOCKOPT, errno, &[2]uint32{2, unix.SO_PEERPIDFD}}.inject(t, func() {
+		syscalls.Fault{Call: unix.SYS_GETSOCKOPT, Errno: errno, Only: &[2]uint32{2, unix.SO_PEERPIDFD}}.Inject(t, func() {
 			if got := session.PeerStart(conn, s.pid); got != want {
 				t.Errorf("with %v: it started at %d, want %d", errno, got, want)
 			}
@@ -305,27 +309,16 @@ func peerDescriptor(conn net.Conn) (fd int, err error) {
 	return fd, errors.Join(cerr, err)
 }
 
-// TestPeerOfAnother: what this host shows for the pid of a peer is not attributed to the peer if it
-// is another process.
-func TestPeerOfAnother(t *testing.T) {
-	p, path := listenPort(t)
-	advertise(t, path, firstHex)
-	peer := next(t, p)
-	if target := peer.Target(); target.Name == "" || target.PID != os.Getpid() || target.Executable == "" {
-		t.Errorf("the process itself: %+v", target.Process)
-	}
-	peer.PID = run(t, spec{Sockets: []string{exact}}).pid
-	if target := peer.Target(); target.Name != "" || target.PID != peer.PID || target.InnerPID != 1234 || target.UID != os.Geteuid() || target.Startup() != session.StartupUnknown {
-		t.Errorf("another one: %+v", target.Process)
-	}
-}
-
 // TestChmodSocket: only a socket of our own without other links gets another mode.
 func TestChmodSocket(t *testing.T) {
-	dir := shortDir(t)
+	dir := ipc.ShortDir(t)
 	at := func(name string) string { return filepath.Join(dir, name) }
 	for _, name := range []string{"own", "linked", "given"} {
-		listenAs(t, at(name))
+		l, err := net.Listen("unix", at(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
 		if err := os.Chmod(at(name), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -333,7 +326,7 @@ func TestChmodSocket(t *testing.T) {
 	if err := errors.Join(os.Link(at("linked"), at("second")), os.Symlink("own", at("link")), os.WriteFile(at("file"), nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	leavesNothing(t, os.Getpid(), func() {
+	syscalls.LeavesNothing(t, os.Getpid(), func() {
 		for name, ok := range map[string]bool{"own": true, "linked": false, "second": false, "link": false, "file": false, "missing": false} {
 			err := session.ChmodSocket(at(name), 0o640)
 			mode := os.FileMode(0o600)
@@ -345,51 +338,11 @@ func TestChmodSocket(t *testing.T) {
 			}
 		}
 	})
-	giveAway(t, at("given"))
+	if err := os.Lchown(at("given"), nobody, nobody); err != nil {
+		t.Skipf("only root can give a file away: %v", err)
+	}
 	if err := session.ChmodSocket(at("given"), 0o640); err == nil {
 		t.Error("that of another user was changed")
-	}
-}
-
-// TestPeerUnseen: if this host does not show the process, the process with its pid here is another
-// one.
-func TestPeerUnseen(t *testing.T) {
-	for name, pid := range map[string]int{"in another pid namespace": 0, "not to be looked at": 99_999_999} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p, path := listenPort(t)
-			soonGone(p)
-			self := fmt.Sprintf("%02x%02x%02x%02x", byte(os.Getpid()), byte(os.Getpid()>>8), byte(os.Getpid()>>16), byte(os.Getpid()>>24))
-			conn := advertise(t, path, strings.Replace(firstHex, "d2040000", self, 1))
-			peer := next(t, p)
-			peer.PID = pid
-			target := peer.Target()
-			want := pid
-			if pid == 0 {
-				want = os.Getpid()
-			}
-			if target.PID != want || target.InnerPID != os.Getpid() || !target.Alive() {
-				t.Errorf("process %d (%d), alive %v", target.PID, target.InnerPID, target.Alive())
-			}
-			m := target.OpenMemory()
-			defer m.Close()
-			if resident, group, limit := m.Read(); resident+group+limit != 0 {
-				t.Errorf("memory %d, %d, %d", resident, group, limit)
-			}
-			if b, err := target.ReadFile(t.Context(), "/proc/version", 100); err == nil {
-				t.Errorf("it has read %q", b)
-			}
-			if target.Runtime() != session.RuntimeCoreCLR || target.GCLibrary() != "" || target.Stopped() || target.Tracer() != 0 {
-				t.Errorf("a runtime %v, library %q, stopped %v, tracer %d", target.Runtime(), target.GCLibrary(), target.Stopped(), target.Tracer())
-			}
-			w := target.Watch()
-			defer w.Close()
-			_ = conn.Close()
-			<-peer.Gone()
-			if o := w.Outcome(); target.Alive() || o != (session.Outcome{Unseen: true}) {
-				t.Errorf("alive %v, %+v", target.Alive(), o)
-			}
-		})
 	}
 }
 
@@ -398,8 +351,8 @@ func TestPeerUnseen(t *testing.T) {
 func TestPortNoFiles(t *testing.T) {
 	p, path := listenPort(t)
 	p.Limit(100, time.Hour)
-	oldest := advertise(t, path, "")
-	advertise(t, path, firstHex)
+	oldest := ipc.Advertise(t, path, "")
+	ipc.Advertise(t, path, ipc.First)
 	next(t, p)                                                     // so the oldest has been accepted
 	startStranger(t, path, strings.Repeat("00", 34), os.Geteuid()) // repeatedly reconnects
 	var limit syscall.Rlimit

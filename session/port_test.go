@@ -15,11 +15,11 @@ import (
 	goruntime "runtime"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/gclog/gclog/internal/testing/ipc"
 	"github.com/gclog/gclog/session"
 	"golang.org/x/sys/unix"
 )
@@ -33,8 +33,8 @@ func listenPort(t *testing.T) (*session.Port, string) {
 
 func listenFor(t *testing.T, connections int) (*session.Port, string) {
 	t.Helper()
-	path := filepath.Join(shortDir(t), "port")
-	p, err := new(session.Host).Listen(path, connections)
+	path := filepath.Join(ipc.ShortDir(t), "port")
+	p, err := session.Listen(path, connections)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,93 +45,6 @@ func listenFor(t *testing.T, connections int) (*session.Port, string) {
 
 // soonGone makes runtimes that connect from now on gone soon after their last connection.
 func soonGone(p *session.Port) { p.Times(impatience, patience, impatience) }
-
-// The first bytes that a runtime sends: its cookie and its pid.
-const (
-	advertiseHex = "414456525f563100" // ADVR_V1 and a zero
-	firstHex     = advertiseHex + "33221100 5544 7766 8899aabbccddeeff d204000000000000 0000"
-	firstCookie  = "00112233-4455-6677-8899-aabbccddeeff"
-	secondHex    = advertiseHex + "33221100 5544 7766 8899aabbccddee00 0100000000000000 0000"
-	secondCookie = "00112233-4455-6677-8899-aabbccddee00"
-)
-
-// advertise connects to the port like a runtime.
-func advertise(t *testing.T, path, hello string) net.Conn {
-	t.Helper()
-	conn, err := net.Dial("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close() })
-	if _, err := conn.Write(unhex(t, hello)); err != nil {
-		t.Fatal(err)
-	}
-	return conn
-}
-
-// A peerRuntime announces itself to a port, passes each command to reply, and reconnects, until the
-// test ends. If reply keeps the connection, reply must close it.
-type peerRuntime struct {
-	mu       sync.Mutex
-	conn     net.Conn
-	over     bool
-	commands []string
-}
-
-func announce(t *testing.T, path, hello string, reply func(conn net.Conn, request []byte) (keep bool)) *peerRuntime {
-	t.Helper()
-	r := &peerRuntime{}
-	first := unhex(t, hello)
-	var group sync.WaitGroup
-	group.Go(func() {
-		for {
-			conn, err := net.Dial("unix", path)
-			if err != nil || !r.begin(conn) {
-				return
-			}
-			_, _ = conn.Write(first)
-			request := readRequest(conn)
-			if request == nil {
-				_ = conn.Close()
-				return
-			}
-			r.mu.Lock()
-			r.commands = append(r.commands, hex.EncodeToString(request[16:18]))
-			r.mu.Unlock()
-			if !reply(conn, request) {
-				_ = conn.Close()
-			}
-		}
-	})
-	t.Cleanup(func() {
-		r.mu.Lock()
-		r.over = true
-		if r.conn != nil {
-			_ = r.conn.Close()
-		}
-		r.mu.Unlock()
-		group.Wait()
-	})
-	return r
-}
-
-func (r *peerRuntime) begin(conn net.Conn) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.over {
-		_ = conn.Close()
-		return false
-	}
-	r.conn = conn
-	return true
-}
-
-// seen returns set and number of the commands so far.
-func (r *peerRuntime) seen() string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return strings.Join(r.commands, " ")
-}
 
 func next(t *testing.T, p *session.Port) *session.Peer {
 	t.Helper()
@@ -171,8 +84,8 @@ func TestPort(t *testing.T) {
 		t.Errorf("the port is %v, error %v: every user must reach it", info, err)
 	}
 	streaming := make(chan net.Conn, 1)
-	r := announce(t, path, firstHex, func(conn net.Conn, request []byte) bool {
-		_, _ = conn.Write(answer(make([]byte, 64)))
+	r := ipc.Announce(t, path, ipc.First, func(conn net.Conn, request []byte) bool {
+		_, _ = conn.Write(ipc.Answer(make([]byte, 64)))
 		if request[16] == 2 {
 			streaming <- conn
 			return true
@@ -180,8 +93,8 @@ func TestPort(t *testing.T) {
 		return false
 	})
 	peer := next(t, p)
-	if peer.Cookie != firstCookie || peer.Inner != 1234 {
-		t.Errorf("peer %s with pid %d, want %s and 1234", peer.Cookie, peer.Inner, firstCookie)
+	if peer.Cookie != ipc.FirstCookie || peer.Inner != 1234 {
+		t.Errorf("peer %s with pid %d, want %s and 1234", peer.Cookie, peer.Inner, ipc.FirstCookie)
 	}
 	if goruntime.GOOS == "linux" && peer.PID != os.Getpid() {
 		t.Errorf("the peer is process %d, want %d", peer.PID, os.Getpid())
@@ -216,23 +129,23 @@ func TestPort(t *testing.T) {
 	if err := peer.Resume(t.Context()); err != nil { // the stream has a connection of its own
 		t.Error(err)
 	}
-	if got := r.seen(); got != "0401 0401 0401 0401 0401 0408 0206 0401" {
+	if got := r.Seen(); got != "0401 0401 0401 0401 0401 0408 0206 0401" {
 		t.Errorf("commands %s", got)
 	}
 	// All that was one peer: the next one is another runtime.
-	advertise(t, path, secondHex)
-	if peer := next(t, p); peer.Cookie != secondCookie || peer.Inner != 1 {
-		t.Errorf("peer %s with pid %d, want %s and 1", peer.Cookie, peer.Inner, secondCookie)
+	ipc.Advertise(t, path, ipc.Second)
+	if peer := next(t, p); peer.Cookie != ipc.SecondCookie || peer.Inner != 1 {
+		t.Errorf("peer %s with pid %d, want %s and 1", peer.Cookie, peer.Inner, ipc.SecondCookie)
 	}
 }
 
 // TestPortTwoRuntimes: each command goes to the intended runtime.
 func TestPortTwoRuntimes(t *testing.T) {
 	p, path := listenPort(t)
-	for _, hello := range []string{firstHex, secondHex} {
-		pid := unhex(t, hello)[24:32]
-		announce(t, path, hello, func(conn net.Conn, _ []byte) bool {
-			_, _ = conn.Write(answer(append(append([]byte{1, 0, 0, 0}, pid...), make([]byte, 16+6*4)...)))
+	for _, hello := range []string{ipc.First, ipc.Second} {
+		pid := ipc.Unhex(t, hello)[24:32]
+		ipc.Announce(t, path, hello, func(conn net.Conn, _ []byte) bool {
+			_, _ = conn.Write(ipc.Answer(append(append([]byte{1, 0, 0, 0}, pid...), make([]byte, 16+6*4)...)))
 			return false
 		})
 	}
@@ -256,7 +169,7 @@ func TestPortTwoRuntimes(t *testing.T) {
 // TestPortWaits: a command waits until the runtime has reconnected, and gives up if it does not.
 func TestPortWaits(t *testing.T) {
 	p, path := listenPort(t)
-	first := advertise(t, path, firstHex)
+	first := ipc.Advertise(t, path, ipc.First)
 	peer := next(t, p)
 	done := make(chan error, 1)
 	go func() {
@@ -266,16 +179,16 @@ func TestPortWaits(t *testing.T) {
 		}
 		done <- err
 	}()
-	if readRequest(first) == nil {
+	if ipc.ReadRequest(first) == nil {
 		t.Fatal("no request")
 	}
-	_, _ = first.Write(answer(nil))
+	_, _ = first.Write(ipc.Answer(nil))
 	_ = first.Close()
-	again := advertise(t, path, firstHex)
-	if readRequest(again) == nil {
+	again := ipc.Advertise(t, path, ipc.First)
+	if ipc.ReadRequest(again) == nil {
 		t.Fatal("no second request")
 	}
-	_, _ = again.Write(answer(nil))
+	_, _ = again.Write(ipc.Answer(nil))
 	_ = again.Close()
 	if err := <-done; err != nil {
 		t.Error(err)
@@ -294,10 +207,10 @@ func TestPortWaits(t *testing.T) {
 // TestPortNewestConnection: a runtime has one idle connection, so the older one of two is dead.
 func TestPortNewestConnection(t *testing.T) {
 	p, path := listenPort(t)
-	older := advertise(t, path, firstHex)
+	older := ipc.Advertise(t, path, ipc.First)
 	peer := next(t, p)
-	announce(t, path, firstHex, func(conn net.Conn, _ []byte) bool {
-		_, _ = conn.Write(answer(nil))
+	ipc.Announce(t, path, ipc.First, func(conn net.Conn, _ []byte) bool {
+		_, _ = conn.Write(ipc.Answer(nil))
 		return false
 	})
 	waitClosed(t, older, "the older connection")
@@ -311,8 +224,8 @@ func TestPortNewestConnection(t *testing.T) {
 func TestPeerCloseRead(t *testing.T) {
 	p, path := listenPort(t)
 	const sent = "what has come"
-	announce(t, path, firstHex, func(conn net.Conn, _ []byte) bool {
-		_, _ = conn.Write(append(answer(unhex(t, "efcdab8967452301")), sent...))
+	ipc.Announce(t, path, ipc.First, func(conn net.Conn, _ []byte) bool {
+		_, _ = conn.Write(append(ipc.Answer(ipc.Unhex(t, "efcdab8967452301")), sent...))
 		return false
 	})
 	s, err := next(t, p).StartTracing(t.Context(), config())
@@ -333,15 +246,15 @@ func TestPortGarbage(t *testing.T) {
 	p, path := listenPort(t)
 	for name, hello := range map[string]string{
 		"another protocol": hex.EncodeToString([]byte("GET / HTTP/1.1\r\nHost: localhost:80\r\n\r\n")),
-		"another version":  "414456525f563200" + strings.TrimPrefix(firstHex, advertiseHex),
+		"another version":  "414456525f563200" + strings.TrimPrefix(ipc.First, ipc.Magic),
 		"zeros":            strings.Repeat("00", 34),
 	} {
-		waitClosed(t, advertise(t, path, hello), name)
+		waitClosed(t, ipc.Advertise(t, path, hello), name)
 	}
-	short := advertise(t, path, advertiseHex)
+	short := ipc.Advertise(t, path, ipc.Magic)
 	_ = short.Close()
-	advertise(t, path, firstHex)
-	if peer := next(t, p); peer.Cookie != firstCookie {
+	ipc.Advertise(t, path, ipc.First)
+	if peer := next(t, p); peer.Cookie != ipc.FirstCookie {
 		t.Errorf("peer %s", peer.Cookie)
 	}
 }
@@ -349,13 +262,13 @@ func TestPortGarbage(t *testing.T) {
 // TestPortForget: a runtime that was forgotten is a new one when it comes back.
 func TestPortForget(t *testing.T) {
 	p, path := listenPort(t)
-	conn := advertise(t, path, firstHex)
+	conn := ipc.Advertise(t, path, ipc.First)
 	peer := next(t, p)
 	p.Forget(peer)
 	<-peer.Gone()
 	p.Forget(peer) // no longer has an effect
 	waitClosed(t, conn, "the connection of what was forgotten")
-	advertise(t, path, firstHex)
+	ipc.Advertise(t, path, ipc.First)
 	if again := next(t, p); again == peer || again.Cookie != peer.Cookie {
 		t.Errorf("peer %v, want another one with the same cookie", again)
 	}
@@ -367,10 +280,10 @@ func TestPortFull(t *testing.T) {
 	p, path := listenPort(t)
 	p.Limit(1, patience)
 	soonGone(p)
-	first := advertise(t, path, firstHex)
+	first := ipc.Advertise(t, path, ipc.First)
 	peer := next(t, p)
-	second := advertise(t, path, secondHex)
-	if request := readRequest(second); request == nil || hex.EncodeToString(request[16:18]) != "0401" {
+	second := ipc.Advertise(t, path, ipc.Second)
+	if request := ipc.ReadRequest(second); request == nil || hex.EncodeToString(request[16:18]) != "0401" {
 		t.Fatalf("it hears % x, want to be let go", request)
 	}
 	// A runtime ignores a command on a connection that is closed before it answers.
@@ -378,16 +291,16 @@ func TestPortFull(t *testing.T) {
 	if n, err := second.Read(make([]byte, 1)); n != 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("before it answers: %d bytes, error %v", n, err)
 	}
-	_, _ = second.Write(answer(nil))
+	_, _ = second.Write(ipc.Answer(nil))
 	waitClosed(t, second, "who was turned away")
-	waitClosed(t, advertise(t, path, secondHex+"00"), "who talks too early")
+	waitClosed(t, ipc.Advertise(t, path, ipc.Second+"00"), "who talks too early")
 	if n := p.Rejected(); n != 2 {
 		t.Errorf("%d were turned away", n)
 	}
 	_ = first.Close() // there is room again
 	<-peer.Gone()
-	advertise(t, path, secondHex)
-	if again := next(t, p); again.Cookie != secondCookie {
+	ipc.Advertise(t, path, ipc.Second)
+	if again := next(t, p); again.Cookie != ipc.SecondCookie {
 		t.Errorf("peer %s", again.Cookie)
 	}
 }
@@ -398,16 +311,16 @@ func TestPortSilent(t *testing.T) {
 	p, path := listenPort(t)
 	p.Limit(5, time.Hour)
 	began := time.Now()
-	oldest := advertise(t, path, "")
+	oldest := ipc.Advertise(t, path, "")
 	var newest net.Conn
 	for range 5 {
-		newest = advertise(t, path, "")
+		newest = ipc.Advertise(t, path, "")
 	}
 	waitClosed(t, oldest, "the oldest of those that say nothing")
 	if took := time.Since(began); took < 20*time.Millisecond {
 		t.Errorf("it had %v", took)
 	}
-	advertise(t, path, firstHex)
+	ipc.Advertise(t, path, ipc.First)
 	next(t, p)
 	_ = p.Close()
 	waitClosed(t, newest, "the newest")
@@ -417,21 +330,21 @@ func TestPortSilent(t *testing.T) {
 // none. It is still resumed.
 func TestPortProcess(t *testing.T) {
 	p, path := listenPort(t)
-	cookie := func(n int) string { return strings.ReplaceAll(firstHex, "eeff", fmt.Sprintf("%04x", n)) }
+	cookie := func(n int) string { return strings.ReplaceAll(ipc.First, "eeff", fmt.Sprintf("%04x", n)) }
 	const peers, strangers = 4, 16
 	for n := range peers {
-		advertise(t, path, cookie(n))
+		ipc.Advertise(t, path, cookie(n))
 		next(t, p)
 	}
-	more := advertise(t, path, cookie(peers))
-	if request := readRequest(more); request == nil || hex.EncodeToString(request[16:18]) != "0401" {
+	more := ipc.Advertise(t, path, cookie(peers))
+	if request := ipc.ReadRequest(more); request == nil || hex.EncodeToString(request[16:18]) != "0401" {
 		t.Fatalf("it hears % x, want to be let go", request)
 	}
 	_ = more.Close()
 	p.Limit(100, time.Hour)
-	oldest := advertise(t, path, "")
+	oldest := ipc.Advertise(t, path, "")
 	for range strangers {
-		advertise(t, path, "")
+		ipc.Advertise(t, path, "")
 	}
 	waitClosed(t, oldest, "the oldest of the process")
 }
@@ -474,10 +387,10 @@ func TestPortPlaces(t *testing.T) {
 			t.Parallel()
 			p, path := listenFor(t, connections)
 			for n := range want + 1 {
-				conn := advertise(t, path, strings.ReplaceAll(firstHex, "eeff", fmt.Sprintf("%04x", n)))
+				conn := ipc.Advertise(t, path, strings.ReplaceAll(ipc.First, "eeff", fmt.Sprintf("%04x", n)))
 				if n < want {
 					next(t, p)
-				} else if request := readRequest(conn); request == nil || p.Rejected() != 1 {
+				} else if request := ipc.ReadRequest(conn); request == nil || p.Rejected() != 1 {
 					t.Errorf("%d peers, %d turned away", p.Peers(), p.Rejected())
 				}
 			}
@@ -490,12 +403,12 @@ func TestPortNobodyListens(t *testing.T) {
 	t.Parallel()
 	p, path := listenFor(t, 2)
 	soonGone(p)
-	first := advertise(t, path, firstHex)
+	first := ipc.Advertise(t, path, ipc.First)
 	waitFor(t, func() bool { return p.Peers() == 1 })
 	_ = first.Close()
 	waitFor(t, func() bool { return p.Peers() == 0 })
-	second := advertise(t, path, secondHex)
-	if request := readRequest(second); request == nil || p.Rejected() != 1 || p.Peers() != 0 {
+	second := ipc.Advertise(t, path, ipc.Second)
+	if request := ipc.ReadRequest(second); request == nil || p.Rejected() != 1 || p.Peers() != 0 {
 		t.Errorf("%d turned away, %d peers", p.Rejected(), p.Peers())
 	}
 }
@@ -512,14 +425,14 @@ func waitFor(t *testing.T, ok func() bool) {
 // TestPortError: why a port cannot be created, and what to do.
 func TestPortError(t *testing.T) {
 	_, taken := listenPort(t)
-	dir := shortDir(t)
+	dir := ipc.ShortDir(t)
 	for path, want := range map[string]string{
 		taken:                                "listening on " + taken + ": address already in use: another program listens there, or it is not a socket",
 		filepath.Join(dir, "none", "port"):   "listening on " + filepath.Join(dir, "none", "port") + ": no such file or directory: its directory must exist",
 		filepath.Join(taken, "port"):         "listening on " + filepath.Join(taken, "port") + ": not a directory",
 		dir + "/" + strings.Repeat("x", 200): "listening on " + dir + "/" + strings.Repeat("x", 200) + ": invalid argument",
 	} {
-		if p, err := new(session.Host).Listen(path, 10); err == nil {
+		if p, err := session.Listen(path, 10); err == nil {
 			_ = p.Close()
 			t.Errorf("%s: it listens", path)
 		} else if !strings.HasPrefix(err.Error(), want[:min(len(want), 120)]) || !strings.HasSuffix(err.Error(), want[max(0, len(want)-30):]) {
@@ -534,7 +447,7 @@ func TestPeerGone(t *testing.T) {
 		"while it waits": func(_ *testing.T, _ *session.Peer, conn net.Conn) { _ = conn.Close() },
 		"when it should answer": func(t *testing.T, peer *session.Peer, conn net.Conn) {
 			go func() {
-				readRequest(conn)
+				ipc.ReadRequest(conn)
 				_ = conn.Close()
 			}()
 			if err := peer.Resume(t.Context()); err == nil {
@@ -550,7 +463,7 @@ func TestPeerGone(t *testing.T) {
 			t.Parallel()
 			p, path := listenPort(t)
 			soonGone(p)
-			conn := advertise(t, path, firstHex)
+			conn := ipc.Advertise(t, path, ipc.First)
 			peer := next(t, p)
 			end(t, peer, conn)
 			peer.Timeout = time.Hour
@@ -559,14 +472,14 @@ func TestPeerGone(t *testing.T) {
 			}
 			<-peer.Gone()
 			p.Forget(peer) // as a caller does that has waited for that
-			advertise(t, path, firstHex)
-			if again := next(t, p); again == peer || again.Cookie != firstCookie {
+			ipc.Advertise(t, path, ipc.First)
+			if again := next(t, p); again == peer || again.Cookie != ipc.FirstCookie {
 				t.Errorf("peer %v, want another one with the same cookie", again)
 			}
 			p.Forget(peer) // another peer than that one
-			advertise(t, path, firstHex)
-			advertise(t, path, secondHex)
-			if other := next(t, p); other.Cookie != secondCookie {
+			ipc.Advertise(t, path, ipc.First)
+			ipc.Advertise(t, path, ipc.Second)
+			if other := next(t, p); other.Cookie != ipc.SecondCookie {
 				t.Error("the other one was forgotten")
 			}
 		})
@@ -578,23 +491,23 @@ func TestPeerGone(t *testing.T) {
 func TestPeerStays(t *testing.T) {
 	t.Parallel()
 	p, path := listenPort(t)
-	conn := advertise(t, path, firstHex)
+	conn := ipc.Advertise(t, path, ipc.First)
 	back := next(t, p)
 	replaced, missing := back.Newest()
 	_ = conn.Close()
-	conn = advertise(t, path, firstHex)
+	conn = ipc.Advertise(t, path, ipc.First)
 	waitFor(t, replaced)
 	missing() // what happens if no other connection has come in time
 
 	soonGone(p)
-	advertise(t, path, secondHex)
+	ipc.Advertise(t, path, ipc.Second)
 	stopped := next(t, p)
 	stopped.Timeout = impatience
 	if err := stopped.Resume(t.Context()); !errors.Is(err, session.ErrNoAnswer) {
 		t.Errorf("error %v, want %v", err, session.ErrNoAnswer)
 	}
 
-	ended := advertise(t, path, strings.ReplaceAll(secondHex, "ee00", "ee01"))
+	ended := ipc.Advertise(t, path, strings.ReplaceAll(ipc.Second, "ee00", "ee01"))
 	last := next(t, p)
 	_ = ended.Close()
 	<-last.Gone() // so the others would be gone, too
@@ -606,8 +519,8 @@ func TestPeerStays(t *testing.T) {
 		}
 	}
 	go func() {
-		readRequest(conn)
-		_, _ = conn.Write(answer(nil))
+		ipc.ReadRequest(conn)
+		_, _ = conn.Write(ipc.Answer(nil))
 	}()
 	if err := back.Resume(t.Context()); err != nil {
 		t.Error(err)
@@ -624,9 +537,9 @@ func TestPeerStays(t *testing.T) {
 func TestPortClose(t *testing.T) {
 	t.Parallel()
 	p, path := listenPort(t)
-	silent := advertise(t, path, "")
-	half := advertise(t, path, advertiseHex)
-	idle := advertise(t, path, firstHex)
+	silent := ipc.Advertise(t, path, "")
+	half := ipc.Advertise(t, path, ipc.Magic)
+	idle := ipc.Advertise(t, path, ipc.First)
 	next(t, p) // so the others have been accepted too
 	end := make(chan error, 1)
 	go func() {
@@ -671,16 +584,16 @@ func TestPortNextCancelled(t *testing.T) {
 // TestPeerReconnects: a request waits for a new connection if the runtime has ended its last one.
 func TestPeerReconnects(t *testing.T) {
 	p, path := listenPort(t)
-	conn := advertise(t, path, firstHex)
+	conn := ipc.Advertise(t, path, ipc.First)
 	peer := next(t, p)
 	_, _ = conn.Write([]byte("x"))
 	waitClosed(t, conn, "who talks too early")
 	answered := make(chan error)
 	go func() { answered <- peer.Resume(t.Context()) }()
-	again := advertise(t, path, firstHex)
+	again := ipc.Advertise(t, path, ipc.First)
 	_ = again.SetDeadline(time.Now().Add(patience))
-	readRequest(again)
-	_, _ = again.Write(answer(make([]byte, 4)))
+	ipc.ReadRequest(again)
+	_, _ = again.Write(ipc.Answer(make([]byte, 4)))
 	if err := <-answered; err != nil {
 		t.Error(err)
 	}
@@ -688,18 +601,18 @@ func TestPeerReconnects(t *testing.T) {
 
 // TestPortStale: a socket left behind by a listener that has ended is replaced.
 func TestPortStale(t *testing.T) {
-	path := filepath.Join(shortDir(t), "port")
+	path := filepath.Join(ipc.ShortDir(t), "port")
 	l, err := net.Listen("unix", path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	l.(*net.UnixListener).SetUnlinkOnClose(false)
 	_ = l.Close()
-	p, err := new(session.Host).Listen(path, session.PortConnections)
+	p, err := session.Listen(path, session.PortConnections)
 	if err != nil {
 		t.Fatal(err)
 	}
-	advertise(t, path, firstHex)
+	ipc.Advertise(t, path, ipc.First)
 	next(t, p)
 	_ = p.Close()
 }
@@ -709,17 +622,17 @@ func TestPortStale(t *testing.T) {
 func TestPortTaken(t *testing.T) {
 	t.Run("another port", func(t *testing.T) {
 		p, path := listenPort(t)
-		if second, err := new(session.Host).Listen(path, session.PortConnections); err == nil {
+		if second, err := session.Listen(path, session.PortConnections); err == nil {
 			_ = second.Close()
 			t.Fatal("there are two listeners")
 		} else if !strings.Contains(err.Error(), path) {
 			t.Errorf("the error does not name the path: %v", err)
 		}
-		advertise(t, path, firstHex)
+		ipc.Advertise(t, path, ipc.First)
 		next(t, p)
 	})
 	t.Run("busy", func(t *testing.T) {
-		path := filepath.Join(shortDir(t), "port")
+		path := filepath.Join(ipc.ShortDir(t), "port")
 		fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -739,7 +652,7 @@ func TestPortTaken(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p, err := new(session.Host).Listen(path, session.PortConnections); err == nil {
+		if p, err := session.Listen(path, session.PortConnections); err == nil {
 			_ = p.Close()
 			t.Error("there are two listeners")
 		}
@@ -751,40 +664,20 @@ func TestPortTaken(t *testing.T) {
 
 // TestPortNoSocket: a file that is not a socket is not removed.
 func TestPortNoSocket(t *testing.T) {
-	path := filepath.Join(shortDir(t), "port")
+	path := filepath.Join(ipc.ShortDir(t), "port")
 	want := []byte("somebody needs this")
 	if err := os.WriteFile(path, want, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if p, err := new(session.Host).Listen(path, session.PortConnections); err == nil {
+	if p, err := session.Listen(path, session.PortConnections); err == nil {
 		_ = p.Close()
 		t.Error("it listens on a file")
 	}
 	if b, err := os.ReadFile(path); err != nil || !slices.Equal(b, want) {
 		t.Errorf("the file is %q now, error %v", b, err)
 	}
-	if p, err := new(session.Host).Listen(filepath.Join(path, "port"), session.PortConnections); err == nil {
+	if p, err := session.Listen(filepath.Join(path, "port"), session.PortConnections); err == nil {
 		_ = p.Close()
 		t.Error("it listens below a file")
-	}
-}
-
-// TestPeerTarget: a runtime that connects is a target, with what the system knows about its
-// process.
-func TestPeerTarget(t *testing.T) {
-	if goruntime.GOOS != "linux" {
-		t.Skip("only Linux tells more about the process")
-	}
-	p, path := listenPort(t)
-	announce(t, path, firstHex, func(conn net.Conn, _ []byte) bool {
-		_, _ = conn.Write(answer(nil))
-		return false
-	})
-	target := next(t, p).Target()
-	if target.PID != os.Getpid() || target.InnerPID != os.Getpid() || target.UID != os.Geteuid() || !target.Alive() {
-		t.Errorf("process %d (%d) of user %d, want our own", target.PID, target.InnerPID, target.UID)
-	}
-	if err := target.Resume(t.Context()); err != nil {
-		t.Error(err)
 	}
 }

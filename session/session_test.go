@@ -9,58 +9,25 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"maps"
 	"net"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 	"unicode/utf16"
 
+	"github.com/gclog/gclog/internal/testing/child"
+	"github.com/gclog/gclog/internal/testing/ipc"
 	"github.com/gclog/gclog/session"
 	"go.uber.org/goleak"
 )
 
-// helperVariable makes the test binary run as the helper with that name. Some tests need a separate
-// process.
-const helperVariable = "GCLOG_SESSION_HELPER"
-
-var helpers = map[string]func() error{}
-
-// helperEnviron returns the environment of a helper. If coverage is measured, that of helpers
-// counts.
-func helperEnviron(name string, more ...string) []string {
-	// Otherwise the race detector would sleep for a second at the end of each helper.
-	env := []string{helperVariable + "=" + name, "GORACE=atexit_sleep_ms=0", "GOCOVERDIR=" + os.Getenv("GOCOVERDIR")}
-	return append(env, more...)
-}
-
-// output runs a helper to its end and returns its output.
-func output(t *testing.T, cmd *exec.Cmd) string {
-	t.Helper()
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%s: %v: %s%s", cmd, err, out, stderr.Bytes())
-	}
-	return string(out)
-}
+// roles are what the test binary runs as where a test needs a separate process.
+var roles = map[string]func() error{}
 
 func TestMain(m *testing.M) {
-	if help := helpers[os.Getenv(helperVariable)]; help != nil {
-		if err := help(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	startedByTest()
+	child.Main(roles)
 	// Those that run at the same time wait, so that there may be more of them than processors.
 	if err := flag.Set("test.parallel", "8"); err != nil {
 		panic(err)
@@ -79,153 +46,25 @@ const impatience = 50 * time.Millisecond
 // number of the command, two reserved bytes.
 const magicHex = "444f544e45545f4950435f563100"
 
-// unhex decodes hexadecimal digits; blanks and line ends are ignored.
-func unhex(t testing.TB, s string) []byte {
-	t.Helper()
-	b, err := hex.DecodeString(strings.Join(strings.Fields(s), ""))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+// clientOf returns a client of a runtime.
+func clientOf(r *ipc.Runtime) *session.Client {
+	return &session.Client{Timeout: patience, Dial: r.Dial}
 }
 
-// answer returns a message of the runtime: set 0xFF, 0x00 for OK.
-func answer(payload []byte) []byte {
-	b := append([]byte("DOTNET_IPC_V1\x00"), 0, 0, 0xff, 0x00, 0, 0)
-	binary.LittleEndian.PutUint16(b[14:], uint16(20+len(payload)))
-	return append(b, payload...)
-}
-
-// refusal returns an error message of the runtime: set 0xFF, 0xFF, and an HRESULT.
-func refusal(code uint32) []byte {
-	b := append([]byte("DOTNET_IPC_V1\x00"), 24, 0, 0xff, 0xff, 0, 0)
-	return binary.LittleEndian.AppendUint32(b, code)
-}
-
-const unknownCommand = 0x80131385
-
-// shortDir creates a directory whose name is short enough for a socket.
-func shortDir(t testing.TB) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "s")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return dir
-}
-
-// A runtime is a server of the protocol in this process. It passes every request to reply, on a
-// connection of its own, and then closes the connection.
-type runtime struct {
-	reply func(conn net.Conn, request []byte)
-
-	listener net.Listener
-	group    sync.WaitGroup
-
-	mu       sync.Mutex
-	requests [][]byte
-	conns    []net.Conn
-}
-
-func serve(t testing.TB, reply func(conn net.Conn, request []byte)) *runtime {
-	t.Helper()
-	l, err := net.Listen("unix", filepath.Join(shortDir(t), "s"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := &runtime{reply: reply, listener: l}
-	r.group.Go(func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			r.mu.Lock()
-			r.conns = append(r.conns, conn)
-			r.mu.Unlock()
-			r.group.Go(func() {
-				defer conn.Close()
-				if request := readRequest(conn); request != nil {
-					r.mu.Lock()
-					r.requests = append(r.requests, request)
-					r.mu.Unlock()
-					r.reply(conn, request)
-				}
-			})
-		}
-	})
-	t.Cleanup(r.close)
-	return r
-}
-
-func (r *runtime) close() {
-	_ = r.listener.Close()
-	r.mu.Lock()
-	for _, c := range r.conns {
-		_ = c.Close()
-	}
-	r.mu.Unlock()
-	r.group.Wait()
-}
-
-// readRequest reads one message. It returns nil if the message is truncated.
-func readRequest(conn net.Conn) []byte {
-	head := make([]byte, 20)
-	if _, err := io.ReadFull(conn, head); err != nil {
-		return nil
-	}
-	size := int(binary.LittleEndian.Uint16(head[14:]))
-	if size < len(head) {
-		return nil
-	}
-	b := append(head, make([]byte, size-len(head))...)
-	if _, err := io.ReadFull(conn, b[len(head):]); err != nil {
-		return nil
-	}
-	return b
-}
-
-// seen returns the requests so far.
-func (r *runtime) seen() [][]byte {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.Clone(r.requests)
-}
-
-// commands returns set and number of the requests so far.
-func (r *runtime) commands() (list []string) {
-	for _, b := range r.seen() {
-		list = append(list, hex.EncodeToString(b[16:18]))
-	}
-	return list
-}
-
-// client returns a client of the runtime.
-func (r *runtime) client() *session.Client {
-	return &session.Client{
-		Timeout: patience,
-		Dial: func(ctx context.Context) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, "unix", r.listener.Addr().String())
-		},
-	}
-}
-
-// hang keeps a connection open until the other end closes it.
-func hang(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) }
-
-func send(b []byte) func(net.Conn, []byte) {
-	return func(conn net.Conn, _ []byte) { _, _ = conn.Write(b) }
+// environment returns the variables that a client is passed.
+func environment(ctx context.Context, c *session.Client) (list []string, err error) {
+	err = c.Environment(ctx, func(variable string) { list = append(list, variable) })
+	return list, err
 }
 
 // TestRequestFraming: requests match the protocol to the byte.
 func TestRequestFraming(t *testing.T) {
-	r := serve(t, send(answer([]byte{0, 0, 0, 0})))
-	if err := r.client().Resume(t.Context()); err != nil {
+	r := ipc.Serve(t, ipc.Send(ipc.Answer([]byte{0, 0, 0, 0})))
+	if err := clientOf(r).Resume(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	want := unhex(t, magicHex+"1400 04 01 0000")
-	if got := r.seen(); len(got) != 1 || !slices.Equal(got[0], want) {
+	want := ipc.Unhex(t, magicHex+"1400 04 01 0000")
+	if got := r.Seen(); len(got) != 1 || !slices.Equal(got[0], want) {
 		t.Errorf("ResumeRuntime is % x, want % x", got, want)
 	}
 }
@@ -269,25 +108,25 @@ func TestProcessInfo(t *testing.T) {
 		{"1", "0400", fields, base, "0408 0404 0400"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			payload := unhex(t, tc.payload)
-			r := serve(t, func(conn net.Conn, request []byte) {
-				b := refusal(unknownCommand)
+			payload := ipc.Unhex(t, tc.payload)
+			r := ipc.Serve(t, func(conn net.Conn, request []byte) {
+				b := ipc.Refusal(ipc.UnknownCommand)
 				if hex.EncodeToString(request[16:18]) == tc.known {
-					b = answer(payload)
+					b = ipc.Answer(payload)
 				}
 				_, _ = conn.Write(b)
 			})
-			got, err := r.client().ProcessInfo(t.Context())
+			got, err := clientOf(r).ProcessInfo(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
 			if *got != tc.want {
 				t.Errorf("got  %+v\nwant %+v", *got, tc.want)
 			}
-			if got := strings.Join(r.commands(), " "); got != tc.commands {
+			if got := strings.Join(r.Commands(), " "); got != tc.commands {
 				t.Errorf("commands %s, want %s", got, tc.commands)
 			}
-			for _, b := range r.seen() {
+			for _, b := range r.Seen() {
 				if len(b) != 20 {
 					t.Errorf("a ProcessInfo has no payload, this one % x", b[20:])
 				}
@@ -298,10 +137,10 @@ func TestProcessInfo(t *testing.T) {
 
 // TestProcessInfoCutOff: every truncated answer is an error.
 func TestProcessInfoCutOff(t *testing.T) {
-	whole := unhex(t, "01000000"+pidHex+cookieHex+lineHex+osHex+archHex+entryHex+versionHex+ridHex)
+	whole := ipc.Unhex(t, "01000000"+pidHex+cookieHex+lineHex+osHex+archHex+entryHex+versionHex+ridHex)
 	n := 0
-	r := serve(t, func(conn net.Conn, _ []byte) { _, _ = conn.Write(answer(whole[:n])) })
-	c := r.client()
+	r := ipc.Serve(t, func(conn net.Conn, _ []byte) { _, _ = conn.Write(ipc.Answer(whole[:n])) })
+	c := clientOf(r)
 	for n = range whole {
 		if p, err := c.ProcessInfo(t.Context()); err == nil {
 			t.Errorf("%d of %d bytes are taken for %+v", n, len(whole), p)
@@ -311,13 +150,13 @@ func TestProcessInfoCutOff(t *testing.T) {
 
 // TestProcessInfoUnknown: .NET Core 3.1 supports none of them. The error says so.
 func TestProcessInfoUnknown(t *testing.T) {
-	r := serve(t, send(refusal(unknownCommand)))
-	_, err := r.client().ProcessInfo(t.Context())
+	r := ipc.Serve(t, ipc.Send(ipc.Refusal(ipc.UnknownCommand)))
+	_, err := clientOf(r).ProcessInfo(t.Context())
 	var server *session.ServerError
 	if !errors.As(err, &server) || server.Code != session.CodeUnknownCommand || server.Command != "ProcessInfo" {
 		t.Errorf("error %v", err)
 	}
-	if got := strings.Join(r.commands(), " "); got != "0408 0404 0400" {
+	if got := strings.Join(r.Commands(), " "); got != "0408 0404 0400" {
 		t.Errorf("commands %s", got)
 	}
 }
@@ -329,14 +168,14 @@ func TestServerErrors(t *testing.T) {
 		0x80131387: "does not say why", 0x8013135B: "still starting", 0x80131371: "not initialized yet", 0x80131515: "does not support this",
 		0x80004005: "the runtime failed", 0x80070057: "an argument is invalid", 0x8007007A: "a buffer is too small", 0x80070058: "refused the request",
 	} {
-		err := serve(t, send(refusal(code))).client().Resume(t.Context())
+		err := clientOf(ipc.Serve(t, ipc.Send(ipc.Refusal(code)))).Resume(t.Context())
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasSuffix(err.Error(), fmt.Sprintf("(0x%08X)", code)) {
 			t.Errorf("%#x: %v, want %s", code, err, want)
 		}
 	}
-	short := refusal(session.CodeFail)[:22]
+	short := ipc.Refusal(session.CodeFail)[:22]
 	short[14] = 22
-	if err := serve(t, send(short)).client().Resume(t.Context()); err == nil || !strings.HasSuffix(err.Error(), "the runtime refused the request (0x00000000)") {
+	if err := clientOf(ipc.Serve(t, ipc.Send(short))).Resume(t.Context()); err == nil || !strings.HasSuffix(err.Error(), "the runtime refused the request (0x00000000)") {
 		t.Errorf("half a code: %v", err)
 	}
 }
@@ -356,9 +195,9 @@ func (c countedConn) Close() error {
 func TestConnectionsClosed(t *testing.T) {
 	head, rest := environmentAnswer(t, twoVariables)
 	for what, b := range map[string][]byte{
-		"fine": answer(make([]byte, 8)), "refused": refusal(unknownCommand), "nothing": nil, "garbage": []byte("HTTP/1.1 400 Bad Request\r\n\r\n"),
+		"fine": ipc.Answer(make([]byte, 8)), "refused": ipc.Refusal(ipc.UnknownCommand), "nothing": nil, "garbage": []byte("HTTP/1.1 400 Bad Request\r\n\r\n"),
 		"variables": append(head, rest...), "half of them": append(head, rest[:9]...),
-		"no size": answer(make([]byte, 3)), "a large size": answer(bytes.Repeat([]byte{0xFF}, 6)),
+		"no size": ipc.Answer(make([]byte, 3)), "a large size": ipc.Answer(bytes.Repeat([]byte{0xFF}, 6)),
 	} {
 		var opened, closed atomic.Int32
 		c := &session.Client{Dial: func(context.Context) (net.Conn, error) {
@@ -366,7 +205,7 @@ func TestConnectionsClosed(t *testing.T) {
 			return countedConn{bytesConn{bytes.NewReader(b)}, &closed}, nil
 		}}
 		_, _ = c.ProcessInfo(t.Context())
-		_, _ = c.Environment(t.Context())
+		_, _ = environment(t.Context(), c)
 		_ = c.Resume(t.Context())
 		if opened.Load() < 3 || closed.Load() != opened.Load() {
 			t.Errorf("%s: %d of %d connections are closed", what, closed.Load(), opened.Load())
@@ -381,36 +220,22 @@ func TestServerError(t *testing.T) {
 		session.CodeFail:            "ProcessInfo3: the runtime failed, perhaps because it already has 64 sessions (0x80004005)",
 		0x80001234:                  "ProcessInfo3: the runtime refused the request (0x80001234)",
 	} {
-		r := serve(t, send(refusal(code)))
-		_, err := r.client().ProcessInfo(t.Context())
+		r := ipc.Serve(t, ipc.Send(ipc.Refusal(code)))
+		_, err := clientOf(r).ProcessInfo(t.Context())
 		var server *session.ServerError
 		if !errors.As(err, &server) || server.Code != code || err.Error() != want {
 			t.Errorf("error %v, want %s", err, want)
 		}
-		if got := r.commands(); len(got) != 1 {
+		if got := r.Commands(); len(got) != 1 {
 			t.Errorf("%#x: commands %s", code, got)
 		}
 	}
 }
 
 func environmentAnswer(t testing.TB, body string) (answer6, rest []byte) {
-	rest = unhex(t, body)
+	rest = ipc.Unhex(t, body)
 	head := binary.LittleEndian.AppendUint32(nil, uint32(len(rest)))
-	return answer(append(head, 0, 0)), rest
-}
-
-// environmentOf returns the answer of a runtime with this environment.
-func environmentOf(variables ...string) []byte {
-	body := binary.LittleEndian.AppendUint32(nil, uint32(len(variables)))
-	for _, v := range variables {
-		units := utf16.Encode([]rune(v + "\x00"))
-		body = binary.LittleEndian.AppendUint32(body, uint32(len(units)))
-		for _, u := range units {
-			body = binary.LittleEndian.AppendUint16(body, u)
-		}
-	}
-	head := binary.LittleEndian.AppendUint32(nil, uint32(len(body)))
-	return append(answer(append(head, 0, 0)), body...)
+	return ipc.Answer(append(head, 0, 0)), rest
 }
 
 // twoVariables contains DD_VERSION=1 and OTEL_A=\u00e4b.
@@ -418,7 +243,7 @@ const twoVariables = "02000000 0d000000 440044005f00560045005200530049004f004e00
 
 func TestEnvironment(t *testing.T) {
 	head, rest := environmentAnswer(t, twoVariables)
-	r := serve(t, func(conn net.Conn, request []byte) {
+	r := ipc.Serve(t, func(conn net.Conn, request []byte) {
 		if len(request) != 20 || request[16] != 4 || request[17] != 2 {
 			t.Errorf("request % x", request)
 		}
@@ -427,86 +252,9 @@ func TestEnvironment(t *testing.T) {
 			_, _ = conn.Write(rest[i : i+1])
 		}
 	})
-	got, err := r.client().Environment(t.Context())
-	if err != nil || !maps.Equal(got, map[string]string{"DD_VERSION": "1", "OTEL_A": "\u00e4b"}) {
+	got, err := environment(t.Context(), clientOf(r))
+	if err != nil || !slices.Equal(got, []string{"DD_VERSION=1", "OTEL_A=\u00e4b"}) {
 		t.Errorf("environment %q, error %v", got, err)
-	}
-}
-
-// TestEnvironmentBounded: of an environment of the maximum size only variables that matter are
-// kept, and variables longer than the limit are skipped.
-func TestEnvironmentBounded(t *testing.T) {
-	variables := []string{"SECRET=x", "OTEL_LONG=" + strings.Repeat("x", 1<<20), "DOTNET_gcServer=1"}
-	for i := range 10_000 {
-		variables = append(variables, fmt.Sprintf("DOTNET_%d=%s", i, strings.Repeat("x", 30)))
-	}
-	variables = append(variables, make([]string, 50_000)...)
-	r := serve(t, send(environmentOf(variables...)))
-	got, err := r.client().Environment(t.Context())
-	if err != nil || got["DOTNET_gcServer"] != "1" {
-		t.Fatalf("%d variables, error %v", len(got), err)
-	}
-	size := 0
-	for name, value := range got {
-		size += len(name) + len(value)
-		if !strings.HasPrefix(name, "DOTNET_") {
-			t.Errorf("%s is kept", name)
-		}
-	}
-	if size > 64<<10 {
-		t.Errorf("%d bytes are kept", size)
-	}
-}
-
-// TestEnvironmentLimits: variables are kept that concern .NET or show what a process belongs to,
-// within the limits for each and for all together.
-func TestEnvironmentLimits(t *testing.T) {
-	ask := func(variables ...string) map[string]string {
-		t.Helper()
-		got, err := serve(t, send(environmentOf(variables...))).client().Environment(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return got
-	}
-	for _, name := range []string{
-		"TMPDIR", "HOSTNAME", "POD_NAME", "POD_NAMESPACE", "KUBERNETES_SERVICE_HOST", "NEW_RELIC_APP_NAME", "GCLOG_", "GCLOG_IGNORE",
-		"OTEL_SERVICE_NAME", "ELASTIC_APM_SERVICE_NAME", "DD_SERVICE", "DD_VERSION", "DOTNET_gcServer", "dotnet_gcserver", "COMPlus_GCgen0size",
-		"complus_", "GCHeapCount", "gc", "UOHWaitMSL", "System.GC.Server", "system",
-	} {
-		if got := ask("A=b", name+"=1=2", "B=c"); len(got) != 1 || got[name] != "1=2" {
-			t.Errorf("%s: %q", name, got)
-		}
-	}
-	for _, name := range []string{"", "PATH", "tmpdir", "OTEL", "gclog_x_", "g", "dotnet", "DD_API_KEY", "AWS_SECRET", "MY_DOTNET_X", "syste", "otel_x"} {
-		if got := ask(name+"=1", name); len(got) != 0 && name != "gclog_x_" {
-			t.Errorf("%s: %q", name, got)
-		}
-	}
-	if got := ask("OTEL_A=first", "OTEL_A=second", "OTEL_B"); len(got) != 1 || got["OTEL_A"] != "first" {
-		t.Errorf("of two the first counts: %q", got)
-	}
-	// As it is sent, a variable may have 8 KB: two bytes for each unit, and a zero.
-	longest := "OTEL_A=" + strings.Repeat("x", 4096-1-len("OTEL_A="))
-	if got := ask(longest, longest+"y", "OTEL_B=1"); len(got) != 2 || "OTEL_A="+got["OTEL_A"] != longest || got["OTEL_B"] != "1" {
-		t.Errorf("%d variables are kept, one of %d bytes", len(got), len(got["OTEL_A"]))
-	}
-	if got := ask("OTEL_A="+longest, "OTEL_B=1"); len(got) != 1 || got["OTEL_B"] != "1" {
-		t.Errorf("%d variables are kept, one of %d bytes", len(got), len(got["OTEL_A"]))
-	}
-	var many []string
-	for i := range 16 {
-		many = append(many, fmt.Sprintf("OTEL_%02d=%s", i, strings.Repeat("x", 4000-8)))
-	}
-	last := "OTEL_Z=" + strings.Repeat("x", 64<<10-16*4000-7)
-	if got := ask(append(many, last+"x", "OTEL_X=1")...); len(got) != 17 || got["OTEL_X"] != "1" {
-		t.Errorf("more than there may be: %d variables", len(got))
-	}
-	if got := ask(append(many, last, "OTEL_X=1")...); len(got) != 17 || got["OTEL_Z"] == "" {
-		t.Errorf("as much as there may be: %d variables", len(got))
-	}
-	if got := ask(strings.Repeat("x", (4<<20-4-4-2)/2)); len(got) != 0 {
-		t.Errorf("an environment of 4 MB: %q", got)
 	}
 }
 
@@ -532,15 +280,15 @@ func TestProcessInfoTexts(t *testing.T) {
 		{text('a', 'b'), text('a', 0, 'b'), text(0), session.ProcessInfo{CommandLine: "ab", OS: "a\x00b"}},
 		{text('a', 0, 0), text(), text(0xd800), session.ProcessInfo{CommandLine: "a\x00", Architecture: "\uFFFD"}},
 	} {
-		payload := slices.Concat(unhex(t, pidHex+cookieHex), tc.line, tc.os, tc.arch)
-		r := serve(t, func(conn net.Conn, request []byte) {
-			b := refusal(unknownCommand)
+		payload := slices.Concat(ipc.Unhex(t, pidHex+cookieHex), tc.line, tc.os, tc.arch)
+		r := ipc.Serve(t, func(conn net.Conn, request []byte) {
+			b := ipc.Refusal(ipc.UnknownCommand)
 			if request[17] == 0 {
-				b = answer(payload)
+				b = ipc.Answer(payload)
 			}
 			_, _ = conn.Write(b)
 		})
-		got, err := r.client().ProcessInfo(t.Context())
+		got, err := clientOf(r).ProcessInfo(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -555,14 +303,14 @@ func TestProcessInfoTexts(t *testing.T) {
 func TestEnvironmentWrong(t *testing.T) {
 	piece := func(size uint32, rest string) []byte {
 		head := binary.LittleEndian.AppendUint32(nil, size)
-		return append(answer(append(head, 0, 0)), unhex(t, rest)...)
+		return append(ipc.Answer(append(head, 0, 0)), ipc.Unhex(t, rest)...)
 	}
 	const cutOff = "the runtime closed the connection without an answer"
 	for name, tc := range map[string]struct {
 		sent  []byte
 		words string
 	}{
-		"no size":                     {answer([]byte{1, 0}), "its size is missing"},
+		"no size":                     {ipc.Answer([]byte{1, 0}), "its size is missing"},
 		"too large":                   {piece(4<<20+1, ""), "an environment of 4194305 bytes, the limit is 4194304"},
 		"very large":                  {piece(1<<32-1, ""), "an environment of 4294967295 bytes, the limit is 4194304"},
 		"ends too early":              {piece(100, "01000000"), cutOff},
@@ -573,8 +321,8 @@ func TestEnvironmentWrong(t *testing.T) {
 		"a length cut off":            {piece(6, "01000000 0800"), cutOff},
 	} {
 		t.Run(name, func(t *testing.T) {
-			env, err := serve(t, send(tc.sent)).client().Environment(t.Context())
-			if env != nil || err == nil || !strings.HasPrefix(err.Error(), "ProcessEnvironment: ") || !strings.Contains(err.Error(), tc.words) {
+			env, err := environment(t.Context(), clientOf(ipc.Serve(t, ipc.Send(tc.sent))))
+			if err == nil || !strings.HasPrefix(err.Error(), "ProcessEnvironment: ") || !strings.Contains(err.Error(), tc.words) {
 				t.Errorf("%q, error %v, want %s", env, err, tc.words)
 			}
 		})
@@ -585,7 +333,7 @@ func TestEnvironmentWrong(t *testing.T) {
 // reported as such.
 func TestNoAnswer(t *testing.T) {
 	t.Parallel()
-	whole := answer(unhex(t, "0100000000000000"))
+	whole := ipc.Answer(ipc.Unhex(t, "0100000000000000"))
 	head, rest := environmentAnswer(t, "02000000 0d000000 440044005f00560045005200530049004f004e003d0031000000")
 	for name, tc := range map[string]struct {
 		sent []byte
@@ -601,16 +349,16 @@ func TestNoAnswer(t *testing.T) {
 			return err
 		}},
 		"half an environment": {append(head, rest[:5]...), func(ctx context.Context, c *session.Client) error {
-			_, err := c.Environment(ctx)
+			_, err := environment(ctx, c)
 			return err
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := serve(t, func(conn net.Conn, _ []byte) {
+			r := ipc.Serve(t, func(conn net.Conn, _ []byte) {
 				_, _ = conn.Write(tc.sent)
-				hang(conn)
+				ipc.Hang(conn)
 			})
-			c := r.client()
+			c := clientOf(r)
 			c.Timeout = impatience
 			if err := tc.ask(t.Context(), c); !errors.Is(err, session.ErrNoAnswer) {
 				t.Errorf("error %v, want one that wraps ErrNoAnswer", err)
@@ -624,11 +372,11 @@ func TestCancel(t *testing.T) {
 	t.Run("no byte", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		r := serve(t, func(conn net.Conn, _ []byte) {
+		r := ipc.Serve(t, func(conn net.Conn, _ []byte) {
 			cancel()
-			hang(conn)
+			ipc.Hang(conn)
 		})
-		if err := r.client().Resume(ctx); !errors.Is(err, context.Canceled) {
+		if err := clientOf(r).Resume(ctx); !errors.Is(err, context.Canceled) {
 			t.Errorf("error %v, want %v", err, context.Canceled)
 		}
 	})
@@ -636,26 +384,26 @@ func TestCancel(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		head, rest := environmentAnswer(t, "02000000 0d000000 440044005f00560045005200530049004f004e003d0031000000")
-		r := serve(t, func(conn net.Conn, _ []byte) {
+		r := ipc.Serve(t, func(conn net.Conn, _ []byte) {
 			_, _ = conn.Write(append(head, rest[:5]...))
-			hang(conn)
+			ipc.Hang(conn)
 		})
-		c := r.client()
+		c := clientOf(r)
 		c.Timeout = 0 // the default
 		dial := c.Dial
 		c.Dial = func(ctx context.Context) (net.Conn, error) {
 			conn, err := dial(ctx)
 			return &doneAfter{conn, len(head) + 5, cancel}, err
 		}
-		if _, err := c.Environment(ctx); !errors.Is(err, context.Canceled) {
+		if _, err := environment(ctx, c); !errors.Is(err, context.Canceled) {
 			t.Errorf("error %v, want %v", err, context.Canceled)
 		}
 	})
 	t.Run("before", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		r := serve(t, send(answer(nil)))
-		if err := r.client().Resume(ctx); !errors.Is(err, context.Canceled) {
+		r := ipc.Serve(t, ipc.Send(ipc.Answer(nil)))
+		if err := clientOf(r).Resume(ctx); !errors.Is(err, context.Canceled) {
 			t.Errorf("error %v, want %v", err, context.Canceled)
 		}
 	})
@@ -664,10 +412,10 @@ func TestCancel(t *testing.T) {
 // TestCancelAfterTheAnswer: if a request is cancelled just after it was refused, the error is not
 // that there was no answer.
 func TestCancelAfterTheAnswer(t *testing.T) {
-	r := serve(t, send(refusal(session.CodeFail)))
+	r := ipc.Serve(t, ipc.Send(ipc.Refusal(session.CodeFail)))
 	ctx, cancel := context.WithCancel(t.Context())
 	var refused *session.ServerError
-	if err := r.client().Resume(&doneAfterErr{ctx, cancel}); !errors.As(err, &refused) && !errors.Is(err, context.Canceled) {
+	if err := clientOf(r).Resume(&doneAfterErr{ctx, cancel}); !errors.As(err, &refused) && !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -701,10 +449,10 @@ func (c *doneAfter) Read(p []byte) (int, error) {
 
 // TestClosedWithoutAnswer: a connection closed without an answer is not reported as silence.
 func TestClosedWithoutAnswer(t *testing.T) {
-	whole := answer(unhex(t, "0100000000000000"))
+	whole := ipc.Answer(ipc.Unhex(t, "0100000000000000"))
 	for name, b := range map[string][]byte{"no byte": nil, "half a header": whole[:10], "half a payload": whole[:24]} {
 		t.Run(name, func(t *testing.T) {
-			err := serve(t, send(b)).client().Resume(t.Context())
+			err := clientOf(ipc.Serve(t, ipc.Send(b))).Resume(t.Context())
 			if err == nil || errors.Is(err, session.ErrNoAnswer) || !strings.Contains(err.Error(), "closed the connection without an answer") {
 				t.Errorf("error %v", err)
 			}
@@ -725,21 +473,21 @@ func TestGarbage(t *testing.T) {
 		want string
 	}{
 		"another protocol": {[]byte("HTTP/1.1 400 Bad Request\r\n\r\n"), "ResumeRuntime: the answer does not follow the diagnostics protocol"},
-		"another version":  {unhex(t, "444f544e45545f4950435f563200 1400 ff00 0000"), "ResumeRuntime: the answer does not follow the diagnostics protocol"},
-		"too short":        {unhex(t, magicHex+"1300 ff00 0000"), "ResumeRuntime: an answer of 19 bytes, but the header alone has 20"},
-		"no size":          {unhex(t, magicHex+"0000 ff00 0000"), "ResumeRuntime: an answer of 0 bytes, but the header alone has 20"},
-		"another set":      {unhex(t, magicHex+"1400 0401 0000"), "ResumeRuntime: an answer of kind 4.1, expected 255"},
-		"another number":   {unhex(t, magicHex+"1400 ff01 0000"), "ResumeRuntime: an answer of kind 255.1, expected 255"},
+		"another version":  {ipc.Unhex(t, "444f544e45545f4950435f563200 1400 ff00 0000"), "ResumeRuntime: the answer does not follow the diagnostics protocol"},
+		"too short":        {ipc.Unhex(t, magicHex+"1300 ff00 0000"), "ResumeRuntime: an answer of 19 bytes, but the header alone has 20"},
+		"no size":          {ipc.Unhex(t, magicHex+"0000 ff00 0000"), "ResumeRuntime: an answer of 0 bytes, but the header alone has 20"},
+		"another set":      {ipc.Unhex(t, magicHex+"1400 0401 0000"), "ResumeRuntime: an answer of kind 4.1, expected 255"},
+		"another number":   {ipc.Unhex(t, magicHex+"1400 ff01 0000"), "ResumeRuntime: an answer of kind 255.1, expected 255"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := serve(t, send(tc.sent)).client().Resume(t.Context())
+			err := clientOf(ipc.Serve(t, ipc.Send(tc.sent))).Resume(t.Context())
 			if err == nil || err.Error() != tc.want {
 				t.Errorf("error %v\nwant  %s", err, tc.want)
 			}
 		})
 	}
 	t.Run("an error without a code", func(t *testing.T) {
-		err := serve(t, send(unhex(t, magicHex+"1400 ffff 0000"))).client().Resume(t.Context())
+		err := clientOf(ipc.Serve(t, ipc.Send(ipc.Unhex(t, magicHex+"1400 ffff 0000")))).Resume(t.Context())
 		if err == nil {
 			t.Error("no error")
 		}

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gclog/gclog/internal/testing/ipc"
 	"github.com/gclog/gclog/session"
 )
 
@@ -20,8 +21,8 @@ func piped(t *testing.T) (*session.Stream, net.Conn) {
 	ours, theirs := net.Pipe()
 	c := &session.Client{Dial: func(context.Context) (net.Conn, error) { return ours, nil }}
 	go func() {
-		readRequest(theirs)
-		_, _ = theirs.Write(answer(make([]byte, 8)))
+		ipc.ReadRequest(theirs)
+		_, _ = theirs.Write(ipc.Answer(make([]byte, 8)))
 	}()
 	s, err := c.StartTracing(t.Context(), config())
 	if err != nil {
@@ -131,7 +132,7 @@ func TestRequestTime(t *testing.T) {
 		"a session, late":           {ask: start, answers: 5*time.Second + 900*time.Millisecond, after: 5*time.Second + 900*time.Millisecond},
 		"nobody reads":              {ask: resume, deaf: true, want: session.ErrNoAnswer, after: 5 * time.Second},
 		"an environment": {
-			ask:     func(ctx context.Context, c *session.Client) error { _, err := c.Environment(ctx); return err },
+			ask:     func(ctx context.Context, c *session.Client) error { _, err := environment(ctx, c); return err },
 			answers: time.Second, want: session.ErrNoAnswer, after: 5 * time.Second,
 		},
 	} {
@@ -149,10 +150,10 @@ func TestRequestTime(t *testing.T) {
 					if tc.deaf {
 						return
 					}
-					request := readRequest(theirs)
+					request := ipc.ReadRequest(theirs)
 					if tc.answers > 0 {
 						time.Sleep(tc.answers)
-						_, _ = theirs.Write(answer([]byte{4, 0, 0, 0, 0, 0, 0, 0}[:4+4*map[byte]int{2: 1}[request[16]]]))
+						_, _ = theirs.Write(ipc.Answer([]byte{4, 0, 0, 0, 0, 0, 0, 0}[:4+4*map[byte]int{2: 1}[request[16]]]))
 					}
 				}()
 				since := time.Now()
@@ -193,8 +194,8 @@ func TestCloseReadOfOthers(t *testing.T) {
 	ours, theirs := net.Pipe()
 	c := &session.Client{Dial: func(context.Context) (net.Conn, error) { return ours, nil }}
 	go func() {
-		readRequest(theirs)
-		_, _ = theirs.Write(answer(make([]byte, 8)))
+		ipc.ReadRequest(theirs)
+		_, _ = theirs.Write(ipc.Answer(make([]byte, 8)))
 	}()
 	s, err := c.StartTracing(t.Context(), config())
 	if err != nil {
@@ -231,23 +232,23 @@ func TestDiscard(t *testing.T) {
 				asked, read := make(chan struct{}), make(chan struct{})
 				runtime := func(conn net.Conn) {
 					defer conn.Close()
-					if request := readRequest(conn); request[17] == 0x01 { // StopTracing
+					if request := ipc.ReadRequest(conn); request[17] == 0x01 { // StopTracing
 						close(asked)
 						if tc.answers {
-							_, _ = conn.Write(answer(make([]byte, 8)))
+							_, _ = conn.Write(ipc.Answer(make([]byte, 8)))
 						}
-						hang(conn)
+						ipc.Hang(conn)
 						return
 					}
-					_, _ = conn.Write(answer(make([]byte, 8)))
+					_, _ = conn.Write(ipc.Answer(make([]byte, 8)))
 					if tc.silent {
-						hang(conn)
+						ipc.Hang(conn)
 						return
 					}
 					_, _ = conn.Write([]byte("a"))
 					<-asked
 					if tc.ends == 0 {
-						hang(conn)
+						ipc.Hang(conn)
 						return
 					}
 					time.Sleep(tc.ends)

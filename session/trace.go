@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -31,8 +32,29 @@ type Config struct {
 	// RundownMethods requests the names of all methods with compiled code, and the modules, at the end
 	// of the session. Before .NET 9 that is a whole rundown.
 	RundownMethods bool
-	// Unsafe permits sessions that kill certain runtimes: see Target.StartTracing.
+	// Unsafe permits sessions that walk or collect the heap, which kill certain runtimes: see AsksHeap.
 	Unsafe bool
+}
+
+// Keywords of the runtime's provider that make it walk its heap in each full blocking collection, and
+// do such a collection when the session starts. docs/protocol.md, Heap walks, has what was seen of
+// each runtime.
+const (
+	runtimeProvider    = "Microsoft-Windows-DotNETRuntime"
+	keywordHeapWalk    = 0x100000
+	keywordHeapCollect = 0x800000
+)
+
+// AsksHeap reports whether the session makes the runtime walk its heap, and collect. Not every runtime
+// survives that: NativeAOT 10 with server GC dies of SIGSEGV. Runtimes ignore the level here.
+func (c *Config) AsksHeap() (walk, collect bool) {
+	for _, p := range c.Providers {
+		if strings.EqualFold(p.Name, runtimeProvider) {
+			walk = walk || p.Keywords&keywordHeapWalk != 0
+			collect = collect || p.Keywords&keywordHeapCollect != 0
+		}
+	}
+	return walk, collect
 }
 
 // Limits of the runtime. Beyond them it hangs or crashes.
@@ -130,10 +152,12 @@ type Stream struct {
 	// Prompt is for a stream whose silence says something: Read does not wait for others to wake up
 	// with. It has no effect with a Poller.
 	Prompt bool
+	// Share waits until the session may be ended, and keeps it that way until release is called. nil: it
+	// may be ended at any time. The error is that of ctx.
+	Share func(ctx context.Context) (release func(), err error)
 
 	conn    net.Conn
 	client  *Client
-	share   func(context.Context) (release func(), err error) // see Target.Share; nil: not needed
 	id      uint64
 	polled  bool  // by a Poller
 	started event // a byte has arrived
@@ -150,15 +174,11 @@ type Stream struct {
 // answer, for at most one second: otherwise .NET Core 3.1 would crash. If that answer starts a
 // session, StartTracing returns it without an error, as if ctx were not done.
 //
-// Sessions that walk or collect the heap need a Target: see Target.StartTracing.
+// Sessions that walk or collect the heap must be Unsafe: the Client does not know its runtime.
 func (c *Client) StartTracing(ctx context.Context, cfg Config) (*Stream, error) {
-	if walk, collect := cfg.asksHeap(); (walk || collect) && !cfg.Unsafe {
+	if walk, collect := cfg.AsksHeap(); (walk || collect) && !cfg.Unsafe {
 		return nil, errUnknownRuntime
 	}
-	return c.startTracing(ctx, cfg)
-}
-
-func (c *Client) startTracing(ctx context.Context, cfg Config) (*Stream, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
@@ -196,6 +216,9 @@ func (c *Client) startTracing(ctx context.Context, cfg Config) (*Stream, error) 
 	}
 	panic("unreachable")
 }
+
+// errUnknownRuntime reports a session that not every runtime survives.
+var errUnknownRuntime = errors.New("a session that walks or collects the heap: not every runtime survives it")
 
 // PollWith has a Poller wait for the data of the stream, if it can. It must be called before anything
 // is read.
@@ -285,14 +308,14 @@ func (s *Stream) Wake() {
 	_ = s.conn.SetReadDeadline(time.Now())
 }
 
-// AwaitRelease waits until nobody holds the target (see Target.Hold), as Stop does. A caller that
-// gives Stop little time and closes the connection after that calls AwaitRelease first, because that
-// ends the session too. The error is that of ctx.
+// AwaitRelease waits until the session may be ended (see Share), as Stop does. A caller that gives
+// Stop little time and closes the connection after that calls AwaitRelease first, because that ends
+// the session too. The error is that of ctx.
 func (s *Stream) AwaitRelease(ctx context.Context) error {
-	if s.share == nil {
+	if s.Share == nil {
 		return nil
 	}
-	release, err := s.share(ctx)
+	release, err := s.Share(ctx)
 	if err == nil {
 		release()
 	}
@@ -322,8 +345,8 @@ func (s *Stream) Stop(ctx context.Context) error {
 		}
 		return fmt.Errorf("StopTracing: the session has not started: %w within %v", ErrNoAnswer, s.client.timeout())
 	}
-	if s.share != nil {
-		release, err := s.share(ctx)
+	if s.Share != nil {
+		release, err := s.Share(ctx)
 		if err != nil {
 			return err
 		}
@@ -338,7 +361,7 @@ func (s *Stream) Stop(ctx context.Context) error {
 // Discard ends a session whose stream is not needed: it asks the runtime to end it, reads what the
 // runtime still writes, and closes the connection. If the runtime has not ended the stream when ctx
 // is done or the time of a request is over, Discard closes the connection then; that time begins when
-// nobody holds the target. While a runtime can still be asked this is the right way to leave it,
+// the session may be ended. While a runtime can still be asked this is the right way to leave it,
 // because not every runtime survives Close (docs/protocol.md, Stop). The stream must not be read
 // concurrently.
 func (s *Stream) Discard(ctx context.Context) {

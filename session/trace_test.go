@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gclog/gclog/internal/testing/ipc"
 	"github.com/gclog/gclog/session"
 )
 
@@ -25,13 +26,13 @@ func config() session.Config {
 // TestCollectTracingAtOnce: sessions of one client may be started concurrently; the race detector
 // checks that.
 func TestCollectTracingAtOnce(t *testing.T) {
-	c := serve(t, func(conn net.Conn, request []byte) {
+	c := clientOf(ipc.Serve(t, func(conn net.Conn, request []byte) {
 		if request[17] > 0x03 {
-			_, _ = conn.Write(refusal(unknownCommand))
+			_, _ = conn.Write(ipc.Refusal(ipc.UnknownCommand))
 			return
 		}
-		_, _ = conn.Write(answer(unhex(t, "efcdab8967452301")))
-	}).client()
+		_, _ = conn.Write(ipc.Answer(ipc.Unhex(t, "efcdab8967452301")))
+	}))
 	var group sync.WaitGroup
 	for range 4 {
 		group.Go(func() {
@@ -79,14 +80,14 @@ func TestCollectTracing(t *testing.T) {
 	order := []string{"0206", "0205", "0204", "0203"}
 	for i, known := range order {
 		t.Run(known, func(t *testing.T) {
-			r := serve(t, func(conn net.Conn, request []byte) {
+			r := ipc.Serve(t, func(conn net.Conn, request []byte) {
 				if hex.EncodeToString(request[16:18]) != known {
-					_, _ = conn.Write(refusal(unknownCommand))
+					_, _ = conn.Write(ipc.Refusal(ipc.UnknownCommand))
 					return
 				}
-				_, _ = conn.Write(append(answer(unhex(t, "efcdab8967452301")), "Nettrace"...))
+				_, _ = conn.Write(append(ipc.Answer(ipc.Unhex(t, "efcdab8967452301")), "Nettrace"...))
 			})
-			c := r.client()
+			c := clientOf(r)
 			s, err := c.StartTracing(t.Context(), cfg)
 			if err != nil {
 				t.Fatal(err)
@@ -96,11 +97,11 @@ func TestCollectTracing(t *testing.T) {
 				t.Errorf("stream %q, error %v", b, err)
 			}
 			_ = s.Close()
-			if got := r.commands(); !slices.Equal(got, order[:i+1]) {
+			if got := r.Commands(); !slices.Equal(got, order[:i+1]) {
 				t.Errorf("commands %s, want %s", got, order[:i+1])
 			}
-			for _, request := range r.seen() {
-				if got, want := request[20:], unhex(t, payloads[hex.EncodeToString(request[16:18])]); !slices.Equal(got, want) {
+			for _, request := range r.Seen() {
+				if got, want := request[20:], ipc.Unhex(t, payloads[hex.EncodeToString(request[16:18])]); !slices.Equal(got, want) {
 					t.Errorf("%x has the payload\n% x, want\n% x", request[16:18], got, want)
 				}
 			}
@@ -110,7 +111,7 @@ func TestCollectTracing(t *testing.T) {
 				t.Fatal(err)
 			}
 			_ = s.Close()
-			if got, want := r.commands(), append(slices.Clone(order[:i+1]), known); !slices.Equal(got, want) {
+			if got, want := r.Commands(), append(slices.Clone(order[:i+1]), known); !slices.Equal(got, want) {
 				t.Errorf("commands %s, want %s", got, want)
 			}
 		})
@@ -125,37 +126,37 @@ func TestRundownMethods(t *testing.T) {
 		"0204": "10000000 01000000 01 00 01000000",
 		"0203": "10000000 01000000 01 01000000",
 	} {
-		r := serve(t, func(conn net.Conn, request []byte) {
+		r := ipc.Serve(t, func(conn net.Conn, request []byte) {
 			if hex.EncodeToString(request[16:18]) != known {
-				_, _ = conn.Write(refusal(unknownCommand))
+				_, _ = conn.Write(ipc.Refusal(ipc.UnknownCommand))
 				return
 			}
-			_, _ = conn.Write(answer(make([]byte, 8)))
+			_, _ = conn.Write(ipc.Answer(make([]byte, 8)))
 		})
 		cfg := config()
 		cfg.RundownMethods = true
-		s, err := r.client().StartTracing(t.Context(), cfg)
+		s, err := clientOf(r).StartTracing(t.Context(), cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
 		_ = s.Close()
-		requests := r.seen()
-		if got := requests[len(requests)-1][20:]; !slices.Equal(got[:len(unhex(t, want))], unhex(t, want)) {
-			t.Errorf("%s: payload\n% x, want\n% x", known, got, unhex(t, want))
+		requests := r.Seen()
+		if got := requests[len(requests)-1][20:]; !slices.Equal(got[:len(ipc.Unhex(t, want))], ipc.Unhex(t, want)) {
+			t.Errorf("%s: payload\n% x, want\n% x", known, got, ipc.Unhex(t, want))
 		}
 	}
 }
 
 // TestNoRundown: unless requested, nothing is sent at the end of a session.
 func TestNoRundown(t *testing.T) {
-	r := serve(t, send(answer(make([]byte, 8))))
-	s, err := r.client().StartTracing(t.Context(), config())
+	r := ipc.Serve(t, ipc.Send(ipc.Answer(make([]byte, 8))))
+	s, err := clientOf(r).StartTracing(t.Context(), config())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	want := unhex(t, "00000000 10000000 01000000 0000000000000000 00 01000000  0100000000000000 04000000 02000000 5000 0000 00000000 00 00000000")
-	if got := r.seen()[0][20:]; !slices.Equal(got, want) {
+	want := ipc.Unhex(t, "00000000 10000000 01000000 0000000000000000 00 01000000  0100000000000000 04000000 02000000 5000 0000 00000000 00 00000000")
+	if got := r.Seen()[0][20:]; !slices.Equal(got, want) {
 		t.Errorf("payload\n% x, want\n% x", got, want)
 	}
 }
@@ -163,25 +164,25 @@ func TestNoRundown(t *testing.T) {
 // TestTracingRefused: only after an unknown command an older one is tried.
 func TestTracingRefused(t *testing.T) {
 	for code, commands := range map[uint32]string{
-		unknownCommand:           "0206 0205 0204 0203",
+		ipc.UnknownCommand:       "0206 0205 0204 0203",
 		session.CodeFail:         "0206",
 		session.CodeNotSupported: "0206",
 	} {
-		r := serve(t, send(refusal(code)))
-		_, err := r.client().StartTracing(t.Context(), config())
+		r := ipc.Serve(t, ipc.Send(ipc.Refusal(code)))
+		_, err := clientOf(r).StartTracing(t.Context(), config())
 		var server *session.ServerError
 		if !errors.As(err, &server) || server.Code != code {
 			t.Errorf("error %v", err)
 		}
-		if got := strings.Join(r.commands(), " "); got != commands {
+		if got := strings.Join(r.Commands(), " "); got != commands {
 			t.Errorf("%#x: commands %s, want %s", code, got, commands)
 		}
 	}
 }
 
 func TestTracingWithoutID(t *testing.T) {
-	r := serve(t, send(answer([]byte{1, 2, 3})))
-	if _, err := r.client().StartTracing(t.Context(), config()); err == nil {
+	r := ipc.Serve(t, ipc.Send(ipc.Answer([]byte{1, 2, 3})))
+	if _, err := clientOf(r).StartTracing(t.Context(), config()); err == nil {
 		t.Error("an answer without the id of the session is taken")
 	}
 }
@@ -239,22 +240,22 @@ func TestValidation(t *testing.T) {
 func TestStop(t *testing.T) {
 	const more = 4 << 20
 	stopped, written := make(chan struct{}), make(chan struct{})
-	r := serve(t, func(conn net.Conn, request []byte) {
+	r := ipc.Serve(t, func(conn net.Conn, request []byte) {
 		if request[17] != 0x01 {
-			_, _ = conn.Write(append(answer(unhex(t, "efcdab8967452301")), "begin"...))
+			_, _ = conn.Write(append(ipc.Answer(ipc.Unhex(t, "efcdab8967452301")), "begin"...))
 			<-stopped
 			_, _ = conn.Write(make([]byte, more))
 			close(written)
 			return
 		}
-		if want := unhex(t, magicHex+"1c00 02 01 0000 efcdab8967452301"); !slices.Equal(request, want) {
+		if want := ipc.Unhex(t, magicHex+"1c00 02 01 0000 efcdab8967452301"); !slices.Equal(request, want) {
 			t.Errorf("StopTracing is % x, want % x", request, want)
 		}
 		close(stopped)
 		<-written
-		_, _ = conn.Write(answer(request[20:]))
+		_, _ = conn.Write(ipc.Answer(request[20:]))
 	})
-	s, err := r.client().StartTracing(t.Context(), config())
+	s, err := clientOf(r).StartTracing(t.Context(), config())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,13 +273,13 @@ func TestStop(t *testing.T) {
 
 // TestStopNoAnswer: a runtime that does not answer does not block the caller.
 func TestStopNoAnswer(t *testing.T) {
-	r := serve(t, func(conn net.Conn, request []byte) {
+	r := ipc.Serve(t, func(conn net.Conn, request []byte) {
 		if request[17] != 0x01 {
-			_, _ = conn.Write(append(answer(make([]byte, 8)), 'a'))
+			_, _ = conn.Write(append(ipc.Answer(make([]byte, 8)), 'a'))
 		}
-		hang(conn)
+		ipc.Hang(conn)
 	})
-	c := r.client()
+	c := clientOf(r)
 	s, err := c.StartTracing(t.Context(), config())
 	if err != nil {
 		t.Fatal(err)
@@ -297,12 +298,12 @@ func TestStopNoAnswer(t *testing.T) {
 // not end the stream.
 func TestIdle(t *testing.T) {
 	more := make(chan struct{})
-	r := serve(t, func(conn net.Conn, _ []byte) {
-		_, _ = conn.Write(append(answer(make([]byte, 8)), 'a'))
+	r := ipc.Serve(t, func(conn net.Conn, _ []byte) {
+		_, _ = conn.Write(append(ipc.Answer(make([]byte, 8)), 'a'))
 		<-more
 		_, _ = conn.Write([]byte{'b'})
 	})
-	s, err := r.client().StartTracing(t.Context(), config())
+	s, err := clientOf(r).StartTracing(t.Context(), config())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -331,12 +332,12 @@ func TestIdle(t *testing.T) {
 // TestCloseStream: Close ends a Read that waits, and the runtime notices it.
 func TestCloseStream(t *testing.T) {
 	left := make(chan struct{})
-	r := serve(t, func(conn net.Conn, _ []byte) {
-		_, _ = conn.Write(answer(make([]byte, 8)))
-		hang(conn)
+	r := ipc.Serve(t, func(conn net.Conn, _ []byte) {
+		_, _ = conn.Write(ipc.Answer(make([]byte, 8)))
+		ipc.Hang(conn)
 		close(left)
 	})
-	s, err := r.client().StartTracing(t.Context(), config())
+	s, err := clientOf(r).StartTracing(t.Context(), config())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -371,7 +372,7 @@ func TestReset(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, conn := failing(t, answer(make([]byte, 8)))
+			s, conn := failing(t, ipc.Answer(make([]byte, 8)))
 			conn.fail = func() error { return end(conn.Conn) }
 			if n, err := s.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) {
 				t.Errorf("%d bytes, error %v, want %v", n, err, io.EOF)
@@ -383,7 +384,7 @@ func TestReset(t *testing.T) {
 // TestIdleLate: a Read whose deadline passed before it started, as on a busy host, returns what has
 // arrived meanwhile, and does not report silence.
 func TestIdleLate(t *testing.T) {
-	s, conn := failing(t, append(answer(make([]byte, 8)), "Nettrace"...))
+	s, conn := failing(t, append(ipc.Answer(make([]byte, 8)), "Nettrace"...))
 	for n := range len("Nettrace") { // one byte at a time: all of them arrive sooner or later
 		if n > 0 { // the rest has arrived
 			conn.fail = func() error {
@@ -414,11 +415,11 @@ func (c *failingConn) Read(p []byte) (int, error) {
 // failing starts a session of a runtime that sends this and then nothing.
 func failing(t *testing.T, sent []byte) (*session.Stream, *failingConn) {
 	t.Helper()
-	r := serve(t, func(conn net.Conn, _ []byte) {
+	r := ipc.Serve(t, func(conn net.Conn, _ []byte) {
 		_, _ = conn.Write(sent)
-		hang(conn)
+		ipc.Hang(conn)
 	})
-	c := r.client()
+	c := clientOf(r)
 	dial, conn := c.Dial, &failingConn{}
 	c.Dial = func(ctx context.Context) (_ net.Conn, err error) {
 		conn.Conn, err = dial(ctx)
@@ -439,7 +440,7 @@ func TestStartTracingGivenUp(t *testing.T) {
 	const more = 4 << 20
 	asked, left, stopped := make(chan struct{}), make(chan error, 1), make(chan []byte, 1)
 	written := make(chan error, 1)
-	r := serve(t, func(conn net.Conn, request []byte) {
+	r := ipc.Serve(t, func(conn net.Conn, request []byte) {
 		if request[17] == 0x01 {
 			stopped <- request[20:]
 			_ = conn.Close() // only the end of the stream matters
@@ -450,10 +451,10 @@ func TestStartTracingGivenUp(t *testing.T) {
 		_ = conn.SetReadDeadline(time.Now().Add(impatience))
 		_, err := conn.Read(make([]byte, 1))
 		left <- err
-		_, _ = conn.Write(append(answer(unhex(t, "efcdab8967452301")), "Nettrace"...))
+		_, _ = conn.Write(append(ipc.Answer(ipc.Unhex(t, "efcdab8967452301")), "Nettrace"...))
 		select {
 		case id := <-stopped:
-			if want := unhex(t, "efcdab8967452301"); !slices.Equal(id, want) {
+			if want := ipc.Unhex(t, "efcdab8967452301"); !slices.Equal(id, want) {
 				t.Errorf("session % x is stopped, want % x", id, want)
 			}
 			_, err = conn.Write(make([]byte, more))
@@ -467,7 +468,7 @@ func TestStartTracingGivenUp(t *testing.T) {
 		<-asked
 		cancel()
 	}()
-	c := r.client()
+	c := clientOf(r)
 	dial := c.Dial
 	c.Dial = func(ctx context.Context) (net.Conn, error) {
 		conn, err := dial(ctx)
@@ -517,16 +518,16 @@ func TestStopBeforeBegin(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			ended := make(chan struct{})
-			r := serve(t, func(conn net.Conn, request []byte) {
+			r := ipc.Serve(t, func(conn net.Conn, request []byte) {
 				if request[17] == 0x01 {
 					t.Error("the session was stopped")
 					return
 				}
-				_, _ = conn.Write(answer(make([]byte, 8)))
-				hang(conn)
+				_, _ = conn.Write(ipc.Answer(make([]byte, 8)))
+				ipc.Hang(conn)
 				close(ended)
 			})
-			c := r.client()
+			c := clientOf(r)
 			s, err := c.StartTracing(t.Context(), config())
 			if err != nil {
 				t.Fatal(err)
@@ -542,15 +543,15 @@ func TestStopBeforeBegin(t *testing.T) {
 
 // TestStopGivenUp: after a cancelled Stop of a session that has sent data, reading can continue.
 func TestStopGivenUp(t *testing.T) {
-	r := serve(t, func(conn net.Conn, request []byte) {
+	r := ipc.Serve(t, func(conn net.Conn, request []byte) {
 		if request[17] == 0x01 {
-			hang(conn)
+			ipc.Hang(conn)
 			return
 		}
-		_, _ = conn.Write(append(answer(make([]byte, 8)), strings.Repeat("x", 30)...))
-		hang(conn)
+		_, _ = conn.Write(append(ipc.Answer(make([]byte, 8)), strings.Repeat("x", 30)...))
+		ipc.Hang(conn)
 	})
-	s, err := r.client().StartTracing(t.Context(), config())
+	s, err := clientOf(r).StartTracing(t.Context(), config())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -569,13 +570,13 @@ func TestStopGivenUp(t *testing.T) {
 
 // TestStopWhenOver: a session that the runtime has ended needs no Stop.
 func TestStopWhenOver(t *testing.T) {
-	r := serve(t, func(conn net.Conn, request []byte) {
+	r := ipc.Serve(t, func(conn net.Conn, request []byte) {
 		if request[17] == 0x01 {
 			t.Error("the session was stopped")
 		}
-		_, _ = conn.Write(answer(make([]byte, 8)))
+		_, _ = conn.Write(ipc.Answer(make([]byte, 8)))
 	})
-	s, err := r.client().StartTracing(t.Context(), config())
+	s, err := clientOf(r).StartTracing(t.Context(), config())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -585,5 +586,14 @@ func TestStopWhenOver(t *testing.T) {
 	}
 	if err := s.Stop(t.Context()); err != nil {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestHeapUnsafe: a Client, which does not know the runtime, asks for no walk of its heap.
+func TestHeapUnsafe(t *testing.T) {
+	r := ipc.Serve(t, ipc.Send(ipc.Answer(make([]byte, 8))))
+	cfg := session.Config{BufferMB: 1, Providers: []session.Provider{{Name: "Microsoft-Windows-DotNETRuntime", Keywords: 0x100000}}}
+	if _, err := clientOf(r).StartTracing(t.Context(), cfg); err == nil || len(r.Seen()) > 0 {
+		t.Errorf("error %v, requests %v", err, r.Commands())
 	}
 }

@@ -45,3 +45,7 @@ func isLeft(path string) bool {
 	}
 	return errors.Is(err, syscall.ECONNREFUSED)
 }
+
+func connectionGone(err error) bool {
+	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/gclog/heap"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/gcload"
 	"github.com/gclog/gclog/internal/testing/recordings"
@@ -55,8 +56,7 @@ func liveGraph(t *testing.T, r *gcload.Runtime) *heap.Graph {
 	if _, err := p.Wait(time.Minute, func(l *gcload.Line) bool { return l.Event == "graph" }); err != nil {
 		t.Fatal(err)
 	}
-	var host session.Host
-	target, err := host.Find(t.Context(), p.PID)
+	target, err := new(host.Host).Find(t.Context(), p.PID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func liveGraph(t *testing.T, r *gcload.Runtime) *heap.Graph {
 }
 
 // liveStream opens a session that ends soon.
-func liveStream(t *testing.T, target *session.Target, keywords uint64) io.Reader {
+func liveStream(t *testing.T, target *host.Target, keywords uint64) io.Reader {
 	t.Helper()
 	stream, err := target.StartTracing(t.Context(), session.Config{
 		BufferMB:  256,

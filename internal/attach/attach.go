@@ -18,6 +18,7 @@ import (
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/flight"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/session"
 )
@@ -31,7 +32,7 @@ const (
 
 // Options configures Run.
 type Options struct {
-	Target  *session.Target
+	Target  *host.Target
 	Config  session.Config
 	Process *gclog.Process // what Facts returned; nil: found out during the session
 	Outputs []output.Spec

@@ -10,13 +10,13 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/gcsettings"
-	"github.com/gclog/gclog/session"
+	"github.com/gclog/gclog/internal/host"
 )
 
 // Configuration returns what a process was started with: the variables of its GC, and the
 // runtimeconfig.json next to its program. old means that the runtime does not know the requests of
 // .NET 5 and later.
-func Configuration(ctx context.Context, t *session.Target, p *gclog.Process, old bool) *gcsettings.Configuration {
+func Configuration(ctx context.Context, t *host.Target, p *gclog.Process, old bool) *gcsettings.Configuration {
 	c := configuration(ctx, t, environment(ctx, t, !old), p)
 	if old && c.Major == 0 {
 		c.Major = 3
@@ -26,7 +26,7 @@ func Configuration(ctx context.Context, t *session.Target, p *gclog.Process, old
 }
 
 // memory returns how much memory the machine and the process's container have.
-func memory(t *session.Target) gcsettings.Memory {
+func memory(t *host.Target) gcsettings.Memory {
 	r := t.OpenMemory()
 	defer r.Close()
 	_, used, limit := r.Read()
@@ -48,7 +48,7 @@ func memoryOf(meminfo string, used, limit uint64) (m gcsettings.Memory) {
 	return m
 }
 
-func configuration(ctx context.Context, t *session.Target, env map[string]string, p *gclog.Process) *gcsettings.Configuration {
+func configuration(ctx context.Context, t *host.Target, env map[string]string, p *gclog.Process) *gcsettings.Configuration {
 	c := &gcsettings.Configuration{
 		Variables: gcsettings.Variables(env), Config: runtimeConfig(ctx, t),
 		NativeAOT: p.Flavor == gclog.FlavorNativeAOT, Windows: p.OS == "Windows",
@@ -69,7 +69,7 @@ const maxConfig = 256 << 10
 const maxPrograms = 3
 
 // runtimeConfig reads the configuration next to the program; nil if there is none.
-func runtimeConfig(ctx context.Context, t *session.Target) *gcsettings.Config {
+func runtimeConfig(ctx context.Context, t *host.Target) *gcsettings.Config {
 	var candidates []string
 	modules := sync.OnceValue(func() []string { return t.Modules(ctx) })
 	for _, arg := range t.Process.CommandLine {
@@ -116,7 +116,7 @@ func loaded(name string, modules func() []string) string {
 
 // settingsByConfiguration fills in settings that are still unknown from the process's
 // configuration.
-func settingsByConfiguration(ctx context.Context, t *session.Target, env map[string]string, p *gclog.Process) {
+func settingsByConfiguration(ctx context.Context, t *host.Target, env map[string]string, p *gclog.Process) {
 	c := configuration(ctx, t, env, p)
 	if p.RuntimeVersion == "" && c.Config != nil {
 		p.RuntimeVersion = c.Config.Version

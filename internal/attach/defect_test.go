@@ -15,6 +15,7 @@ import (
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/fakeruntime"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/session"
@@ -22,7 +23,7 @@ import (
 
 // A replay is a fake runtime in this process that sends a recording. sent is called when it has
 // been sent; nil: not needed.
-func replay(t *testing.T, sent func()) (*fakeruntime.Runtime, *session.Target) {
+func replay(t *testing.T, sent func()) (*fakeruntime.Runtime, *host.Target) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "s") // a short path, for a socket
 	if err != nil {
@@ -39,7 +40,7 @@ func replay(t *testing.T, sent func()) (*fakeruntime.Runtime, *session.Target) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = r.Close() })
-	return r, &session.Target{Process: session.Process{PID: os.Getpid()}, Client: session.Client{Dial: func(ctx context.Context) (net.Conn, error) {
+	return r, &host.Target{Process: host.Process{PID: os.Getpid()}, Client: session.Client{Dial: func(ctx context.Context) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", l.Addr().String())
 	}}}
 }

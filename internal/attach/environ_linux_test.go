@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/gclog/gclog/internal/gcsettings"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/testing/child"
-	"github.com/gclog/gclog/session"
 )
 
 // TestSettingsSeen: only part of a process's environment is kept, but it includes every variable
@@ -25,7 +25,7 @@ func TestSettingsSeen(t *testing.T) {
 		cmd.Env = append(cmd.Env, name+"="+value)
 	}
 	child.Start(t, cmd)
-	p, err := new(session.Host).Describe(cmd.Process.Pid)
+	p, err := new(host.Host).Describe(cmd.Process.Pid)
 	if err != nil {
 		t.Fatal(err)
 	}

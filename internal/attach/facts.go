@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/parse/clr"
 	"github.com/gclog/gclog/session"
@@ -26,14 +27,14 @@ import (
 //
 // Facts starts a session, which must not be the first one of a runtime that may still be suspended
 // at startup: see Session.process.
-func Facts(ctx context.Context, t *session.Target) (gclog.Process, error) {
+func Facts(ctx context.Context, t *host.Target) (gclog.Process, error) {
 	p, err := Identify(ctx, t)
 	Complete(ctx, t, &p)
 	return p, err
 }
 
 // Complete adds to the result of Identify what can only be found out with a session.
-func Complete(ctx context.Context, t *session.Target, p *gclog.Process) {
+func Complete(ctx context.Context, t *host.Target, p *gclog.Process) {
 	if !ReportsSettings(p) {
 		return
 	}
@@ -53,22 +54,22 @@ func IsTooOld(err error) bool {
 
 // Identify is Facts without a session in the process. The error is that of the only request that
 // was made; what is known without that request is returned in any case.
-func Identify(ctx context.Context, t *session.Target) (gclog.Process, error) {
+func Identify(ctx context.Context, t *host.Target) (gclog.Process, error) {
 	return IdentifyWhile(ctx, ctx, t)
 }
 
 // IdentifyWhile is Identify whose requests to the runtime end with another context: what is known
 // without an answer is then still found out.
-func IdentifyWhile(ctx, asking context.Context, t *session.Target) (gclog.Process, error) {
+func IdentifyWhile(ctx, asking context.Context, t *host.Target) (gclog.Process, error) {
 	p, info, err := ask(asking, t)
 	settingsFromOutside(ctx, asking, t, info, &p)
 	return p, err
 }
 
 // flavors maps kinds of runtimes to their names in records.
-var flavors = [...]string{session.RuntimeUnknown: "", session.RuntimeCoreCLR: gclog.FlavorCoreCLR, session.RuntimeNativeAOT: gclog.FlavorNativeAOT}
+var flavors = [...]string{host.RuntimeUnknown: "", host.RuntimeCoreCLR: gclog.FlavorCoreCLR, host.RuntimeNativeAOT: gclog.FlavorNativeAOT}
 
-func ask(ctx context.Context, t *session.Target) (gclog.Process, *session.ProcessInfo, error) {
+func ask(ctx context.Context, t *host.Target) (gclog.Process, *session.ProcessInfo, error) {
 	p := gclog.Process{
 		ID: int64(t.PID), CommandLine: strings.Join(t.Process.CommandLine, " "), Executable: t.Executable,
 		User: t.User, Started: t.Started, StartKey: t.StartKey, ContainerID: t.ContainerID,
@@ -96,7 +97,7 @@ func ask(ctx context.Context, t *session.Target) (gclog.Process, *session.Proces
 }
 
 // settingsFromOutside fills in what can be seen of the process without events.
-func settingsFromOutside(ctx, asking context.Context, t *session.Target, info *session.ProcessInfo, p *gclog.Process) {
+func settingsFromOutside(ctx, asking context.Context, t *host.Target, info *session.ProcessInfo, p *gclog.Process) {
 	env := environment(asking, t, info != nil)
 	identify(env, &t.Process, p)
 	n, known := t.ServerGCThreads()
@@ -117,7 +118,7 @@ func namesThreads(flavor, version string) bool {
 
 // programName returns the name that people know a process by: the program, not the host that runs
 // it, and not truncated to 15 bytes.
-func programName(p *session.Process, entryAssembly string) string {
+func programName(p *host.Process, entryAssembly string) string {
 	if entryAssembly != "" {
 		return strings.TrimSuffix(entryAssembly, ".dll")
 	}
@@ -142,11 +143,11 @@ func emulates(program string) bool {
 
 // environment returns the environment of the process: over its socket, which needs no rights beyond
 // those for the session, otherwise from the operating system.
-func environment(ctx context.Context, t *session.Target, hasCommands bool) map[string]string {
+func environment(ctx context.Context, t *host.Target, hasCommands bool) map[string]string {
 	if t.Environ != nil || !hasCommands {
 		return t.Environ
 	}
-	env, _ := t.Client.Environment(ctx)
+	env, _ := t.Environment(ctx)
 	return env
 }
 
@@ -188,7 +189,7 @@ func answersAhead(p *gclog.Process) bool {
 // The session enables GC events only so that nothing is left behind if gclog is killed now: a
 // runtime notices that a session has no reader only when it has something to write to it, and it
 // has room for 64 sessions (docs/protocol.md, Stop). The error is that of starting the session.
-func Settings(ctx context.Context, t *session.Target, p *gclog.Process) error {
+func Settings(ctx context.Context, t *host.Target, p *gclog.Process) error {
 	patience := max(rundownTime, t.Timeout)
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -240,7 +241,7 @@ func readSettings(asked context.Context, s *session.Stream, p *gclog.Process, wi
 
 // Names returns the names that a user may know a process by, the best first: the name of its
 // program, of its executable, of its service. They are found out without a request to the process.
-func Names(p *session.Process) []string {
+func Names(p *host.Process) []string {
 	names := []string{programName(p, "")}
 	add := func(name string) {
 		if name != "" && !slices.Contains(names, name) {

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/session"
 )
 
@@ -15,7 +16,7 @@ import (
 // answering; a caller that gives up gets only its own error.
 func TestSettingsUnanswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		target := &session.Target{Client: session.Client{Dial: func(context.Context) (net.Conn, error) {
+		target := &host.Target{Client: session.Client{Dial: func(context.Context) (net.Conn, error) {
 			near, far := net.Pipe()
 			go func() {
 				b := make([]byte, 1024)
@@ -50,7 +51,7 @@ func TestSettingsGivenUp(t *testing.T) {
 				defer cancel()
 				stopped, left, ended := make(chan struct{}), make(chan struct{}), make(chan string, 1)
 				requests := 0
-				target := &session.Target{Client: session.Client{Dial: func(context.Context) (net.Conn, error) {
+				target := &host.Target{Client: session.Client{Dial: func(context.Context) (net.Conn, error) {
 					near, far := net.Pipe()
 					request := make([]byte, 1024)
 					if requests++; requests == 2 {
@@ -103,7 +104,7 @@ func TestSettingsSuspended(t *testing.T) {
 	answer := append([]byte("DOTNET_IPC_V1\x00\x1c\x00\xff\x00\x00\x00"), make([]byte, 8)...)
 	synctest.Test(t, func(t *testing.T) {
 		requests, left := 0, make(chan struct{})
-		target := &session.Target{Client: session.Client{Dial: func(context.Context) (net.Conn, error) {
+		target := &host.Target{Client: session.Client{Dial: func(context.Context) (net.Conn, error) {
 			near, far := net.Pipe()
 			requests++
 			go func() {

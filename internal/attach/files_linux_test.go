@@ -9,7 +9,7 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/fakeruntime"
-	"github.com/gclog/gclog/session"
+	"github.com/gclog/gclog/internal/host"
 )
 
 // openFiles returns how many files this process has open.
@@ -26,8 +26,8 @@ func openFiles(t *testing.T) int {
 // open before than it declares.
 func TestFilesClosed(t *testing.T) {
 	play := func(x *stage) { x.collect(1); x.untilStopped() }
-	for name, look := range map[string]func(*testing.T, *session.Target){
-		"a log": func(t *testing.T, target *session.Target) {
+	for name, look := range map[string]func(*testing.T, *host.Target){
+		"a log": func(t *testing.T, target *host.Target) {
 			var out bytes.Buffer
 			s := openOn(t, target, nil)
 			specs, opener := jsonTo(t, &out)
@@ -38,7 +38,7 @@ func TestFilesClosed(t *testing.T) {
 				t.Error(err)
 			}
 		},
-		"an observer": func(t *testing.T, target *session.Target) {
+		"an observer": func(t *testing.T, target *host.Target) {
 			s := openOn(t, target, nil)
 			time.AfterFunc(time.Second, s.Ask)
 			_, err := s.Observe(&gclog.Process{ID: 1}, func(*gclog.Process) gclog.Observer { return gclog.NopObserver{} })
@@ -46,8 +46,8 @@ func TestFilesClosed(t *testing.T) {
 				t.Error(err)
 			}
 		},
-		"nobody":       func(t *testing.T, target *session.Target) { openOn(t, target, nil).discard() },
-		"the settings": func(t *testing.T, target *session.Target) { Configuration(t.Context(), target, &gclog.Process{}, true) },
+		"nobody":       func(t *testing.T, target *host.Target) { openOn(t, target, nil).discard() },
+		"the settings": func(t *testing.T, target *host.Target) { Configuration(t.Context(), target, &gclog.Process{}, true) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			look := func() {

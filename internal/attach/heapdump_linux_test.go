@@ -9,9 +9,9 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/fakeruntime"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/parse/clr"
-	"github.com/gclog/gclog/session"
 )
 
 // dump does what a runtime does for a heap snapshot, as a session without the keyword of the walk
@@ -47,7 +47,7 @@ func TestHeapDumpMarks(t *testing.T) {
 	thread(t, ".NET EventPipe")
 	thread(t, ".NET Finalizer") // its startup has finished
 	synctest.Test(t, func(t *testing.T) {
-		self := &session.Target{Process: alive(t)}
+		self := &host.Target{Process: alive(t)}
 		diagnostics := self.DiagnosticsThreads()
 		if len(diagnostics) != 1 {
 			t.Fatalf("threads %v", diagnostics)

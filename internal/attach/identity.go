@@ -7,14 +7,14 @@ import (
 	"strings"
 
 	"github.com/gclog/gclog/gclog"
-	"github.com/gclog/gclog/session"
+	"github.com/gclog/gclog/internal/host"
 )
 
 // identify fills in what a process belongs to: its service, its container, its pod. What people
 // have set in its environment takes precedence over what can be seen from outside.
-func identify(env map[string]string, from *session.Process, p *gclog.Process) {
+func identify(env map[string]string, from *host.Process, p *gclog.Process) {
 	attributes := resource(env)
-	pod, namespace := session.PodOf(env)
+	pod, namespace := host.PodOf(env)
 	p.Pod = cmp.Or(attributes["k8s.pod.name"], from.Pod, pod)
 	p.PodUID = cmp.Or(attributes["k8s.pod.uid"], from.PodUID)
 	p.Namespace = cmp.Or(attributes["k8s.namespace.name"], from.Namespace, namespace)

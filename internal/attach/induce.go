@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/parse/clr"
 	"github.com/gclog/gclog/session"
 )
@@ -54,7 +55,7 @@ const (
 
 // Induce makes a runtime do a full blocking collection. It returns when the collection has started,
 // or when it has ended. A runtime that does not collect on request is not asked: see
-// session.Target.Permit.
+// host.Target.Permit.
 //
 // A runtime collects when a session with clr.KeywordGCHeapCollect starts and, up to .NET 9, again
 // when it ends. .NET 8 to 10 answer the request only after they have collected, and nothing
@@ -65,7 +66,7 @@ const (
 //
 // A request that arrives within some milliseconds of the moment at which a suspended runtime is
 // resumed may be answered and lost: InduceOptions.Repeat is for that case.
-func Induce(ctx context.Context, t *session.Target, o InduceOptions) (_ *Induced, err error) {
+func Induce(ctx context.Context, t *host.Target, o InduceOptions) (_ *Induced, err error) {
 	unshare, err := t.Share(ctx) // the sessions of a heap snapshot would make the runtime collect too
 	if err != nil {
 		return nil, err
@@ -127,7 +128,7 @@ func (o *InduceOptions) limit() time.Duration {
 }
 
 // see waits for the answer and for the start of the collection; it returns errLate if none starts.
-func (o *InduceOptions) see(ctx context.Context, t *session.Target, w *witness, a *asking, limit time.Duration) error {
+func (o *InduceOptions) see(ctx context.Context, t *host.Target, w *witness, a *asking, limit time.Duration) error {
 	if err := w.await(ctx, a.answered, o.patience()); errors.Is(err, errLate) {
 		return errUnanswered
 	} else if err != nil {
@@ -145,7 +146,7 @@ func (o *InduceOptions) see(ctx context.Context, t *session.Target, w *witness, 
 
 // repeat repeats the request. Up to .NET 9 the end of the first request makes the runtime collect
 // too.
-func (o *InduceOptions) repeat(ctx context.Context, t *session.Target, w *witness, a *asking, limit time.Duration) (*asking, error) {
+func (o *InduceOptions) repeat(ctx context.Context, t *host.Target, w *witness, a *asking, limit time.Duration) (*asking, error) {
 	a.end(ctx, w)
 	if err := w.await(ctx, w.started, unheardTime); !errors.Is(err, errLate) {
 		return a, err
@@ -155,14 +156,14 @@ func (o *InduceOptions) repeat(ctx context.Context, t *session.Target, w *witnes
 }
 
 // explain turns the error that kept the witness from seeing something into one for people.
-func (o *InduceOptions) explain(t *session.Target, w *witness, err error) error {
+func (o *InduceOptions) explain(t *host.Target, w *witness, err error) error {
 	switch {
 	case errors.Is(err, errLate), errors.Is(err, errUnanswered):
 		return fmt.Errorf("%w in time (%v)", session.ErrNoAnswer, o.patience())
 	case !errors.Is(err, errOver):
 		return err
 	case t.Ends(context.Background(), exitTime):
-		return &session.TargetError{PID: t.PID, Cause: session.CauseNoSuchProcess, Kind: "ended", Detail: "exited before its collection ended"}
+		return &host.TargetError{PID: t.PID, Cause: host.CauseNoSuchProcess, Kind: "ended", Detail: "exited before its collection ended"}
 	case w.err != nil && !errors.Is(w.err, io.ErrUnexpectedEOF):
 		return w.err
 	}
@@ -194,7 +195,7 @@ func inducing(sequence uint64) *session.Config {
 }
 
 // ask opens the session. It does not wait until it is open.
-func (w *witness) ask(ctx context.Context, t *session.Target, sequence uint64) *asking {
+func (w *witness) ask(ctx context.Context, t *host.Target, sequence uint64) *asking {
 	a := &asking{answered: make(chan struct{}), over: make(chan struct{})}
 	ctx, a.cancel = context.WithCancel(context.WithoutCancel(ctx)) // end decides when it is canceled
 	patient := *t

@@ -13,13 +13,14 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/internal/fakeruntime"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/parse/clr"
 	"github.com/gclog/gclog/session"
 )
 
 // An inducible is a runtime that a test asks for collections. Its first session is the witness.
 type inducible struct {
-	target   *session.Target
+	target   *host.Target
 	asked    []string     // the requests for sessions
 	sessions atomic.Int64 // open ones
 	began    time.Time
@@ -313,8 +314,8 @@ func TestInduceFails(t *testing.T) {
 	refuse := func() fakeruntime.Fault { return fakeruntime.Fault{Refuse: 0x80131384} }
 	refused := func(err error) bool { _, ok := errors.AsType[*session.ServerError](err); return ok }
 	exited := func(err error) bool {
-		target, ok := errors.AsType[*session.TargetError](err)
-		return ok && target.Cause == session.CauseNoSuchProcess && target.Kind == "ended" && strings.Contains(err.Error(), "exited before its collection ended")
+		target, ok := errors.AsType[*host.TargetError](err)
+		return ok && target.Cause == host.CauseNoSuchProcess && target.Kind == "ended" && strings.Contains(err.Error(), "exited before its collection ended")
 	}
 	says := func(text string) func(error) bool {
 		return func(err error) bool { return strings.Contains(err.Error(), text) }

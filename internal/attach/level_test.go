@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/parse/clr"
 	"github.com/gclog/gclog/session"
 )
@@ -105,13 +106,13 @@ func TestProgramNames(t *testing.T) {
 		"renamed":              {"", "/usr/bin/dotnet", "renamed", []string{"dotnet", "run"}},
 		"no-rights":            {"", "", "no-rights", nil},
 	} {
-		p := &session.Process{Executable: c.executable, Name: c.name, CommandLine: c.line}
+		p := &host.Process{Executable: c.executable, Name: c.name, CommandLine: c.line}
 		if got := programName(p, c.entry); got != want {
 			t.Errorf("%+v is called %q, not %q", c, got, want)
 		}
 	}
 	// A process whose name cannot be read.
-	if got := programName(&session.Process{Executable: "/usr/bin/dotnet", CommandLine: []string{"dotnet"}}, ""); got != "dotnet" {
+	if got := programName(&host.Process{Executable: "/usr/bin/dotnet", CommandLine: []string{"dotnet"}}, ""); got != "dotnet" {
 		t.Errorf("it is called %q", got)
 	}
 	for version, want := range map[string]bool{"8.0.1": true, "8": true, "10.0": true, "7.0.9": false, "": false, "x.1": false} {

@@ -6,13 +6,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/gclog/gclog/session"
+	"github.com/gclog/gclog/internal/host"
 )
 
 // TestMemoryOfAMoment: records that arrive together share one reading of the memory, later ones get
 // another.
 func TestMemoryOfAMoment(t *testing.T) {
-	p := new(session.Host).Inspect(os.Getpid()).Process
+	p := new(host.Host).Inspect(os.Getpid()).Process
 	synctest.Test(t, func(t *testing.T) {
 		s := &Session{memory: p.OpenMemory(), began: time.Now()}
 		defer s.memory.Close()

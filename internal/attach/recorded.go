@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/nettrace"
-	"github.com/gclog/gclog/session"
 )
 
 // factsTime is how long a recording waits for the facts about its process.
@@ -24,7 +24,7 @@ type recorder struct {
 
 // recordedFacts returns what a recording says about its process. What cannot be found out in time
 // is unknown there too.
-func recordedFacts(ctx context.Context, t *session.Target) (p gclog.Process) {
+func recordedFacts(ctx context.Context, t *host.Target) (p gclog.Process) {
 	ctx, cancel := context.WithTimeout(ctx, factsTime)
 	defer cancel()
 	_ = Contain(func() { p, _ = Identify(ctx, t) })

@@ -15,16 +15,16 @@ import (
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/fakeruntime"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/parse/clr"
-	"github.com/gclog/gclog/session"
 )
 
 // A served is a log that gets one session after the other.
 type served struct {
 	*Log
 	t        *testing.T
-	target   *session.Target
+	target   *host.Target
 	out      bytes.Buffer
 	sessions chan *Session
 	requests chan func(*Log)
@@ -32,7 +32,7 @@ type served struct {
 	over     chan struct{}
 }
 
-func serve(t *testing.T, target *session.Target, known *gclog.Process) *served {
+func serve(t *testing.T, target *host.Target, known *gclog.Process) *served {
 	t.Helper()
 	x := &served{t: t, target: target, sessions: make(chan *Session), requests: make(chan func(*Log)), over: make(chan struct{})}
 	specs, opener := jsonTo(t, &x.out)

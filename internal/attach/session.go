@@ -12,6 +12,7 @@ import (
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/flight"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/session"
@@ -97,10 +98,10 @@ type FullGC struct {
 // wait for a Log.
 type Session struct {
 	o          SessionOptions
-	target     *session.Target
+	target     *host.Target
 	stream     *session.Stream
-	watch      *session.Watch
-	memory     *session.MemoryReader
+	watch      *host.Watch
+	memory     *host.MemoryReader
 	remembered gclog.Memory  // the latest reading of memory
 	known      gclog.Process // what its Reducer needs
 	queue      *queue
@@ -139,7 +140,7 @@ type Session struct {
 
 // Open starts a session with a target and starts reading it. The session must be passed to
 // Log.Write. If ctx is done before the session is open, Open returns an error and no session.
-func Open(ctx context.Context, t *session.Target, o SessionOptions) (*Session, error) {
+func Open(ctx context.Context, t *host.Target, o SessionOptions) (*Session, error) {
 	if o.Progress == nil {
 		o.Progress = &Progress{}
 	}
@@ -683,7 +684,7 @@ func (s *Session) end() formats.End {
 		o := s.watch.Outcome()
 		if s.o.Exit != nil && !o.Known {
 			if code, signal, known := s.o.Exit(); known {
-				o = session.Outcome{Known: true, Exited: signal == 0, Code: code, Signal: signal, OOM: o.OOM}
+				o = host.Outcome{Known: true, Exited: signal == 0, Code: code, Signal: signal, OOM: o.OOM}
 			}
 		}
 		ended(&e, o)
@@ -699,7 +700,7 @@ func (s *Session) end() formats.End {
 }
 
 // ended records how the process ended.
-func ended(e *formats.End, o session.Outcome) {
+func ended(e *formats.End, o host.Outcome) {
 	switch {
 	case o.OOM:
 		e.Reason = formats.EndOOMKilled

@@ -15,13 +15,13 @@ import (
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/fakeruntime"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/parse/clr"
-	"github.com/gclog/gclog/session"
 )
 
 // openOn opens a session on a fake runtime; warn receives its messages for people.
-func openOn(t *testing.T, target *session.Target, warn func(string)) *Session {
+func openOn(t *testing.T, target *host.Target, warn func(string)) *Session {
 	t.Helper()
 	s, err := Open(t.Context(), target, SessionOptions{Config: configOf(t, "light"), Warn: warn})
 	if err != nil {

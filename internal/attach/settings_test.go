@@ -17,6 +17,7 @@ import (
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/fakeruntime"
 	"github.com/gclog/gclog/internal/gcsettings"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/parse/clr"
 	"github.com/gclog/gclog/session"
 )
@@ -200,13 +201,13 @@ func TestFacts(t *testing.T) {
 	const lines = "a program"
 	for name, c := range map[string]struct {
 		runtime fakeruntime.Config
-		process session.Process
+		process host.Process
 		want    gclog.Process
 		fails   func(error) bool
 	}{
 		"it answers": {
 			fakeruntime.Config{Version: "8.0.1", Name: "shop", Env: []string{"OTEL_SERVICE_NAME=orders", "DOTNET_gcConcurrent=1"}},
-			session.Process{Name: "dotnet", CommandLine: []string{"dotnet", "x"}, User: "u", ContainerID: "abc"},
+			host.Process{Name: "dotnet", CommandLine: []string{"dotnet", "x"}, User: "u", ContainerID: "abc"},
 			gclog.Process{
 				Name: "shop", EntryAssembly: "shop", RuntimeVersion: "8.0.1", OS: "Linux", Architecture: "x64", CommandLine: "dotnet x", Service: "orders",
 				Concurrent: gclog.Yes, User: "u", ContainerID: "abc",
@@ -215,13 +216,13 @@ func TestFacts(t *testing.T) {
 		},
 		"nobody shows its command line": {
 			fakeruntime.Config{Version: "8.0.1", Name: "shop"},
-			session.Process{},
+			host.Process{},
 			gclog.Process{Name: "shop", EntryAssembly: "shop", RuntimeVersion: "8.0.1", OS: "Linux", Architecture: "x64", CommandLine: "shop", Service: "shop"},
 			nil,
 		},
 		"its environment can be seen": {
 			fakeruntime.Config{Version: "8.0.1", Name: "shop", Env: []string{"OTEL_SERVICE_NAME=wrong", "DOTNET_gcConcurrent=1"}},
-			session.Process{CommandLine: []string{lines}, Environ: map[string]string{"OTEL_SERVICE_NAME": "orders", "DOTNET_gcConcurrent": "0"}},
+			host.Process{CommandLine: []string{lines}, Environ: map[string]string{"OTEL_SERVICE_NAME": "orders", "DOTNET_gcConcurrent": "0"}},
 			gclog.Process{
 				Name: "shop", EntryAssembly: "shop", RuntimeVersion: "8.0.1", OS: "Linux", Architecture: "x64", CommandLine: lines, Service: "orders", Concurrent: gclog.No,
 			},
@@ -229,13 +230,13 @@ func TestFacts(t *testing.T) {
 		},
 		".NET Core 3.1": {
 			fakeruntime.Config{Name: "shop", Env: []string{"OTEL_SERVICE_NAME=orders"}},
-			session.Process{Name: "shop", CommandLine: []string{lines}},
+			host.Process{Name: "shop", CommandLine: []string{lines}},
 			gclog.Process{Name: "shop", CommandLine: lines, Service: "shop"},
 			IsTooOld,
 		},
 		"it hangs up": {
 			fakeruntime.Config{Version: "8.0.1", Hangup: true},
-			session.Process{Name: "shop", CommandLine: []string{lines}},
+			host.Process{Name: "shop", CommandLine: []string{lines}},
 			gclog.Process{Name: "shop", CommandLine: lines, Service: "shop"},
 			func(err error) bool { return err != nil && !IsTooOld(err) },
 		},
@@ -268,14 +269,14 @@ func TestFacts(t *testing.T) {
 // TestNames: the names that a user may know a process by, each once.
 func TestNames(t *testing.T) {
 	for _, c := range []struct {
-		p    session.Process
+		p    host.Process
 		want []string
 	}{
-		{session.Process{Name: "dotnet", Executable: "/usr/bin/dotnet", CommandLine: []string{"dotnet", "/srv/shop.dll"}, Environ: map[string]string{"OTEL_SERVICE_NAME": "orders"}}, []string{"shop", "dotnet", "orders"}},
-		{session.Process{Name: "worker-thread", Executable: "/srv/shop"}, []string{"worker-thread", "shop"}},
-		{session.Process{Name: "shop", Executable: "/srv/shop", Environ: map[string]string{"OTEL_RESOURCE_ATTRIBUTES": "service.name=basket"}}, []string{"shop", "basket"}},
-		{session.Process{Name: "shop", Environ: map[string]string{"DD_SERVICE": "shop"}}, []string{"shop"}},
-		{session.Process{Name: "qemu-aarch64-st", Executable: "/usr/bin/qemu-aarch64-static", CommandLine: []string{"qemu-aarch64-static", "-L", "/lib64", "srv/shop", "serve"}}, []string{"qemu-aarch64-static", "qemu-aarch64-st", "lib64", "shop"}},
+		{host.Process{Name: "dotnet", Executable: "/usr/bin/dotnet", CommandLine: []string{"dotnet", "/srv/shop.dll"}, Environ: map[string]string{"OTEL_SERVICE_NAME": "orders"}}, []string{"shop", "dotnet", "orders"}},
+		{host.Process{Name: "worker-thread", Executable: "/srv/shop"}, []string{"worker-thread", "shop"}},
+		{host.Process{Name: "shop", Executable: "/srv/shop", Environ: map[string]string{"OTEL_RESOURCE_ATTRIBUTES": "service.name=basket"}}, []string{"shop", "basket"}},
+		{host.Process{Name: "shop", Environ: map[string]string{"DD_SERVICE": "shop"}}, []string{"shop"}},
+		{host.Process{Name: "qemu-aarch64-st", Executable: "/usr/bin/qemu-aarch64-static", CommandLine: []string{"qemu-aarch64-static", "-L", "/lib64", "srv/shop", "serve"}}, []string{"qemu-aarch64-static", "qemu-aarch64-st", "lib64", "shop"}},
 	} {
 		if got := Names(&c.p); !slices.Equal(got, c.want) {
 			t.Errorf("%+v: %q, want %q", c.p, got, c.want)
@@ -298,7 +299,7 @@ func TestConfiguration(t *testing.T) {
 	long := write("long", strings.Repeat(" ", 200<<10)+server)
 	broken, large := write("broken", "{"), write("large", strings.Repeat(" ", 256<<10)+server)
 	for name, c := range map[string]struct {
-		process    session.Process
+		process    host.Process
 		p          gclog.Process // what is already known
 		env        map[string]string
 		server     gclog.Known
@@ -306,22 +307,22 @@ func TestConfiguration(t *testing.T) {
 		version    string
 		from       string // the file
 	}{
-		"beside an assembly":                {process: session.Process{CommandLine: []string{"dotnet", "exec", shop + ".dll", "an argument"}}, server: gclog.Yes, concurrent: gclog.Yes, version: "8.0.3", from: shop},
-		"beside an executable":              {process: session.Process{Executable: shop, CommandLine: []string{"shop"}}, server: gclog.Yes, concurrent: gclog.Yes, version: "8.0.3", from: shop},
-		"an assembly before the executable": {process: session.Process{Executable: shop, CommandLine: []string{"dotnet", plain + ".dll"}}, server: gclog.No, concurrent: gclog.Yes, version: "6.0.0", from: plain},
-		"the next where one is broken":      {process: session.Process{CommandLine: []string{"dotnet", broken + ".dll", filepath.Join(dir, "none.dll"), shop + ".dll"}}, server: gclog.Yes, concurrent: gclog.Yes, version: "8.0.3", from: shop},
-		"no more than three":                {process: session.Process{CommandLine: []string{"dotnet", broken + ".dll", filepath.Join(dir, "none.dll"), broken + ".dll", shop + ".dll"}}},
-		"a path that is not whole":          {process: session.Process{CommandLine: []string{"dotnet", "shop.dll"}}},
-		"no assembly":                       {process: session.Process{CommandLine: []string{"dotnet", shop}}},
-		"long":                              {process: session.Process{Executable: long}, server: gclog.Yes, concurrent: gclog.Yes, version: "8.0.3", from: long},
-		"too large":                         {process: session.Process{Executable: large}},
-		"variables come first":              {process: session.Process{Executable: shop}, env: map[string]string{"DOTNET_gcServer": "0", "DOTNET_gcConcurrent": "0"}, server: gclog.No, concurrent: gclog.No, version: "8.0.3", from: shop},
+		"beside an assembly":                {process: host.Process{CommandLine: []string{"dotnet", "exec", shop + ".dll", "an argument"}}, server: gclog.Yes, concurrent: gclog.Yes, version: "8.0.3", from: shop},
+		"beside an executable":              {process: host.Process{Executable: shop, CommandLine: []string{"shop"}}, server: gclog.Yes, concurrent: gclog.Yes, version: "8.0.3", from: shop},
+		"an assembly before the executable": {process: host.Process{Executable: shop, CommandLine: []string{"dotnet", plain + ".dll"}}, server: gclog.No, concurrent: gclog.Yes, version: "6.0.0", from: plain},
+		"the next where one is broken":      {process: host.Process{CommandLine: []string{"dotnet", broken + ".dll", filepath.Join(dir, "none.dll"), shop + ".dll"}}, server: gclog.Yes, concurrent: gclog.Yes, version: "8.0.3", from: shop},
+		"no more than three":                {process: host.Process{CommandLine: []string{"dotnet", broken + ".dll", filepath.Join(dir, "none.dll"), broken + ".dll", shop + ".dll"}}},
+		"a path that is not whole":          {process: host.Process{CommandLine: []string{"dotnet", "shop.dll"}}},
+		"no assembly":                       {process: host.Process{CommandLine: []string{"dotnet", shop}}},
+		"long":                              {process: host.Process{Executable: long}, server: gclog.Yes, concurrent: gclog.Yes, version: "8.0.3", from: long},
+		"too large":                         {process: host.Process{Executable: large}},
+		"variables come first":              {process: host.Process{Executable: shop}, env: map[string]string{"DOTNET_gcServer": "0", "DOTNET_gcConcurrent": "0"}, server: gclog.No, concurrent: gclog.No, version: "8.0.3", from: shop},
 		"variables alone":                   {env: map[string]string{"DOTNET_gcServer": "1"}, server: gclog.Yes},
-		"what is known stays":               {process: session.Process{Executable: shop}, p: gclog.Process{Server: gclog.No, ServerFrom: gclog.EvidenceReported, Concurrent: gclog.No, RuntimeVersion: "8.0.9"}, server: gclog.No, concurrent: gclog.No, version: "8.0.9", from: shop},
-		"a NativeAOT program":               {process: session.Process{Executable: shop}, p: gclog.Process{Flavor: gclog.FlavorNativeAOT}, env: map[string]string{"DOTNET_gcServer": "1"}, version: "8.0.3", from: shop},
+		"what is known stays":               {process: host.Process{Executable: shop}, p: gclog.Process{Server: gclog.No, ServerFrom: gclog.EvidenceReported, Concurrent: gclog.No, RuntimeVersion: "8.0.9"}, server: gclog.No, concurrent: gclog.No, version: "8.0.9", from: shop},
+		"a NativeAOT program":               {process: host.Process{Executable: shop}, p: gclog.Process{Flavor: gclog.FlavorNativeAOT}, env: map[string]string{"DOTNET_gcServer": "1"}, version: "8.0.3", from: shop},
 	} {
 		t.Run(name, func(t *testing.T) {
-			target := &session.Target{Process: c.process}
+			target := &host.Target{Process: c.process}
 			self := alive(t)
 			target.PID, target.StartKey = self.PID, self.StartKey
 			target.Environ = c.env
@@ -356,7 +357,7 @@ func TestConfiguration(t *testing.T) {
 // known, and is not asked for its environment.
 func TestConfigurationOld(t *testing.T) {
 	asked := 0
-	target := &session.Target{Process: alive(t)}
+	target := &host.Target{Process: alive(t)}
 	for old, want := range map[bool]int{true: 3, false: 0} {
 		target.Environ = map[string]string{}
 		if c := Configuration(t.Context(), target, &gclog.Process{OS: "Windows"}, old); c.Major != want || !c.Windows {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/parse/clr"
 	"github.com/gclog/gclog/session"
@@ -78,7 +79,7 @@ type Snapshot struct {
 	// is incomplete is no loss.
 	Late bool
 
-	hold     *session.Hold
+	hold     *host.Hold
 	also     func()        // ends what SnapshotOptions.Held began
 	released chan struct{} // closed when the hold has ended
 }
@@ -124,7 +125,7 @@ func (e *TooLongError) Error() string {
 // the runtime walk again. If ctx is done meanwhile, TakeSnapshot still ends the sessions in that order
 // and returns the error of ctx: closing the connection would not keep the runtime from walking. Only
 // after SnapshotOptions.Patience it closes the connections, in the same order.
-func TakeSnapshot(ctx context.Context, t *session.Target, o SnapshotOptions) (_ *Snapshot, err error) {
+func TakeSnapshot(ctx context.Context, t *host.Target, o SnapshotOptions) (_ *Snapshot, err error) {
 	defer func() { _ = o.Spool.CloseWithError(err) }()
 	patient := *t
 	patient.Timeout = cmp.Or(o.Answer, o.Timeout)
@@ -217,7 +218,7 @@ func frequent(took, age time.Duration, most int) bool {
 //
 // Where they are frequent, the request would not end: for as long as one follows another, the
 // runtime does a lesser collection in its place, walks the heap, and tries again.
-func (w *witness) awaitBackground(ctx context.Context, t *session.Target, limit time.Duration) (running bool, err error) {
+func (w *witness) awaitBackground(ctx context.Context, t *host.Target, limit time.Duration) (running bool, err error) {
 	was, _, known := t.BackgroundGCTime()
 	if !known && !w.behind.Load() {
 		return false, nil
@@ -262,7 +263,7 @@ const (
 
 // walk requests the walk and reads the session. It returns the number of the collection, 0 if that was
 // lost. Whoever reads the spool finds out whether the walk is complete.
-func (s *Snapshot) walk(ctx context.Context, t *session.Target, o *SnapshotOptions, facts *gclog.Process) (number uint32, err error) {
+func (s *Snapshot) walk(ctx context.Context, t *host.Target, o *SnapshotOptions, facts *gclog.Process) (number uint32, err error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err // once requested, the walk cannot be canceled
 	}
@@ -293,7 +294,7 @@ func (s *Snapshot) walk(ctx context.Context, t *session.Target, o *SnapshotOptio
 }
 
 // result returns the number of the collection, or why there is no snapshot.
-func (r *walkReader) result(ctx context.Context, t *session.Target) (number uint32, err error) {
+func (r *walkReader) result(ctx context.Context, t *host.Target) (number uint32, err error) {
 	switch {
 	case r.received > r.most && !r.walked: // what comes after the walk is not needed
 		return 0, &TooLongError{r.most}
@@ -302,7 +303,7 @@ func (r *walkReader) result(ctx context.Context, t *session.Target) (number uint
 	case ctx.Err() != nil:
 		return 0, ctx.Err()
 	case !r.walked && !r.cut && t.Ends(ctx, exitTime):
-		return 0, &session.TargetError{PID: t.PID, Cause: session.CauseNoSuchProcess, Kind: "ended", Detail: "exited before its heap was walked"}
+		return 0, &host.TargetError{PID: t.PID, Cause: host.CauseNoSuchProcess, Kind: "ended", Detail: "exited before its heap was walked"}
 	case !r.some && r.expired:
 		return 0, fmt.Errorf("the heap walk: %w within %v", session.ErrNoAnswer, 2*r.limit)
 	case !r.some:
@@ -335,7 +336,7 @@ const settlePoll = time.Second
 // settle waits until a runtime that has not answered in time answers other requests, for as long
 // again: its walk goes on, and a session that starts or ends before the end of that would make it
 // walk once more.
-func (o *SnapshotOptions) settle(t *session.Target, err error) {
+func (o *SnapshotOptions) settle(t *host.Target, err error) {
 	for late := time.Now().Add(o.Timeout); errors.Is(err, session.ErrNoAnswer) && t.Alive() && time.Now().Before(late); time.Sleep(settlePoll) {
 		_, err = t.ProcessInfo(context.Background()) // .NET Core 3.1 does not know the request, which is an answer too
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/gclog"
-	"github.com/gclog/gclog/session"
+	"github.com/gclog/gclog/internal/host"
 )
 
 // A SnapshotPlan is what a heap snapshot will do to a process, estimated before it is taken.
@@ -19,7 +19,7 @@ type SnapshotPlan struct {
 	// StreamLimit is how many bytes a real runtime sends at most: what it may buffer before anybody
 	// reads, and as much as a walk of all its memory takes, which it may send while somebody reads.
 	StreamLimit uint64
-	Rooms       []session.Room // what limits the memory of the process
+	Rooms       []host.Room // what limits the memory of the process
 	// Ahead: the runtime answers before it collects and walks its heap, and sends the events meanwhile.
 	// Who reads them in time keeps the process from needing memory for all of them.
 	Ahead bool
@@ -67,7 +67,7 @@ const (
 
 // PlanSnapshot estimates what a snapshot will do. The facts need not be complete; last is the last
 // full collection, or nil.
-func PlanSnapshot(t *session.Target, facts *gclog.Process, last *FullGC) *SnapshotPlan {
+func PlanSnapshot(t *host.Target, facts *gclog.Process, last *FullGC) *SnapshotPlan {
 	p := planWalk(t.PrivateMemory(), last)
 	p.Rooms, p.Twice, p.Ahead = t.Rooms(), collectsAtEnd(facts), answersAhead(facts)
 	return p
@@ -118,7 +118,7 @@ func (p *SnapshotPlan) After(walk uint64) {
 
 // Again returns the plan for another walk after one of which events were lost: with twice the buffer, and
 // what limits the memory of the process now. It returns nil if the runtime buffers no more.
-func (p *SnapshotPlan) Again(rooms []session.Room) *SnapshotPlan {
+func (p *SnapshotPlan) Again(rooms []host.Room) *SnapshotPlan {
 	if p.BufferMB >= bufferLimit {
 		return nil
 	}
@@ -161,10 +161,10 @@ func (p *SnapshotPlan) CPULimit() time.Duration {
 
 // Lacks returns the limit of the process that leaves the least memory, if that does not suffice, or
 // nil.
-func (p *SnapshotPlan) Lacks() *session.Room { return Lacks(p.Rooms, p.Need) }
+func (p *SnapshotPlan) Lacks() *host.Room { return Lacks(p.Rooms, p.Need) }
 
 // Lacks returns the limit that leaves the least memory, if that does not suffice, or nil.
-func Lacks(rooms []session.Room, need uint64) (least *session.Room) {
+func Lacks(rooms []host.Room, need uint64) (least *host.Room) {
 	for i := range rooms {
 		r := &rooms[i]
 		if float64(need) > roomShare*float64(r.Free()) && (least == nil || r.Free() < least.Free()) {
@@ -181,14 +181,14 @@ func (p *SnapshotPlan) Timeout() time.Duration {
 }
 
 // WalkRefusal returns why the runtime of a process must not be asked to walk its heap, as a
-// *session.TargetError, or nil. Whatever takes snapshots asks this: commands, rules, heap.auto.
-func WalkRefusal(p *session.Process, facts *gclog.Process) error {
-	kind := session.Runtime(slices.Index(flavors[:], facts.Flavor))
+// *host.TargetError, or nil. Whatever takes snapshots asks this: commands, rules, heap.auto.
+func WalkRefusal(p *host.Process, facts *gclog.Process) error {
+	kind := host.Runtime(slices.Index(flavors[:], facts.Flavor))
 	return p.PermitHeap(kind, facts.RuntimeVersion, facts.CommandLine, true)
 }
 
 // SnapshotRefusal returns why no snapshot of a process can be taken, or nil.
-func SnapshotRefusal(t *session.Target, facts *gclog.Process) error {
+func SnapshotRefusal(t *host.Target, facts *gclog.Process) error {
 	var why string
 	switch unwalkable := WalkRefusal(&t.Process, facts); {
 	case unwalkable != nil:

@@ -8,25 +8,25 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/gclog"
-	"github.com/gclog/gclog/session"
+	"github.com/gclog/gclog/internal/host"
 )
 
 // TestSnapshotLacks: a snapshot is refused if it needs more than 80 % of what is left, and the reason
 // is the limit that leaves the least.
 func TestSnapshotLacks(t *testing.T) {
-	room := func(of string, free uint64) session.Room {
-		return session.Room{Of: of, Limit: 10_000, Used: 10_000 - free}
+	room := func(of string, free uint64) host.Room {
+		return host.Room{Of: of, Limit: 10_000, Used: 10_000 - free}
 	}
 	for _, c := range []struct {
-		rooms []session.Room
+		rooms []host.Room
 		want  string
 	}{
 		{nil, ""},
-		{[]session.Room{room("a", 1000)}, ""},
-		{[]session.Room{room("a", 999)}, "a"},
-		{[]session.Room{room("a", 900), room("b", 5000), room("c", 800)}, "c"},
-		{[]session.Room{room("a", 100), room("b", 5000), room("c", 800)}, "a"},
-		{[]session.Room{{Of: "a", Limit: 10, Used: 20}}, "a"},
+		{[]host.Room{room("a", 1000)}, ""},
+		{[]host.Room{room("a", 999)}, "a"},
+		{[]host.Room{room("a", 900), room("b", 5000), room("c", 800)}, "c"},
+		{[]host.Room{room("a", 100), room("b", 5000), room("c", 800)}, "a"},
+		{[]host.Room{{Of: "a", Limit: 10, Used: 20}}, "a"},
 	} {
 		got := ""
 		if r := (&SnapshotPlan{Need: 800, Rooms: c.rooms}).Lacks(); r != nil {
@@ -41,7 +41,7 @@ func TestSnapshotLacks(t *testing.T) {
 // TestPlanSnapshot: the last full collection decides, if it is known; otherwise the private memory of
 // the process is the upper limit.
 func TestPlanSnapshot(t *testing.T) {
-	target := &session.Target{Process: alive(t)}
+	target := &host.Target{Process: alive(t)}
 	private := target.PrivateMemory()
 	near := func(n, want uint64) bool { return n > want/2 && n < want*2 } // this process goes on
 	p := PlanSnapshot(target, &gclog.Process{RuntimeVersion: "9.0.22"}, nil)
@@ -128,7 +128,7 @@ func TestPlanAfter(t *testing.T) {
 // TestPlanAgain: after a loss the buffer is twice as large, as long as the runtime can have that, and
 // the need is what fills it, or what a walk takes at most.
 func TestPlanAgain(t *testing.T) {
-	rooms := []session.Room{{Of: "a", Limit: 1}}
+	rooms := []host.Room{{Of: "a", Limit: 1}}
 	small, large := planWalk(100<<20, nil), planWalk(1<<30, nil)
 	for _, c := range []struct {
 		first *SnapshotPlan
@@ -156,7 +156,7 @@ func TestPlanAgain(t *testing.T) {
 
 // TestAnswersAhead: .NET Core 3.1 and .NET 11 and later answer before they walk.
 func TestAnswersAhead(t *testing.T) {
-	target := &session.Target{Process: alive(t)}
+	target := &host.Target{Process: alive(t)}
 	for version, want := range map[string]bool{"": false, "3.1.3": true, "8.0.33": false, "10.0.14": false, "11.0.0": true, "12.0.0": true} {
 		if p := PlanSnapshot(target, &gclog.Process{RuntimeVersion: version}, nil); p.Ahead != want {
 			t.Errorf("%q: %v, want %v", version, p.Ahead, want)
@@ -166,7 +166,7 @@ func TestAnswersAhead(t *testing.T) {
 
 // TestSnapshotRefusal: of what cannot walk its heap, or would not stop its threads, none is taken.
 func TestSnapshotRefusal(t *testing.T) {
-	target := &session.Target{Process: alive(t)}
+	target := &host.Target{Process: alive(t)}
 	if err := SnapshotRefusal(target, &gclog.Process{}); err != nil {
 		t.Error(err)
 	}
@@ -181,7 +181,7 @@ func TestSnapshotRefusal(t *testing.T) {
 	if err := cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	stopped := &session.Target{Process: new(session.Host).Inspect(cmd.Process.Pid).Process}
+	stopped := &host.Target{Process: new(host.Host).Inspect(cmd.Process.Pid).Process}
 	for end := time.Now().Add(time.Minute); !stopped.Stopped() && time.Now().Before(end); time.Sleep(time.Millisecond) {
 	}
 	if err := SnapshotRefusal(stopped, &gclog.Process{}); err == nil || !strings.Contains(err.Error(), " is stopped: kill -CONT ") {

@@ -13,6 +13,7 @@ import (
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/fakeruntime"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/internal/testing/nettracetest"
 	"github.com/gclog/gclog/parse/clr"
@@ -41,7 +42,7 @@ const (
 
 // onStage returns a runtime in memory that has play send the events of each session. The session
 // ends when play returns. c.Trace precedes the head of the stream.
-func onStage(t *testing.T, c fakeruntime.Config, play func(*stage)) *session.Target {
+func onStage(t *testing.T, c fakeruntime.Config, play func(*stage)) *host.Target {
 	t.Helper()
 	before := c.Trace
 	c.Trace = func(s *fakeruntime.Session) string {
@@ -73,7 +74,7 @@ func onStage(t *testing.T, c fakeruntime.Config, play func(*stage)) *session.Tar
 }
 
 // start starts a runtime in memory.
-func start(t *testing.T, c fakeruntime.Config) *session.Target {
+func start(t *testing.T, c fakeruntime.Config) *host.Target {
 	t.Helper()
 	l := pipes()
 	c.Listener = l
@@ -82,17 +83,17 @@ func start(t *testing.T, c fakeruntime.Config) *session.Target {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = r.Close() })
-	return &session.Target{Client: session.Client{Dial: l.dial}, Process: alive(t)}
+	return &host.Target{Client: session.Client{Dial: l.dial}, Process: alive(t)}
 }
 
 // alive returns a process that does not exit during the test.
-func alive(t *testing.T) session.Process {
+func alive(t *testing.T) host.Process {
 	t.Helper()
-	self, err := new(session.Host).Describe(os.Getpid())
+	self, err := new(host.Host).Describe(os.Getpid())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return session.Process{PID: self.PID, StartKey: self.StartKey}
+	return host.Process{PID: self.PID, StartKey: self.StartKey}
 }
 
 func (x *stage) send() {
@@ -234,7 +235,7 @@ func jsonTo(t *testing.T, out *bytes.Buffer) ([]output.Spec, *output.Opener) {
 }
 
 // lightOptions returns the options of a session at level light with one output in json.
-func lightOptions(t *testing.T, target *session.Target, out *bytes.Buffer) (o Options) {
+func lightOptions(t *testing.T, target *host.Target, out *bytes.Buffer) (o Options) {
 	t.Helper()
 	o.Target, o.Config, o.Process = target, configOf(t, "light"), &gclog.Process{ID: 1}
 	o.Outputs, o.Opener = jsonTo(t, out)

@@ -16,6 +16,7 @@ import (
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/fakeruntime"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/session"
@@ -62,7 +63,7 @@ func (c *gatedConn) Read(p []byte) (int, error) {
 	return c.UnixConn.Read(p)
 }
 
-func openTo(t *testing.T, target *session.Target, out io.Writer) (*Session, *Log) {
+func openTo(t *testing.T, target *host.Target, out io.Writer) (*Session, *Log) {
 	t.Helper()
 	cfg, err := SessionConfig("normal", nil, true)
 	if err != nil {
@@ -115,7 +116,7 @@ func TestSkip(t *testing.T) {
 func TestCut(t *testing.T) {
 	sent := newGate()
 	_, target := replay(t, sent.open)
-	self, err := new(session.Host).Describe(os.Getpid()) // the process continues to run
+	self, err := new(host.Host).Describe(os.Getpid()) // the process continues to run
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +202,7 @@ func asSocket(err error) error {
 // ended nor closed, however long that takes.
 func TestStopAwaitsSnapshot(t *testing.T) {
 	trace := recordings.Read(t, recordings.Root()+"/testdata/traces/net10-datas-bgc.nettrace.gz")
-	self, err := new(session.Host).Describe(os.Getpid())
+	self, err := new(host.Host).Describe(os.Getpid())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,8 +213,8 @@ func TestStopAwaitsSnapshot(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer r.Close()
-		target := func() *session.Target {
-			return &session.Target{Process: *self, Client: session.Client{Dial: l.dial}}
+		target := func() *host.Target {
+			return &host.Target{Process: *self, Client: session.Client{Dial: l.dial}}
 		}
 		var out bytes.Buffer
 		s, log := openTo(t, target(), &out)
@@ -263,7 +264,7 @@ func TestCutWhileAsking(t *testing.T) {
 			close(never)
 			_ = r.Close()
 		}()
-		target := &session.Target{Process: session.Process{PID: os.Getpid()}, Client: session.Client{Dial: l.dial}}
+		target := &host.Target{Process: host.Process{PID: os.Getpid()}, Client: session.Client{Dial: l.dial}}
 		var out bytes.Buffer
 		s, log := openTo(t, target, &out)
 		known := &gclog.Process{ID: 1, Cookie: "c", Flavor: gclog.FlavorCoreCLR, RuntimeVersion: "10.0.0"}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/fakeruntime"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/session"
 )
 
@@ -18,7 +19,7 @@ import (
 func TestServerThreads(t *testing.T) {
 	server := func(flavor, version string) gclog.Known {
 		p := gclog.Process{Flavor: flavor}
-		target := &session.Target{Process: alive(t)}
+		target := &host.Target{Process: alive(t)}
 		target.Environ = map[string]string{}
 		var info *session.ProcessInfo
 		if version != "" {
@@ -65,7 +66,7 @@ func TestOpenEarly(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			target := onStage(t, fakeruntime.Config{Version: "8.0.1"}, (*stage).untilStopped)
 			s, err := Open(t.Context(), target, SessionOptions{Config: configOf(t, "light"), Early: early})
-			if _, refused := errors.AsType[*session.TargetError](err); refused == begins || begins && err != nil {
+			if _, refused := errors.AsType[*host.TargetError](err); refused == begins || begins && err != nil {
 				t.Errorf("early %v: %v", early, err)
 			}
 			if s != nil {

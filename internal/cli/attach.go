@@ -18,6 +18,7 @@ import (
 	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/doctor"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/session"
 	"github.com/urfave/cli/v2"
@@ -298,7 +299,7 @@ func (w *watch) untilLook() time.Duration {
 }
 
 // one watches one process until it ends or ctx does.
-func (w *watch) one(ctx context.Context, t *session.Target) (*attach.Result, error) {
+func (w *watch) one(ctx context.Context, t *host.Target) (*attach.Result, error) {
 	if err := w.p.awaitStartup(ctx, t, w.duration); err != nil {
 		return nil, err
 	}
@@ -330,7 +331,7 @@ func (w *watch) one(ctx context.Context, t *session.Target) (*attach.Result, err
 }
 
 // identify asks a process for its identity.
-func (p *program) identify(ctx context.Context, t *session.Target) (facts gclog.Process, err error) {
+func (p *program) identify(ctx context.Context, t *host.Target) (facts gclog.Process, err error) {
 	err = p.awaitAnswer(ctx, t, func(ctx context.Context) (err error) {
 		facts, err = attach.Identify(ctx, t)
 		return err
@@ -340,7 +341,7 @@ func (p *program) identify(ctx context.Context, t *session.Target) (facts gclog.
 
 // awaitAnswer calls ask, which makes requests to a process. If that takes long it prints what it is waiting
 // for, and cancels the requests if there will never be an answer.
-func (p *program) awaitAnswer(ctx context.Context, t *session.Target, ask func(context.Context) error) error {
+func (p *program) awaitAnswer(ctx context.Context, t *host.Target, ask func(context.Context) error) error {
 	asking, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
 	defer time.AfterFunc(lateTime, func() {
@@ -360,24 +361,24 @@ func (p *program) awaitAnswer(ctx context.Context, t *session.Target, ask func(c
 const lateTime = time.Second
 
 // sayLate prints that a process takes long to answer, unless what it returns is called within a second.
-func (p *program) sayLate(t *session.Target) (answered func() bool) {
+func (p *program) sayLate(t *host.Target) (answered func() bool) {
 	return time.AfterFunc(lateTime, func() { p.sayWaiting(t) }).Stop
 }
 
-func (p *program) sayWaiting(t *session.Target) {
+func (p *program) sayWaiting(t *host.Target) {
 	p.ui.sayf("waiting for process %d to answer%s", t.PID, whyLate(t))
 }
 
 // sayEnding returns a function that prints that the runtime of a process takes long to end the
 // session.
-func (p *program) sayEnding(t *session.Target) func() {
+func (p *program) sayEnding(t *host.Target) func() {
 	return func() {
 		p.ui.sayf("waiting for process %d to end the session%s%s", t.PID, whyLate(t), p.ui.orInterrupt())
 	}
 }
 
 // whyLate returns why a process does not answer, if that is known.
-func whyLate(t *session.Target) string {
+func whyLate(t *host.Target) string {
 	switch {
 	case t.Stopped():
 		return fmt.Sprintf(": it is stopped (kill -CONT %d resumes it)", t.PID)
@@ -389,7 +390,7 @@ func whyLate(t *session.Target) string {
 
 // awaitStartup waits until a session may begin with a process, and prints what it waits for. It
 // does not wait longer than duration, if that is not 0.
-func (p *program) awaitStartup(ctx context.Context, t *session.Target, duration time.Duration) error {
+func (p *program) awaitStartup(ctx context.Context, t *host.Target, duration time.Duration) error {
 	limited, cancel := context.WithCancel(ctx)
 	if duration > 0 {
 		limited, cancel = context.WithTimeout(ctx, duration)
@@ -404,7 +405,7 @@ func (p *program) awaitStartup(ctx context.Context, t *session.Target, duration 
 
 // oneOfTree watches a process that gclog has started, from its start: see attach.SessionOptions for
 // early and resume. exit returns how it ended, if that is known.
-func (w *watch) oneOfTree(ctx context.Context, t *session.Target, early, resume bool, exit func() (int, int, bool)) (*attach.Result, error) {
+func (w *watch) oneOfTree(ctx context.Context, t *host.Target, early, resume bool, exit func() (int, int, bool)) (*attach.Result, error) {
 	o, endDoing := w.options(t)
 	defer endDoing()
 	o.Exit, o.Early, o.Resume = exit, early, resume
@@ -417,7 +418,7 @@ func (w *watch) oneOfTree(ctx context.Context, t *session.Target, early, resume 
 }
 
 // options returns the options of a session, and what ends what belongs to it.
-func (w *watch) options(t *session.Target) (o attach.Options, end func()) {
+func (w *watch) options(t *host.Target) (o attach.Options, end func()) {
 	o = attach.Options{
 		Target: t, Config: w.config, Outputs: w.outputs, Opener: w.opener, Format: w.format,
 		Count: max(0, w.count-w.total), Until: w.end, Reopen: w.reopen, Progress: w.progress,

@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gclog/gclog/internal/attach"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/spelling"
 	"github.com/gclog/gclog/session"
 	"github.com/urfave/cli/v2"
@@ -163,7 +164,7 @@ var (
 )
 
 // find returns the chosen process.
-func (p *program) find(ctx context.Context, ch choice) (*session.Target, error) {
+func (p *program) find(ctx context.Context, ch choice) (*host.Target, error) {
 	if ch.pid != 0 {
 		t, err := p.host.Find(ctx, ch.pid)
 		switch {
@@ -189,12 +190,12 @@ func (p *program) find(ctx context.Context, ch choice) (*session.Target, error) 
 
 // only returns the one process that is chosen, among those that are listed. Processes that cannot
 // be attached to do not count if one with the same name can be.
-func (p *program) only(ctx context.Context, ch choice) (*session.Listed, error) {
+func (p *program) only(ctx context.Context, ch choice) (*host.Listed, error) {
 	list, err := p.host.List(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var fits, reachable []session.Listed
+	var fits, reachable []host.Listed
 	for _, l := range list {
 		if ch.name != "" && !ch.matches(&l.Process) {
 			continue
@@ -227,12 +228,12 @@ func (p *program) only(ctx context.Context, ch choice) (*session.Listed, error) 
 }
 
 // startOrder compares processes by start time.
-func startOrder(a, b session.Listed) int {
+func startOrder(a, b host.Listed) int {
 	return cmp.Or(a.Started.Compare(b.Started), a.PID-b.PID)
 }
 
 // none returns the error that no process matches, with those that may have been meant.
-func (ch choice) none(list []session.Listed) error {
+func (ch choice) none(list []host.Listed) error {
 	if ch.name == "" {
 		return noProcessf("%w with a .NET runtime was found (see gclog ps)", errNone)
 	}
@@ -251,16 +252,16 @@ func (ch choice) none(list []session.Listed) error {
 }
 
 // isOfOther reports whether a process cannot be attached to because it belongs to another user.
-func isOfOther(l session.Listed) bool {
-	t, ok := errors.AsType[*session.TargetError](l.Err)
-	return ok && t.Cause == session.CauseOtherUser
+func isOfOther(l host.Listed) bool {
+	t, ok := errors.AsType[*host.TargetError](l.Err)
+	return ok && t.Cause == host.CauseOtherUser
 }
 
 // nearMost is how many names are proposed at most.
 const nearMost = 3
 
 // near proposes processes with names similar to the one given, or returns "" if there are none.
-func (ch choice) near(list []session.Listed) string {
+func (ch choice) near(list []host.Listed) string {
 	var all []string
 	pids := map[string]int{}
 	for i := range list {
@@ -298,7 +299,7 @@ const clockError = time.Second
 // next finds a process that was started after the last one had ended: a process that ran at the
 // same time is another instance, and belongs to others. If several were started, it returns the
 // last of them.
-func (p *program) next(ctx context.Context, ch choice, ended time.Time) (_ *session.Target, others []string, _ error) {
+func (p *program) next(ctx context.Context, ch choice, ended time.Time) (_ *host.Target, others []string, _ error) {
 	if ended.IsZero() {
 		t, err := p.find(ctx, ch)
 		return t, nil, err
@@ -307,7 +308,7 @@ func (p *program) next(ctx context.Context, ch choice, ended time.Time) (_ *sess
 	if err != nil {
 		return nil, nil, err
 	}
-	var newest *session.Listed
+	var newest *host.Listed
 	for i := range list {
 		l := &list[i]
 		if !ch.matches(&l.Process) {
@@ -329,7 +330,7 @@ func (p *program) next(ctx context.Context, ch choice, ended time.Time) (_ *sess
 }
 
 // matches reports whether a process has the name.
-func (ch choice) matches(p *session.Process) bool {
+func (ch choice) matches(p *host.Process) bool {
 	for _, name := range attach.Names(p) {
 		if ok, _ := path.Match(ch.name, name); ok || strings.EqualFold(ch.name, name) {
 			return true
@@ -342,7 +343,7 @@ func (ch choice) matches(p *session.Process) bool {
 const listMost = 20
 
 // listText formats the list to choose from.
-func listText(list []session.Listed) string {
+func listText(list []host.Listed) string {
 	var b strings.Builder
 	for i, l := range list {
 		if i == listMost {

@@ -13,9 +13,9 @@ import (
 	"syscall"
 
 	"github.com/gclog/gclog/internal/command"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/spelling"
 	"github.com/gclog/gclog/internal/unpack"
-	"github.com/gclog/gclog/session"
 	"github.com/urfave/cli/v2"
 )
 
@@ -27,7 +27,7 @@ type program struct {
 	ui     *ui       // for messages to people
 	code   int       // exit code of a command that returned no error
 	self   string    // the name under which this program was called
-	host   *session.Host
+	host   *host.Host
 
 	maxUnpacked int64 // of --max-unpacked; 0: the default of what is read
 }
@@ -43,7 +43,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if code, isSupervisor := command.Supervise(args); isSupervisor {
 		return code
 	}
-	p := &program{in: stdin, stdout: stdout, out: newPrinter(stdout), ui: newUI(stderr), self: args[0], host: &session.Host{Helper: []string{"gclog", helperCommand}}}
+	p := &program{in: stdin, stdout: stdout, out: newPrinter(stdout), ui: newUI(stderr), self: args[0], host: &host.Host{Helper: []string{"gclog", helperCommand}}}
 	// A closed pipe is an error of writing, not a signal.
 	closed := make(chan os.Signal, 1)
 	signal.Notify(closed, syscall.SIGPIPE)
@@ -63,7 +63,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 }
 
 func serveHelper(stderr io.Writer) int {
-	if err := session.ServeHelper(); err != nil {
+	if err := host.ServeHelper(); err != nil {
 		newUI(stderr).error(err)
 		return exitUsage
 	}

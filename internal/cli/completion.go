@@ -11,8 +11,8 @@ import (
 
 	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/attach"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/rules"
-	"github.com/gclog/gclog/session"
 	"github.com/urfave/cli/v2"
 )
 
@@ -253,7 +253,7 @@ func choices(usage string) (words []word) {
 var safeName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.+-]*$`)
 
 // processWords returns the pids and names of processes, with descriptions.
-func processWords(list []session.Listed) (words []word) {
+func processWords(list []host.Listed) (words []word) {
 	pids := map[string][]string{}
 	for i := range list {
 		pid, about := strconv.Itoa(list[i].PID), ""

@@ -8,6 +8,7 @@ import (
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/internal/attach"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/session"
@@ -49,7 +50,7 @@ func noProcessf(format string, args ...any) error {
 // exitCode maps an error to the exit code.
 func exitCode(err error) int {
 	var coded *codedError
-	var target *session.TargetError
+	var target *host.TargetError
 	var server *session.ServerError
 	var answer *session.AnswerError
 	var path *output.PathError
@@ -64,9 +65,9 @@ func exitCode(err error) int {
 		return coded.code
 	case errors.As(err, &target):
 		switch target.Cause {
-		case session.CauseNoSuchProcess:
+		case host.CauseNoSuchProcess:
 			return exitNoProcess
-		case session.CauseHarm:
+		case host.CauseHarm:
 			return exitUnsupported
 		}
 		return exitSession

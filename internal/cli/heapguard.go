@@ -12,8 +12,8 @@ import (
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog/heap"
 	"github.com/gclog/gclog/internal/attach"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/output"
-	"github.com/gclog/gclog/session"
 )
 
 // A heapGuard bounds what gclog itself takes while it takes a snapshot: its input may be a lie of a
@@ -23,7 +23,7 @@ import (
 // (limitOwn).
 type heapGuard struct {
 	memory uint64 // bytes that may be resident
-	least  string // what leaves no more: a session.Room; "": that is what a snapshot may take
+	least  string // what leaves no more: a host.Room; "": that is what a snapshot may take
 	pid    int    // of the snapshot's process
 	cancel context.CancelCauseFunc
 	exit   func(error) // ends gclog
@@ -75,7 +75,7 @@ func (p *program) guardSnapshot(ctx context.Context, s *plannedSnapshot) (_ cont
 
 // ownRooms returns what limits the memory of gclog itself: in a container, or as a service, that is not
 // what limits the process.
-func ownRooms(h *session.Host) []session.Room {
+func ownRooms(h *host.Host) []host.Room {
 	self, err := h.Describe(os.Getpid())
 	if err != nil {
 		return nil
@@ -84,7 +84,7 @@ func ownRooms(h *session.Host) []session.Room {
 }
 
 // boundBy returns a limit of gclog's memory, or less, and why, if there is not that much.
-func boundBy(limit, resident uint64, rooms []session.Room) (_ uint64, least string) {
+func boundBy(limit, resident uint64, rooms []host.Room) (_ uint64, least string) {
 	for i := range rooms {
 		if most := resident + uint64(guardRoom*float64(rooms[i].Free())); most < limit {
 			limit, least = most, rooms[i].Of

@@ -13,7 +13,7 @@ import (
 
 	"github.com/gclog/gclog/gclog/heap"
 	"github.com/gclog/gclog/internal/attach"
-	"github.com/gclog/gclog/session"
+	"github.com/gclog/gclog/internal/host"
 )
 
 // guarded returns a guard of a snapshot, and the memory that gclog takes. It allows 1000 bytes.
@@ -108,14 +108,14 @@ func TestGuardExits(t *testing.T) {
 func TestGuardRoom(t *testing.T) {
 	for _, c := range []struct {
 		limit uint64
-		rooms []session.Room
+		rooms []host.Room
 		want  uint64
 		least string
 	}{
 		{5000, nil, 5000, ""},
-		{5000, []session.Room{{Of: "a", Limit: 1 << 40}}, 5000, ""},
-		{5000, []session.Room{{Of: "a", Limit: 1 << 40}, {Of: "b", Limit: 3000, Used: 1000}}, 100 + 1800, "b"},
-		{5000, []session.Room{{Of: "a", Limit: 10, Used: 20}}, 100, "a"},
+		{5000, []host.Room{{Of: "a", Limit: 1 << 40}}, 5000, ""},
+		{5000, []host.Room{{Of: "a", Limit: 1 << 40}, {Of: "b", Limit: 3000, Used: 1000}}, 100 + 1800, "b"},
+		{5000, []host.Room{{Of: "a", Limit: 10, Used: 20}}, 100, "a"},
 	} {
 		if got, least := boundBy(c.limit, 100, c.rooms); got != c.want || least != c.least {
 			t.Errorf("%+v: %d by %q, want %d by %q", c.rooms, got, least, c.want, c.least)

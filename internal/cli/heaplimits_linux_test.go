@@ -17,6 +17,7 @@ import (
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/fakeruntime"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/testing/nettracetest"
 	"github.com/gclog/gclog/parse/clr"
 	"github.com/gclog/gclog/session"
@@ -52,7 +53,7 @@ func endlessWalk(s *fakeruntime.Session) string {
 
 // snapshotStage returns a program whose messages go to said, and this process as a target with a fake
 // runtime.
-func snapshotStage(t *testing.T, c fakeruntime.Config, said io.Writer) (*program, *session.Target) {
+func snapshotStage(t *testing.T, c fakeruntime.Config, said io.Writer) (*program, *host.Target) {
 	t.Helper()
 	socket := filepath.Join(t.TempDir(), "s")
 	var err error
@@ -64,14 +65,14 @@ func snapshotStage(t *testing.T, c fakeruntime.Config, said io.Writer) (*program
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = r.Close() })
-	self, err := new(session.Host).Describe(os.Getpid())
+	self, err := new(host.Host).Describe(os.Getpid())
 	if err != nil {
 		t.Fatal(err)
 	}
-	target := &session.Target{Process: session.Process{PID: self.PID, StartKey: self.StartKey}, Client: session.Client{Dial: func(ctx context.Context) (net.Conn, error) {
+	target := &host.Target{Process: host.Process{PID: self.PID, StartKey: self.StartKey}, Client: session.Client{Dial: func(ctx context.Context) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", socket)
 	}}}
-	return &program{stdout: io.Discard, out: newPrinter(io.Discard), ui: &ui{w: said}, host: &session.Host{}}, target
+	return &program{stdout: io.Discard, out: newPrinter(io.Discard), ui: &ui{w: said}, host: &host.Host{}}, target
 }
 
 // TestSnapshotBounded: a snapshot of a process whose heap walk does not end is refused with a sentence

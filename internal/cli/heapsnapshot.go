@@ -21,8 +21,8 @@ import (
 	"github.com/gclog/gclog/internal/control"
 	"github.com/gclog/gclog/internal/daemon"
 	"github.com/gclog/gclog/internal/doctor"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/output"
-	"github.com/gclog/gclog/session"
 	"github.com/urfave/cli/v2"
 )
 
@@ -60,7 +60,7 @@ Examples:
 	}
 }
 
-// startKeyFlag is for the daemon: the session.Process.StartKey of the process that it means.
+// startKeyFlag is for the daemon: the host.Process.StartKey of the process that it means.
 const startKeyFlag = "start-key"
 
 func (p *program) heapSnapshot(c *cli.Context) error {
@@ -138,7 +138,7 @@ func usualSocket(c *cli.Context) string {
 
 // A plannedSnapshot is a snapshot that can be taken.
 type plannedSnapshot struct {
-	target *session.Target
+	target *host.Target
 	facts  gclog.Process
 	plan   *attach.SnapshotPlan
 	o      snapshotOptions
@@ -181,7 +181,7 @@ func orInterrupted(ctx context.Context, err error, waited string) error {
 }
 
 // planOf finds out whether a snapshot of a process can be taken.
-func (p *program) planOf(ctx context.Context, target *session.Target, o snapshotOptions) (*plannedSnapshot, error) {
+func (p *program) planOf(ctx context.Context, target *host.Target, o snapshotOptions) (*plannedSnapshot, error) {
 	if err := target.CheckStartup(ctx); err != nil {
 		return nil, err
 	}
@@ -209,7 +209,7 @@ func (s *plannedSnapshot) refusal() error {
 	if err == nil {
 		return nil
 	}
-	if _, unwalkable := errors.AsType[*session.TargetError](err); unwalkable {
+	if _, unwalkable := errors.AsType[*host.TargetError](err); unwalkable {
 		return err
 	}
 	return &codedError{exitSession, err}
@@ -500,7 +500,7 @@ func (s *plannedSnapshot) checkDisk(dir string, need uint64) error {
 
 // checkOwnMemory returns an error if gclog itself may not have the memory for the graph: in a
 // container, or as a service, its limit is not that of the host.
-func (s *plannedSnapshot) checkOwnMemory(h *session.Host) error {
+func (s *plannedSnapshot) checkOwnMemory(h *host.Host) error {
 	need := s.plan.OwnNeed()
 	lack := attach.Lacks(ownRooms(h), need)
 	if lack == nil || s.o.force {

@@ -7,13 +7,13 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/attach"
-	"github.com/gclog/gclog/session"
+	"github.com/gclog/gclog/internal/host"
 )
 
 // TestSnapshotText: without the memory of the process, which only Linux shows, nothing is estimated.
 func TestSnapshotText(t *testing.T) {
 	s := &plannedSnapshot{
-		target: &session.Target{Process: session.Process{PID: 4711}}, facts: gclog.Process{Name: "Shop", RuntimeVersion: "10.0.14"},
+		target: &host.Target{Process: host.Process{PID: 4711}}, facts: gclog.Process{Name: "Shop", RuntimeVersion: "10.0.14"},
 		plan: &attach.SnapshotPlan{},
 	}
 	const unknown = "process 4711 (Shop, .NET 10.0.14) will be paused for an unknown time (a full collection, and 0.1 to 0.2 s for each million objects); the events take 0.6 to 1.3 times the size of these objects of its memory until they are sent"

@@ -19,7 +19,7 @@ import (
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/heap"
 	"github.com/gclog/gclog/internal/attach"
-	"github.com/gclog/gclog/session"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/urfave/cli/v2"
 )
 
@@ -56,7 +56,7 @@ type heapWatch struct {
 	count  int
 	keep   string // folder of the files; "": none
 	o      snapshotOptions
-	target *session.Target
+	target *host.Target
 	facts  gclog.Process
 
 	snapshots []watchedSnapshot
@@ -463,6 +463,6 @@ func newWatchJSON(w *heapWatch, leaks []leak) *watchJSON {
 }
 
 // dumpName returns the name of a file for a snapshot of a process.
-func dumpName(t *session.Target, at time.Time) string {
+func dumpName(t *host.Target, at time.Time) string {
 	return strings.TrimSuffix(recordingName(attach.Names(&t.Process)[0], at), ".nettrace") + ".gcdump"
 }

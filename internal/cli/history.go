@@ -16,9 +16,9 @@ import (
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/doctor"
 	"github.com/gclog/gclog/internal/history"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/unpack"
 	"github.com/gclog/gclog/parse"
-	"github.com/gclog/gclog/session"
 	"github.com/urfave/cli/v2"
 )
 
@@ -244,7 +244,7 @@ func unlessInterrupted(ctx context.Context, err error) error {
 }
 
 // history watches a process until the duration has passed, the process ends, or ctx does.
-func (w *watch) history(ctx context.Context, t *session.Target, asked history.Span, observe history.Observe) (*history.History, error) {
+func (w *watch) history(ctx context.Context, t *host.Target, asked history.Span, observe history.Observe) (*history.History, error) {
 	s, facts, err := w.open(ctx, t)
 	if err != nil {
 		return nil, unlessInterrupted(ctx, err)
@@ -267,7 +267,7 @@ func (w *watch) history(ctx context.Context, t *session.Target, asked history.Sp
 }
 
 // open opens a session with a process, and returns what is known of it.
-func (w *watch) open(ctx context.Context, t *session.Target) (*attach.Session, *gclog.Process, error) {
+func (w *watch) open(ctx context.Context, t *host.Target) (*attach.Session, *gclog.Process, error) {
 	facts, err := w.p.identify(ctx, t)
 	if err != nil && !attach.IsTooOld(err) {
 		return nil, nil, doctor.Explain(ctx, t, err)

@@ -14,9 +14,9 @@ import (
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/history"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/metrics"
 	"github.com/gclog/gclog/internal/spelling"
-	"github.com/gclog/gclog/session"
 	"github.com/prometheus/common/expfmt"
 	"github.com/urfave/cli/v2"
 )
@@ -137,7 +137,7 @@ func (p *program) countProcess(ctx context.Context, ch choice, r *metrics.Regist
 }
 
 // measure counts the records of a process.
-func (w *watch) measure(ctx context.Context, t *session.Target, r *metrics.Registry) error {
+func (w *watch) measure(ctx context.Context, t *host.Target, r *metrics.Registry) error {
 	s, facts, err := w.open(ctx, t)
 	if err != nil {
 		return unlessInterrupted(ctx, err)

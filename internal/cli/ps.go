@@ -13,6 +13,7 @@ import (
 	"github.com/gclog/gclog/formats/screen"
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/doctor"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/session"
 	"github.com/urfave/cli/v2"
 )
@@ -97,7 +98,7 @@ func (p *program) ps(c *cli.Context) error {
 
 // describeAll asks all processes concurrently for their identities, and gives up those that have not
 // answered when no other has either for some time.
-func describeAll(ctx context.Context, list []session.Listed, patience time.Duration) []psRow {
+func describeAll(ctx context.Context, list []host.Listed, patience time.Duration) []psRow {
 	rows := make([]psRow, len(list))
 	answered := make(chan int, len(list))
 	asked := make(map[int]context.CancelFunc, len(list))
@@ -152,7 +153,7 @@ func await(asked map[int]context.CancelFunc, answered <-chan int, patience time.
 const causeNoAnswer = "no-answer"
 
 // describe asks a process for its identity, until asking is done.
-func describe(ctx, asking context.Context, l *session.Listed) psRow {
+func describe(ctx, asking context.Context, l *host.Listed) psRow {
 	r := psRow{
 		PID: l.PID, Name: attach.Names(&l.Process)[0], User: l.User, Container: l.ContainerID, CommandLine: l.CommandLine,
 	}

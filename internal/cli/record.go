@@ -15,6 +15,7 @@ import (
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/doctor"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/session"
 	"github.com/urfave/cli/v2"
@@ -121,7 +122,7 @@ func (p *program) record(c *cli.Context) error {
 }
 
 // recordOne records one process.
-func (p *program) recordOne(ctx context.Context, t *session.Target, cfg session.Config, duration time.Duration, w io.Writer, name string) error {
+func (p *program) recordOne(ctx context.Context, t *host.Target, cfg session.Config, duration time.Duration, w io.Writer, name string) error {
 	var n atomic.Int64
 	stop := p.ui.watch(func(since time.Duration) string {
 		return fmt.Sprintf("[%s] %s recorded", elapsed(since), formats.SizeText(n.Load()))

@@ -15,6 +15,7 @@ import (
 	"github.com/gclog/gclog/internal/condition"
 	"github.com/gclog/gclog/internal/doctor"
 	"github.com/gclog/gclog/internal/flight"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/internal/rules"
 	"github.com/gclog/gclog/session"
@@ -101,7 +102,7 @@ type until struct {
 
 // recordUntil keeps the latest part of the stream in memory, and writes it when the condition has
 // become true and some seconds have passed.
-func (p *program) recordUntil(ctx context.Context, t *session.Target, cfg session.Config, duration time.Duration, o *untilOption, path string) error {
+func (p *program) recordUntil(ctx context.Context, t *host.Target, cfg session.Config, duration time.Duration, o *untilOption, path string) error {
 	facts, err := p.identify(ctx, t)
 	if err != nil && !attach.IsTooOld(err) {
 		return unlessStopped(ctx, doctor.Explain(ctx, t, err))

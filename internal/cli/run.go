@@ -16,6 +16,7 @@ import (
 
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/cause"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/session"
 	"github.com/urfave/cli/v2"
@@ -151,7 +152,7 @@ func (t *tree) listen() (unlisten func(), err error) {
 		return nil, usagef("the diagnostic port cannot be created, set TMPDIR: %w", err)
 	}
 	t.path = filepath.Join(dir, "port")
-	if t.port, err = t.w.p.host.Listen(t.path, session.PortConnections); err != nil {
+	if t.port, err = session.Listen(t.path, session.PortConnections); err != nil {
 		_ = os.RemoveAll(dir)
 		return nil, &codedError{exitSession, err}
 	}
@@ -266,7 +267,7 @@ func (t *tree) accept(accepting, logging context.Context) {
 		if err != nil {
 			return
 		}
-		target := peer.Target()
+		target := t.w.p.host.TargetOf(peer)
 		t.mark(target.PID)
 		t.group.Go(func() {
 			defer t.port.Forget(peer)
@@ -278,7 +279,7 @@ func (t *tree) accept(accepting, logging context.Context) {
 
 // waitForEnd waits until a process has exited. Until then it connects to the port repeatedly, and
 // must not be mistaken for a new one.
-func waitForEnd(ctx context.Context, target *session.Target) {
+func waitForEnd(ctx context.Context, target *host.Target) {
 	for target.Alive() {
 		select {
 		case <-time.After(lookEvery):
@@ -334,7 +335,7 @@ func (t *tree) isKnown(pid int) bool {
 }
 
 // log writes the log of one process. A process that our port suspends is resumed in any case.
-func (t *tree) log(ctx context.Context, target *session.Target, byPort bool) {
+func (t *tree) log(ctx context.Context, target *host.Target, byPort bool) {
 	w := *t.w // each process has its own counters
 	w.progress = &attach.Progress{}
 	early, resume := byPort, byPort && t.suspend
@@ -379,7 +380,7 @@ func (t *tree) log(ctx context.Context, target *session.Target, byPort bool) {
 
 // miss records that a process exited before it had a session. One that has outlived the command is not
 // logged either, but that is documented.
-func (t *tree) miss(target *session.Target) {
+func (t *tree) miss(target *host.Target) {
 	if target.Alive() {
 		return
 	}
@@ -390,7 +391,7 @@ func (t *tree) miss(target *session.Target) {
 
 // otherPorts returns the diagnostic ports, other than ours, that suspend a process at its start: no
 // session may begin before they have resumed it, or a tool after them would make it crash.
-func (t *tree) otherPorts(target *session.Target) []string {
+func (t *tree) otherPorts(target *host.Target) []string {
 	env := target.Environ
 	if env == nil { // most likely it has inherited the child's
 		env = map[string]string{}
@@ -424,7 +425,7 @@ func (w *watch) furtherProcess(pid int) {
 }
 
 // ended reports whether a session failed only because its process has exited.
-func (t *tree) ended(target *session.Target, err error) bool {
+func (t *tree) ended(target *host.Target, err error) bool {
 	var path *output.PathError
 	return !target.Alive() && !errors.As(err, &path) && !errors.Is(err, session.ErrNoAnswer)
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/doctor"
 	"github.com/gclog/gclog/internal/gcsettings"
-	"github.com/gclog/gclog/session"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/urfave/cli/v2"
 )
 
@@ -96,7 +96,7 @@ var serverShownBy = [...]string{
 }
 
 // settingsOf determines the settings of a running process.
-func settingsOf(ctx context.Context, t *session.Target) (*gclog.Process, *gcsettings.Report, error) {
+func settingsOf(ctx context.Context, t *host.Target) (*gclog.Process, *gcsettings.Report, error) {
 	facts, err := attach.Facts(ctx, t)
 	old := attach.IsTooOld(err)
 	if err != nil && !old {

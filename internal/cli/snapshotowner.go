@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/internal/command"
-	"github.com/gclog/gclog/session"
+	"github.com/gclog/gclog/internal/host"
 )
 
 // A heap snapshot that a daemon takes ends with that daemon. The walk of the heap cannot be canceled,
@@ -26,7 +26,7 @@ const (
 // snapshotSignals is signals for a heap snapshot. That of a daemon ends within ownedTime of the first
 // signal, which the kernel sends if the daemon ends without one.
 func (p *program) snapshotSignals(ctx context.Context, o *snapshotOptions) (_ context.Context, stop func()) {
-	owner, err := strconv.Atoi(os.Getenv(session.OwnerVariable))
+	owner, err := strconv.Atoi(os.Getenv(host.OwnerVariable))
 	if err != nil {
 		ctx, _, stop = p.signals(ctx)
 		return ctx, stop

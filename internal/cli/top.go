@@ -11,9 +11,9 @@ import (
 	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/doctor"
 	"github.com/gclog/gclog/internal/history"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/top"
 	"github.com/gclog/gclog/internal/unpack"
-	"github.com/gclog/gclog/session"
 	"github.com/urfave/cli/v2"
 )
 
@@ -91,7 +91,7 @@ func (p *program) top(c *cli.Context) error {
 }
 
 // topMatch returns which processes are listed.
-func topMatch(names []string) (func(*session.Process) bool, error) {
+func topMatch(names []string) (func(*host.Process) bool, error) {
 	var list []choice
 	for _, name := range names {
 		if name == "" {
@@ -107,7 +107,7 @@ func topMatch(names []string) (func(*session.Process) bool, error) {
 		}
 		list = append(list, ch)
 	}
-	return func(x *session.Process) bool {
+	return func(x *host.Process) bool {
 		for _, ch := range list {
 			if ch.pid == x.PID || ch.name != "" && ch.matches(x) {
 				return true

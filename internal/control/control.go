@@ -111,7 +111,7 @@ func Ask(ctx context.Context, path, method, request string) ([]byte, error) {
 }
 
 // Hold asks the daemon whose socket is at path not to start or end a session with a process until
-// release is called or this process ends. start is the process's session.Process.StartKey. A daemon
+// release is called or this process ends. start is the process's host.Process.StartKey. A daemon
 // that does not log the process has nothing to do. The error is a *RefusedError if the daemon cannot
 // promise it.
 func Hold(ctx context.Context, path string, pid int, start uint64) (release func(), err error) {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/internal/attach"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/session"
 )
 
@@ -129,8 +130,8 @@ func (d *Daemon) admit() {
 // findPeer looks again at a process that connected to a port.
 func (d *Daemon) findPeer(peer *session.Peer) {
 	go func() {
-		var t *session.Target
-		if defect := attach.Contain(func() { t = peer.Target() }); defect != nil {
+		var t *host.Target
+		if defect := attach.Contain(func() { t = d.o.Processes.TargetOf(peer) }); defect != nil {
 			d.post(func() { d.sayDefect(defect, peer.PID) })
 			return
 		}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/internal/config"
-	"github.com/gclog/gclog/session"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/rs/zerolog"
 )
 
@@ -31,7 +31,7 @@ func (e *entrance) find(pid, uid int) bool {
 	e.seen[pid] = uid
 	k := key{pid: pid, start: 1}
 	if e.processes[k] == nil && e.admitted(k, uid, nil) {
-		e.processes[k] = e.newProcess(k, &session.Target{Process: session.Process{PID: pid, StartKey: 1, UID: uid, Name: "x"}}, nil)
+		e.processes[k] = e.newProcess(k, &host.Target{Process: host.Process{PID: pid, StartKey: 1, UID: uid, Name: "x"}}, nil)
 	}
 	return e.processes[k] != nil
 }
@@ -160,7 +160,7 @@ func TestAdmissionAgain(t *testing.T) {
 	for pid, state := range map[int]state{2: stateGivenUp, 3: stateExcluded} {
 		k := key{pid: pid, start: 1}
 		e.seen[pid] = 7
-		p := e.newProcess(k, &session.Target{Process: session.Process{PID: pid, StartKey: 1, UID: 7, Name: "x"}}, nil)
+		p := e.newProcess(k, &host.Target{Process: host.Process{PID: pid, StartKey: 1, UID: 7, Name: "x"}}, nil)
 		p.sup.state = state
 		e.processes[k] = p
 		p.replan()
@@ -170,7 +170,7 @@ func TestAdmissionAgain(t *testing.T) {
 		}
 	}
 	ignored := key{pid: 4, start: 1}
-	p := e.newProcess(ignored, &session.Target{Process: session.Process{PID: 4, StartKey: 1, UID: 7, Name: "x", Environ: map[string]string{"GCLOG_IGNORE": "1"}}}, nil)
+	p := e.newProcess(ignored, &host.Target{Process: host.Process{PID: 4, StartKey: 1, UID: 7, Name: "x", Environ: map[string]string{"GCLOG_IGNORE": "1"}}}, nil)
 	e.processes[ignored] = p
 	p.step(event{kind: eventFound})
 	p.replan()

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/internal/fakeruntime"
-	"github.com/gclog/gclog/session"
+	"github.com/gclog/gclog/internal/host"
 )
 
 // wroteTo counts the collections in a file that contains some of an actor's records.
@@ -74,7 +74,7 @@ func TestChangeExit(t *testing.T) {
 func TestChangeAwaitsSnapshot(t *testing.T) {
 	play(t, "session: {level: light}\n", func(s *stage) {
 		a := s.enter(fakeruntime.Config{Speed: 1})
-		hold, err := (&session.Target{Process: a.target.Process}).Hold(s.t.Context())
+		hold, err := (&host.Target{Process: a.target.Process}).Hold(s.t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -28,6 +28,7 @@ import (
 	"github.com/gclog/gclog/internal/config"
 	"github.com/gclog/gclog/internal/control"
 	"github.com/gclog/gclog/internal/flight"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/session"
 	"github.com/rs/zerolog"
@@ -42,9 +43,9 @@ type Options struct {
 	Session string // a random id of this run
 	Host    string
 	// Processes finds processes; nil: without a helper.
-	Processes *session.Host
+	Processes *host.Host
 	// Explain adds what is known about the process to the error of a request.
-	Explain func(context.Context, *session.Target, error) error
+	Explain func(context.Context, *host.Target, error) error
 	// ClockOffset returns how far the host's wall clock is ahead of the clock that is never set;
 	// nil: it is computed from this host's clocks.
 	ClockOffset func() time.Duration
@@ -149,7 +150,7 @@ func New(o Options) *Daemon {
 		events: make(chan func()), firings: make(chan func(), maxFirings), stopped: make(chan struct{}), shutdown: shutdown{askTime, cutTime, skipTime, writeTime, leaveTime, stopTime}, processes: map[key]*process{}, queue: newQueue(), passwords: newPasswords(), command: command.Self, rules: &ruleSet{}, memory: flight.NewMemory(0),
 	}
 	if d.o.Processes == nil {
-		d.o.Processes = &session.Host{}
+		d.o.Processes = &host.Host{}
 	}
 	if d.o.ClockOffset == nil {
 		d.o.ClockOffset = clockOffset
@@ -166,7 +167,7 @@ func New(o Options) *Daemon {
 // Run runs the daemon until ctx is done. Then it ends all sessions in an orderly way, within five
 // seconds.
 func (d *Daemon) Run(ctx context.Context) error {
-	scanner, err := session.NewScanner()
+	scanner, err := host.NewScanner()
 	if err != nil {
 		return err
 	}
@@ -203,7 +204,7 @@ func (d *Daemon) run(ctx context.Context, sweep func(context.Context)) error {
 	defer stopSweeping()
 	d.sweeper = newSweeper(d.config.Discovery.Interval)
 	d.sweeper.inspect = d.o.Processes.Inspect
-	d.sweeper.found = func(t *session.Target) { d.post(func() { d.found(t, nil) }) }
+	d.sweeper.found = func(t *host.Target) { d.post(func() { d.found(t, nil) }) }
 	d.sweeper.gone = func(k key) { d.post(func() { d.gone(k) }) }
 	d.sweeper.failed = func(err error) { d.post(func() { d.sayFailed(err) }) }
 	d.sweeper.swept = func(list []*unreachable) { d.post(func() { d.sweepDone(list) }) }
@@ -422,7 +423,7 @@ func (d *Daemon) hasten(how func(*attach.Session)) {
 }
 
 // found handles a process that the sweeper or a port has found.
-func (d *Daemon) found(t *session.Target, peer *session.Peer) {
+func (d *Daemon) found(t *host.Target, peer *session.Peer) {
 	k := keyOf(t, peer)
 	if d.stopping || peer != nil && isClosed(peer.Gone()) {
 		return
@@ -461,7 +462,7 @@ func isClosed(c <-chan struct{}) bool {
 }
 
 // keyOf returns the key of a process that connected to a port, or that the sweeper found.
-func keyOf(t *session.Target, peer *session.Peer) key {
+func keyOf(t *host.Target, peer *session.Peer) key {
 	if peer != nil && peer.PID == 0 {
 		return key{cookie: peer.Cookie, uid: t.UID}
 	}
@@ -469,7 +470,7 @@ func keyOf(t *session.Target, peer *session.Peer) key {
 }
 
 // refused returns why a process must not be logged whatever it answers; "" if that is undecided.
-func (d *Daemon) refused(p *session.Process) string {
+func (d *Daemon) refused(p *host.Process) string {
 	s := outside(p)
 	return d.config.Refused(&s)
 }
@@ -540,7 +541,7 @@ func (d *Daemon) sayFailed(err error) {
 		d.sayDefect(defect, 0)
 		return
 	}
-	if _, ok := errors.AsType[*session.TargetError](err); ok {
+	if _, ok := errors.AsType[*host.TargetError](err); ok {
 		d.stuckBy = err // one is logged for all: there may be hundreds for the same reason
 		return
 	}
@@ -825,7 +826,7 @@ func (p *process) status() Status {
 	return s
 }
 
-func unreachableStatus(l *session.Listed) Status {
+func unreachableStatus(l *host.Listed) Status {
 	return Status{
 		PID: l.PID, Process: attach.Names(&l.Process)[0], User: l.User, Container: l.ContainerID, State: "unreachable", Why: l.Err.Error(),
 	}

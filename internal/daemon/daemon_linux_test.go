@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/internal/config"
-	"github.com/gclog/gclog/session"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/rs/zerolog"
 )
 
@@ -35,7 +35,7 @@ func nobody(t *testing.T, more ...string) *config.Loaded {
 func newDaemon(t *testing.T, o Options) *Daemon {
 	t.Helper()
 	o.Config, o.Log = nobody(t), zerolog.Nop()
-	o.Explain = func(_ context.Context, _ *session.Target, err error) error { return err }
+	o.Explain = func(_ context.Context, _ *host.Target, err error) error { return err }
 	return New(o)
 }
 

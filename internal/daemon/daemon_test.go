@@ -12,7 +12,7 @@ import (
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/config"
-	"github.com/gclog/gclog/session"
+	"github.com/gclog/gclog/internal/host"
 )
 
 // TestSweepDone: processes that cannot be reached are reported once each, except for those that
@@ -59,7 +59,7 @@ func TestSayFailed(t *testing.T) {
 	if text := said.take(); text != `{"level":"warn","message":"no more files"}`+"\n" {
 		t.Errorf("it says %s", text)
 	}
-	stuck := &session.TargetError{PID: 7, Cause: session.CauseStuck, Detail: "hangs"}
+	stuck := &host.TargetError{PID: 7, Cause: host.CauseStuck, Detail: "hangs"}
 	e.sayStuck(2) // the reason is still unknown
 	e.sayStuck(0)
 	said.take()
@@ -164,7 +164,7 @@ func TestFormat(t *testing.T) {
 // TestBackOff: a process is asked again after one second, then after twice as long each time, up to
 // a minute, with a random deviation of up to half of that.
 func TestBackOff(t *testing.T) {
-	b := newEntrance(1).newProcess(key{pid: 1}, &session.Target{Process: session.Process{Name: "x"}}, nil).sup.backOff
+	b := newEntrance(1).newProcess(key{pid: 1}, &host.Target{Process: host.Process{Name: "x"}}, nil).sup.backOff
 	for range 2 {
 		for i := range 10 {
 			about := min(time.Second<<i, time.Minute)

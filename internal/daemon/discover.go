@@ -9,7 +9,7 @@ import (
 
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/config"
-	"github.com/gclog/gclog/session"
+	"github.com/gclog/gclog/internal/host"
 )
 
 // A sweeper finds the processes that have a .NET runtime. It scans /proc periodically, because
@@ -21,9 +21,9 @@ import (
 // later. A process that is not .NET hardly ever becomes one. Most processes of a host have only one
 // thread, so they contain no runtime: they are new when they have another one.
 type sweeper struct {
-	inspect func(pid int) *session.Listed
+	inspect func(pid int) *host.Listed
 
-	found func(*session.Target)
+	found func(*host.Target)
 	gone  func(key)
 	swept func([]*unreachable) // called after each sweep
 	// failed is called with the error of a sweep that was not possible, or about a process that a
@@ -45,12 +45,12 @@ type sweeper struct {
 // An inspection is the result of inspecting a process.
 type inspection struct {
 	of     *sighted
-	listed *session.Listed
+	listed *host.Listed
 }
 
 // A sighted is what the sweeper knows about a process.
 type sighted struct {
-	session.Sighting
+	host.Sighting
 	since       time.Time // when it was first seen running this program with several threads
 	next        time.Time // when to inspect it again
 	target      bool      // it was passed to found and is not inspected again, unless again asks for it
@@ -81,7 +81,7 @@ const (
 	inspectMost = 8
 	inspectTime = 5 * time.Second
 	lateTime    = time.Second
-	// lateMost is how many inspections may be late: session.Host limits stuck looks to fewer.
+	// lateMost is how many inspections may be late: host.Host limits stuck looks to fewer.
 	lateMost = 1024
 	// nudgeAfter is how long after a hint the sweep starts: the runtime is just starting.
 	nudgeAfter = 50 * time.Millisecond
@@ -98,7 +98,7 @@ func newSweeper(interval time.Duration) *sweeper {
 }
 
 // run sweeps until ctx is done. A value from made is a hint that a runtime is just starting.
-func (s *sweeper) run(ctx context.Context, scan func() ([]session.Sighting, error), made <-chan struct{}) {
+func (s *sweeper) run(ctx context.Context, scan func() ([]host.Sighting, error), made <-chan struct{}) {
 	timer := time.NewTimer(0)
 	next, last := time.Now(), time.Time{}
 	sooner := func(at time.Time) { // never later: otherwise endless hints would postpone sweeps forever
@@ -160,7 +160,7 @@ func (s *sweeper) again(k key) {
 	s.offered[k] = true
 }
 
-func (s *sweeper) sweep(seen []session.Sighting) {
+func (s *sweeper) sweep(seen []host.Sighting) {
 	s.mu.Lock()
 	offered := s.offered
 	s.offered = map[key]bool{}
@@ -219,7 +219,7 @@ func (s *sweeper) lost(k *sighted) {
 
 // inspectAll inspects the processes that are due. An inspection can take long: the sweep continues
 // without it, and a later one takes its result. How long it may take, and how many may never end,
-// is up to session.Host.
+// is up to host.Host.
 func (s *sweeper) inspectAll(due []*sighted, now time.Time) {
 	for range len(s.results) { // of inspections that were late in an earlier sweep
 		s.take(<-s.results, now)
@@ -238,9 +238,9 @@ func (s *sweeper) inspectAll(due []*sighted, now time.Time) {
 			started = append(started, k)
 			go func() {
 				slot := time.AfterFunc(lateTime, func() { <-s.slots }) // a late inspection does not keep others waiting
-				var l *session.Listed
+				var l *host.Listed
 				if defect := attach.Contain(func() { l = s.inspect(k.PID) }); defect != nil {
-					l = &session.Listed{Process: session.Process{PID: k.PID, StartKey: k.StartKey}, Err: defect}
+					l = &host.Listed{Process: host.Process{PID: k.PID, StartKey: k.StartKey}, Err: defect}
 					s.failed(defect)
 				}
 				s.results <- inspection{k, l}
@@ -282,7 +282,7 @@ func leave(started []*sighted) (n int) {
 }
 
 // inspected records the result and when to inspect again.
-func (s *sweeper) inspected(k *sighted, l *session.Listed, now time.Time) {
+func (s *sweeper) inspected(k *sighted, l *host.Listed, now time.Time) {
 	if s.known[k.PID] != k {
 		return // it has exited, or its pid was reused
 	}
@@ -294,7 +294,7 @@ func (s *sweeper) inspected(k *sighted, l *session.Listed, now time.Time) {
 		k.target, k.wasFound = true, true
 		s.found(l.Target())
 	default:
-		if t, ok := errors.AsType[*session.TargetError](l.Err); ok && t.Cause == session.CauseStuck {
+		if t, ok := errors.AsType[*host.TargetError](l.Err); ok && t.Cause == host.CauseStuck {
 			s.failed(t)
 		}
 		if l.Dotnet() {

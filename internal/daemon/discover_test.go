@@ -4,18 +4,18 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gclog/gclog/session"
+	"github.com/gclog/gclog/internal/host"
 )
 
 // TestInspectedAgain: a process is inspected less often the older it is; one that is .NET and
 // cannot be reached is inspected more often than others, and one that was found is not inspected
 // again.
 func TestInspectedAgain(t *testing.T) {
-	other := &session.TargetError{Cause: session.CauseNotDotnet}
-	unreachable := &session.TargetError{Cause: session.CauseNoSocket}
+	other := &host.TargetError{Cause: host.CauseNotDotnet}
+	unreachable := &host.TargetError{Cause: host.CauseNoSocket}
 	for _, tc := range []struct {
 		age  time.Duration
-		err  *session.TargetError
+		err  *host.TargetError
 		wait time.Duration
 	}{
 		{0, other, 0},
@@ -26,12 +26,12 @@ func TestInspectedAgain(t *testing.T) {
 		{time.Minute, unreachable, 30 * time.Second},
 		{time.Hour, unreachable, time.Minute},
 	} {
-		var found *session.Target
+		var found *host.Target
 		s := newSweeper(time.Second)
-		s.found = func(t *session.Target) { found = t }
+		s.found = func(t *host.Target) { found = t }
 		now := time.Now()
-		k := &sighted{Sighting: session.Sighting{PID: 7, StartKey: 1}, since: now.Add(-tc.age)}
-		l := &session.Listed{Err: tc.err}
+		k := &sighted{Sighting: host.Sighting{PID: 7, StartKey: 1}, since: now.Add(-tc.age)}
+		l := &host.Listed{Err: tc.err}
 		l.PID, l.StartKey = k.PID, k.StartKey
 		s.known[k.PID] = k
 		s.inspected(k, l, now)

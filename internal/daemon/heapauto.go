@@ -11,8 +11,8 @@ import (
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/attach"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/output"
-	"github.com/gclog/gclog/session"
 	"github.com/rs/zerolog"
 )
 
@@ -150,7 +150,7 @@ func (p *process) takeSnapshot(turn *snapshotTurn, whole uint64, why string, cou
 	target, facts := *p.target, p.facts
 	t := &snapshotTask{
 		target: &target, facts: &facts, dir: d.snapshotFolder(), o: *o, running: d.running(), run: d.command,
-		environ: append([]string{"GCLOG_CONTROL__SOCKET=" + d.controlAddress(), session.OwnerVariable + "=" + strconv.Itoa(os.Getpid())}, d.o.Environ...),
+		environ: append([]string{"GCLOG_CONTROL__SOCKET=" + d.controlAddress(), host.OwnerVariable + "=" + strconv.Itoa(os.Getpid())}, d.o.Environ...),
 		say:     func(text string) { p.post(func() { d.say(p, false, "heap snapshot: "+text) }) },
 	}
 	ctx, cancel := context.WithTimeout(d.snapshotting, snapshotMost)

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/internal/control"
-	"github.com/gclog/gclog/session"
+	"github.com/gclog/gclog/internal/host"
 )
 
 // TestWhileHeld: an address may be in use for a while after a daemon was killed, and for no longer.
@@ -55,7 +55,7 @@ func TestFailedStart(t *testing.T) {
 	if err == nil {
 		t.Fatal("it has started")
 	}
-	d.found(&session.Target{Process: session.Process{PID: 99_999_999}}, nil)
+	d.found(&host.Target{Process: host.Process{PID: 99_999_999}}, nil)
 	if len(d.processes) > 0 {
 		t.Error("it logs a process")
 	}

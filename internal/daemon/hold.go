@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/gclog/gclog/session"
+	"github.com/gclog/gclog/internal/host"
 )
 
 // holdMost is how long a request may keep the daemon from changing its sessions with a process.
@@ -20,7 +20,7 @@ func (d *Daemon) hold(w http.ResponseWriter, r *http.Request) {
 	start, _ := strconv.ParseUint(r.FormValue("start"), 10, 64)
 	ctx, cancel := context.WithTimeout(r.Context(), aliveTime)
 	defer cancel()
-	var target *session.Target
+	var target *host.Target
 	if !d.ask(ctx, func() { target = d.targetOf(key{pid: pid, start: start}) }) {
 		http.Error(w, "gclog does not respond", http.StatusServiceUnavailable)
 		return
@@ -50,10 +50,10 @@ func (d *Daemon) hold(w http.ResponseWriter, r *http.Request) {
 }
 
 // targetOf returns the process as a target of its own, which can be held, or nil.
-func (d *Daemon) targetOf(k key) *session.Target {
+func (d *Daemon) targetOf(k key) *host.Target {
 	p := d.processes[k]
 	if p == nil || p.target == nil {
 		return nil
 	}
-	return &session.Target{Process: p.target.Process}
+	return &host.Target{Process: p.target.Process}
 }

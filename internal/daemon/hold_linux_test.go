@@ -8,7 +8,7 @@ import (
 
 	"github.com/gclog/gclog/internal/config"
 	"github.com/gclog/gclog/internal/control"
-	"github.com/gclog/gclog/session"
+	"github.com/gclog/gclog/internal/host"
 )
 
 // TestHold: a client holds a process that the daemon logs until it goes away, and no other one.
@@ -26,11 +26,11 @@ func TestHold(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
-	about, err := (&session.Host{}).Describe(cmd.Process.Pid)
+	about, err := (&host.Host{}).Describe(cmd.Process.Pid)
 	if err != nil {
 		t.Fatal(err)
 	}
-	target := &session.Target{Process: *about}
+	target := &host.Target{Process: *about}
 	k := key{pid: target.PID, start: target.StartKey}
 	d.ask(t.Context(), func() { d.processes[k] = &process{d: d, key: k, target: target} })
 	defer d.ask(t.Context(), func() { delete(d.processes, k) })

@@ -15,9 +15,9 @@ import (
 	"github.com/gclog/gclog/internal/command"
 	"github.com/gclog/gclog/internal/config"
 	"github.com/gclog/gclog/internal/fakeruntime"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/testing/child"
 	"github.com/gclog/gclog/internal/testing/fakenode"
-	"github.com/gclog/gclog/session"
 	"github.com/rs/zerolog"
 )
 
@@ -134,7 +134,7 @@ func runDaemon(t *testing.T, c *config.Loaded) *watched {
 	w.Daemon = New(Options{
 		Config: c, Log: zerolog.New(&w.said), Version: "1", Session: "s", Host: "h",
 		Load:    func() (*config.Loaded, error) { return c, nil },
-		Explain: func(_ context.Context, _ *session.Target, err error) error { return err },
+		Explain: func(_ context.Context, _ *host.Target, err error) error { return err },
 	})
 	w.shutdown = unhurried
 	ctx, cancel := context.WithCancel(context.Background())
@@ -235,12 +235,12 @@ control: {socket: ""}
 		return w.in(second.Process.Pid).State == ""
 	})
 	// The sweeper finds the first one too.
-	known, err := new(session.Host).Describe(first.Process.Pid)
+	known, err := new(host.Host).Describe(first.Process.Pid)
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.await("the same again", func() bool {
-		w.found(&session.Target{Process: *known}, nil)
+		w.found(&host.Target{Process: *known}, nil)
 		places, _ := w.places()
 		return places == 1 && w.in(first.Process.Pid).State == "on"
 	})
@@ -337,7 +337,7 @@ control: {socket: ""}
 	for _, most := range []int{10, 1} {
 		c := configured(t, fmt.Sprintf(text, most))
 		verdicts, err := Once(t.Context(), Options{
-			Config: c, Host: "h", Processes: &session.Host{}, Explain: func(context.Context, *session.Target, error) error { return explained },
+			Config: c, Host: "h", Processes: &host.Host{}, Explain: func(context.Context, *host.Target, error) error { return explained },
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -400,7 +400,7 @@ control: {socket: ""}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Once(ctx, Options{Config: configured(t, fmt.Sprintf(text, 1)), Processes: &session.Host{}}); err == nil {
+	if _, err := Once(ctx, Options{Config: configured(t, fmt.Sprintf(text, 1)), Processes: &host.Host{}}); err == nil {
 		t.Error("an end that was asked for is no error")
 	}
 }

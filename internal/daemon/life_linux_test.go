@@ -14,7 +14,7 @@ import (
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/fakeruntime"
-	"github.com/gclog/gclog/session"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/rs/zerolog"
 )
 
@@ -257,7 +257,7 @@ func TestDefects(t *testing.T) {
 		then string // after the hour
 	}{
 		"explaining": {func(s *stage, a *actor) {
-			s.explain = func(*session.Target, error) { panic("a trap") }
+			s.explain = func(*host.Target, error) { panic("a trap") }
 			a.become(s.t, func(c *fakeruntime.Config) { c.Hangup = true })
 			s.find(a)
 			time.Sleep(time.Second)
@@ -504,7 +504,7 @@ func TestVerdictSuspended(t *testing.T) {
 		a := s.cue(fakeruntime.Config{})
 		a.name(t, ".NET EventPipe")
 		began := time.Now()
-		v := s.o.verdict(s.t.Context(), &session.Listed{Process: a.target.Process})
+		v := s.o.verdict(s.t.Context(), &host.Listed{Process: a.target.Process})
 		if took := time.Since(began); v.Why != "is still starting" || v.PID != a.target.PID || v.Process != "actor" || v.Level != "" || took != time.Second {
 			t.Errorf("after %v it is %+v", took, v)
 		}

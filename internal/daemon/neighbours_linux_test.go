@@ -21,6 +21,7 @@ import (
 
 	"github.com/gclog/gclog/internal/config"
 	"github.com/gclog/gclog/internal/fakeruntime"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/testing/nettracetest"
 	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/parse/clr"
@@ -39,7 +40,7 @@ type tenant struct {
 }
 
 // A house holds the processes of tenants, which are reused.
-type house struct{ children []*session.Process }
+type house struct{ children []*host.Process }
 
 func newHouse(tb testing.TB, n int) *house {
 	tb.Helper()
@@ -53,7 +54,7 @@ func newHouse(tb testing.TB, n int) *house {
 			_ = cmd.Process.Kill()
 			_ = cmd.Wait()
 		})
-		p, err := new(session.Host).Describe(cmd.Process.Pid)
+		p, err := new(host.Host).Describe(cmd.Process.Pid)
 		if err != nil {
 			tb.Fatal(err)
 		}
@@ -82,7 +83,7 @@ summary: 0s
 	}
 	d := New(Options{
 		Config: loaded, Log: zerolog.Nop(), Version: "1", Session: "s", Host: "h",
-		Explain: func(_ context.Context, _ *session.Target, err error) error { return err },
+		Explain: func(_ context.Context, _ *host.Target, err error) error { return err },
 	})
 	d.shutdown = unhurried
 	ctx, stop := context.WithCancel(context.Background())
@@ -124,7 +125,7 @@ summary: 0s
 
 // move gives a tenant its process, and returns that as the daemon finds it. sent is called when the
 // tenant has sent everything.
-func (h *house) move(tb testing.TB, dir string, i int, x *tenant, sent func()) *session.Target {
+func (h *house) move(tb testing.TB, dir string, i int, x *tenant, sent func()) *host.Target {
 	tb.Helper()
 	l, err := net.Listen("unix", filepath.Join(dir, fmt.Sprint(i)))
 	if err != nil {
@@ -149,7 +150,7 @@ func (h *house) move(tb testing.TB, dir string, i int, x *tenant, sent func()) *
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { _ = r.Close() })
-	return &session.Target{Process: p, Client: session.Client{Dial: func(ctx context.Context) (net.Conn, error) {
+	return &host.Target{Process: p, Client: session.Client{Dial: func(ctx context.Context) (net.Conn, error) {
 		conn, err := new(net.Dialer).DialContext(ctx, "unix", l.Addr().String())
 		if err == nil && x.conn != nil {
 			conn = x.conn(conn)

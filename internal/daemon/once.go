@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/internal/attach"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/output"
-	"github.com/gclog/gclog/session"
 )
 
 // A Verdict is what the daemon would do with a process.
@@ -55,7 +55,7 @@ func Once(ctx context.Context, o Options) ([]Verdict, error) {
 	return list, ctx.Err()
 }
 
-func (o *Options) verdict(ctx context.Context, l *session.Listed) Verdict {
+func (o *Options) verdict(ctx context.Context, l *host.Listed) Verdict {
 	v := Verdict{PID: l.PID, Process: attach.Names(&l.Process)[0]}
 	without := func(err error) string { return strings.TrimPrefix(err.Error(), fmt.Sprintf("process %d ", l.PID)) }
 	switch {

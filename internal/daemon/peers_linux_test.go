@@ -12,13 +12,14 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/internal/fakeruntime"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/session"
 )
 
 // TestKeyOf: a process is identified by its pid and start time, and one that this host does not
 // show by its cookie and user.
 func TestKeyOf(t *testing.T) {
-	target := &session.Target{Process: session.Process{PID: 7, StartKey: 9, UID: 1000}}
+	target := &host.Target{Process: host.Process{PID: 7, StartKey: 9, UID: 1000}}
 	for _, c := range []struct {
 		peer *session.Peer
 		want key
@@ -40,7 +41,7 @@ func visited(t *testing.T) (e *entrance, said *lines, x *port, peer *session.Pee
 	e, said = newEntrance(5), &lines{}
 	e.log = e.log.Output(said)
 	path := filepath.Join(shortDir(t), "p")
-	made, err := e.o.Processes.Listen(path, 100)
+	made, err := session.Listen(path, 100)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,8 +66,8 @@ func visited(t *testing.T) (e *entrance, said *lines, x *port, peer *session.Pee
 // not found.
 func TestFoundPeer(t *testing.T) {
 	e, _, _, peer := visited(t)
-	target := peer.Target()
-	ignore := func(t *session.Target) *session.Target { // so that it is sent no requests
+	target := e.o.Processes.TargetOf(peer)
+	ignore := func(t *host.Target) *host.Target { // so that it is sent no requests
 		x := *t
 		x.Environ = map[string]string{"GCLOG_IGNORE": "1"}
 		return &x
@@ -107,7 +108,7 @@ func TestPeerAgain(t *testing.T) {
 		if shown {
 			k = key{pid: peer.PID, start: 1}
 		}
-		p := e.newProcess(k, peer.Target(), peer)
+		p := e.newProcess(k, e.o.Processes.TargetOf(peer), peer)
 		e.processes[k] = p
 		p.again()
 		if e.processes[k] != nil || p.ctx.Err() == nil || e.sweeper.offered[k] != shown {
@@ -122,13 +123,13 @@ func TestPeerAgain(t *testing.T) {
 	case <-time.After(30 * time.Second):
 		t.Fatal("it is not found anew")
 	}
-	if len(e.queue.waiters) != 1 || e.queue.waiters[keyOf(peer.Target(), peer)].peer != peer {
+	if len(e.queue.waiters) != 1 || e.queue.waiters[keyOf(e.o.Processes.TargetOf(peer), peer)].peer != peer {
 		t.Errorf("there wait %+v", e.queue.waiters)
 	}
 	// A process that waits and seems to have exited is looked for once more.
 	clear(e.sweeper.offered)
-	e.gone(keyOf(peer.Target(), peer))
-	if len(e.queue.waiters) != 0 || !e.sweeper.offered[keyOf(peer.Target(), peer)] {
+	e.gone(keyOf(e.o.Processes.TargetOf(peer), peer))
+	if len(e.queue.waiters) != 0 || !e.sweeper.offered[keyOf(e.o.Processes.TargetOf(peer), peer)] {
 		t.Errorf("there wait %+v, to be found anew are %v", e.queue.waiters, e.sweeper.offered)
 	}
 }
@@ -137,7 +138,7 @@ func TestPeerAgain(t *testing.T) {
 // there is a place.
 func TestPeerOffered(t *testing.T) {
 	e, _, _, peer := visited(t)
-	target := peer.Target()
+	target := e.o.Processes.TargetOf(peer)
 	e.limits.processes = 0
 	e.found(target, peer)
 	w := e.queue.waiters[keyOf(target, peer)]
@@ -164,19 +165,6 @@ func TestPeerOffered(t *testing.T) {
 	e.admit()
 	if w.offers != 0 {
 		t.Error("a place is offered when the daemon ends")
-	}
-}
-
-// TestFindPeerDefect: a panic while a process that connected to a port is looked at is reported and
-// counted.
-func TestFindPeerDefect(t *testing.T) {
-	e := newEntrance(5)
-	var said lines
-	e.log = e.log.Output(&said)
-	e.findPeer(&session.Peer{PID: 77})
-	(<-e.events)()
-	if text := said.take(); e.defects != 1 || !strings.Contains(text, `"pid":77,`) {
-		t.Errorf("%d defects, it says %s", e.defects, text)
 	}
 }
 

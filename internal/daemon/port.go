@@ -29,7 +29,7 @@ func (d *Daemon) listen(paths []string) error {
 		if d.ports[path] != nil {
 			continue
 		}
-		x, err := whileHeld(d.patience, func() (*session.Port, error) { return d.o.Processes.Listen(path, d.limits.connections) })
+		x, err := whileHeld(d.patience, func() (*session.Port, error) { return session.Listen(path, d.limits.connections) })
 		if err != nil {
 			for _, path := range made {
 				d.closePort(path)
@@ -78,7 +78,7 @@ func (d *Daemon) accept(ctx context.Context, p *port) {
 // welcome resumes a runtime and watches it until it has exited.
 func (d *Daemon) welcome(ctx context.Context, peer *session.Peer) {
 	err := peer.Resume(ctx)
-	t := peer.Target()
+	t := d.o.Processes.TargetOf(peer)
 	d.post(func() {
 		if err != nil {
 			d.limiter.warnOf(t.UID, peer.Cookie, "cannot resume a process that connected to a diagnostic port: "+err.Error())

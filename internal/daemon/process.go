@@ -13,6 +13,7 @@ import (
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/config"
 	"github.com/gclog/gclog/internal/flight"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/metrics"
 	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/internal/rules"
@@ -32,7 +33,7 @@ const (
 type process struct {
 	d      *Daemon
 	key    key
-	target *session.Target
+	target *host.Target
 	seen   config.Subject // what could be known of it without asking it
 	peer   *session.Peer  // that connected to a port of ours; nil: none
 	sup    supervisor
@@ -79,7 +80,7 @@ type key struct {
 	uid    int
 }
 
-func (d *Daemon) newProcess(k key, t *session.Target, peer *session.Peer) *process {
+func (d *Daemon) newProcess(k key, t *host.Target, peer *session.Peer) *process {
 	b := backoff.NewExponentialBackOff()
 	b.InitialInterval, b.Multiplier, b.MaxInterval = time.Second, 2, time.Minute
 	p := &process{d: d, key: k, target: t, seen: outside(&t.Process), peer: peer, ignored: t.Ignored(), sup: supervisor{backOff: b}, live: map[int]*attach.Session{}}
@@ -243,7 +244,7 @@ func (p *process) plan() plan {
 }
 
 // outside returns what can be known of a process without asking it.
-func outside(p *session.Process) config.Subject {
+func outside(p *host.Process) config.Subject {
 	s := config.Subject{
 		Processes: attach.Names(p), CommandLine: strings.Join(p.CommandLine, " "),
 		User: p.User, Container: p.ContainerName, PID: p.PID,

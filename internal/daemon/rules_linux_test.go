@@ -18,8 +18,8 @@ import (
 	"github.com/gclog/gclog/internal/actions"
 	"github.com/gclog/gclog/internal/config"
 	"github.com/gclog/gclog/internal/fakeruntime"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/rules"
-	"github.com/gclog/gclog/session"
 )
 
 // rule returns the status of a rule.
@@ -350,7 +350,7 @@ func TestRuleRecord(t *testing.T) {
 
 // TestRuleRecordExcluded: after a process was excluded for a time, its rules have the new recorder.
 func TestRuleRecordExcluded(t *testing.T) {
-	p := &process{d: newDaemon(t, Options{}), target: &session.Target{}}
+	p := &process{d: newDaemon(t, Options{}), target: &host.Target{}}
 	p.rules = []*activeRule{{Rule: &rules.Rule{}}}
 	p.keep(time.Second)
 	before := p.ruleEngine()

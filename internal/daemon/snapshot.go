@@ -17,14 +17,14 @@ import (
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/config"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/output"
-	"github.com/gclog/gclog/session"
 )
 
 // A snapshotTask takes the heap snapshot of a process, compares it with those before it, and deletes
 // those that are too many. It is done by a goroutine of its own, and by commands of gclog.
 type snapshotTask struct {
-	target  *session.Target
+	target  *host.Target
 	facts   *gclog.Process
 	dir     string
 	o       config.HeapAuto

@@ -17,7 +17,7 @@ import (
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/config"
-	"github.com/gclog/gclog/session"
+	"github.com/gclog/gclog/internal/host"
 )
 
 // A fakeGclog does what gclog heap snapshot and diff do for the daemon.
@@ -63,13 +63,13 @@ func filesIn(args []string) (files []string) {
 }
 
 // self is this process as a target.
-func self(t *testing.T) *session.Target {
+func self(t *testing.T) *host.Target {
 	t.Helper()
-	p, err := new(session.Host).Describe(os.Getpid())
+	p, err := new(host.Host).Describe(os.Getpid())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &session.Target{Process: *p}
+	return &host.Target{Process: *p}
 }
 
 // newTask returns a task for this process.

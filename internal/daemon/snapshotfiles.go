@@ -11,8 +11,8 @@ import (
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog/heap"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/output"
-	"github.com/gclog/gclog/session"
 )
 
 // The files of heap snapshots: SERVICE-PID-TIME.gcdump. The time also shows of which of several
@@ -77,7 +77,7 @@ type runningProcess struct {
 // asRunning returns the process as the owner of snapshots. Their names have the time of the clock of
 // then: if it was set since, the start by the clock of now may be later than they are, or that by the
 // clock when the process was found.
-func asRunning(p *session.Process) runningProcess {
+func asRunning(p *host.Process) runningProcess {
 	r := runningProcess{p.PID, p.Started}
 	if now := p.StartedByNow(); now.Before(r.started) {
 		r.started = now

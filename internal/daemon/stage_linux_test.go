@@ -23,6 +23,7 @@ import (
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/config"
 	"github.com/gclog/gclog/internal/fakeruntime"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/testing/child"
 	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/session"
@@ -48,7 +49,7 @@ type stage struct {
 	traps  int // defects that the test has caused
 	sweeps atomic.Bool
 	// explain is called instead of Options.Explain; nil: nothing is called.
-	explain func(*session.Target, error)
+	explain func(*host.Target, error)
 }
 
 // stageConfig is a configuration for the processes of a stage only.
@@ -70,7 +71,7 @@ func play(t *testing.T, more string, f func(*stage)) {
 	}
 	s.Daemon = New(Options{
 		Config: loaded, Load: s.load, Log: zerolog.New(&s.said), Version: "1", Session: "s", Host: "h",
-		Explain: func(_ context.Context, t *session.Target, err error) error {
+		Explain: func(_ context.Context, t *host.Target, err error) error {
 			if s.explain != nil {
 				s.explain(t, err)
 			}
@@ -92,7 +93,7 @@ func play(t *testing.T, more string, f func(*stage)) {
 			s.err = s.run(ctx, func(sweeping context.Context) {
 				s.sweeps.Store(true)
 				defer s.sweeps.Store(false)
-				s.sweeper.run(sweeping, func() ([]session.Sighting, error) { return nil, nil }, nil) // it finds nothing on its own
+				s.sweeper.run(sweeping, func() ([]host.Sighting, error) { return nil, nil }, nil) // it finds nothing on its own
 			})
 		}()
 		defer func() {
@@ -253,7 +254,7 @@ func (s *stage) says(words ...string) {
 
 // An actor is a process with a runtime.
 type actor struct {
-	target  *session.Target
+	target  *host.Target
 	cfg     fakeruntime.Config
 	runtime *fakeruntime.Runtime
 	pipes   atomic.Pointer[pipes]
@@ -278,7 +279,7 @@ func (s *stage) cue(cfg fakeruntime.Config) *actor {
 	if _, err := a.out.ReadString('\n'); err != nil { // until then it may have no environment in /proc
 		s.t.Fatal(err)
 	}
-	p, err := new(session.Host).Describe(a.cmd.Process.Pid)
+	p, err := new(host.Host).Describe(a.cmd.Process.Pid)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -290,7 +291,7 @@ func (s *stage) cue(cfg fakeruntime.Config) *actor {
 	if a.cfg.Stream == nil {
 		a.cfg.Stream = recording(s.t)
 	}
-	a.target = &session.Target{Process: *p, Client: session.Client{Dial: func(ctx context.Context) (net.Conn, error) { return a.pipes.Load().dial(ctx) }}}
+	a.target = &host.Target{Process: *p, Client: session.Client{Dial: func(ctx context.Context) (net.Conn, error) { return a.pipes.Load().dial(ctx) }}}
 	a.start(s.t)
 	return a
 }

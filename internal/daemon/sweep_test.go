@@ -14,15 +14,15 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/gclog/gclog/session"
+	"github.com/gclog/gclog/internal/host"
 )
 
 // stranger is added to the pids here: no process of this host has such a pid, not even the test
 // itself, which a sweeper skips.
 const stranger = 1 << 23
 
-// A host has fake processes, and notes what a sweeper does with them.
-type host struct {
+// A fakeHost has fake processes, and notes what a sweeper does with them.
+type fakeHost struct {
 	*sweeper
 	dotnet map[int]bool          // pids that have a runtime
 	hangs  map[int]chan struct{} // pids whose inspection hangs
@@ -33,9 +33,9 @@ type host struct {
 	passed    []string // processes that it had to skip
 }
 
-func newHost() *host {
-	h := &host{sweeper: newSweeper(time.Second), dotnet: map[int]bool{}, hangs: map[int]chan struct{}{}, inspected: map[int]int{}}
-	h.inspect = func(number int) *session.Listed {
+func newHost() *fakeHost {
+	h := &fakeHost{sweeper: newSweeper(time.Second), dotnet: map[int]bool{}, hangs: map[int]chan struct{}{}, inspected: map[int]int{}}
+	h.inspect = func(number int) *host.Listed {
 		pid := number - stranger
 		h.mu.Lock()
 		h.inspected[pid]++
@@ -43,14 +43,14 @@ func newHost() *host {
 		if wait := h.hangs[pid]; wait != nil {
 			<-wait
 		}
-		l := &session.Listed{}
+		l := &host.Listed{}
 		l.PID, l.StartKey = number, uint64(pid)
 		if !h.dotnet[pid] {
-			l.Err = &session.TargetError{Cause: session.CauseNotDotnet}
+			l.Err = &host.TargetError{Cause: host.CauseNotDotnet}
 		}
 		return l
 	}
-	h.found = func(t *session.Target) { h.targets = append(h.targets, fmt.Sprintf("found %d", t.PID-stranger)) }
+	h.found = func(t *host.Target) { h.targets = append(h.targets, fmt.Sprintf("found %d", t.PID-stranger)) }
 	h.gone = func(k key) { h.targets = append(h.targets, fmt.Sprintf("gone %d", k.pid-stranger)) }
 	h.swept = func([]*unreachable) {}
 	h.failed = func(err error) { h.passed = append(h.passed, err.Error()) }
@@ -58,17 +58,17 @@ func newHost() *host {
 }
 
 // see sweeps while these processes exist; the start time of each is its pid.
-func (h *host) see(names map[int]string) {
-	var seen []session.Sighting
+func (h *fakeHost) see(names map[int]string) {
+	var seen []host.Sighting
 	for pid, name := range names {
-		seen = append(seen, session.Sighting{PID: stranger + pid, StartKey: uint64(pid), Name: name})
+		seen = append(seen, host.Sighting{PID: stranger + pid, StartKey: uint64(pid), Name: name})
 	}
-	slices.SortFunc(seen, func(a, b session.Sighting) int { return a.PID - b.PID })
+	slices.SortFunc(seen, func(a, b host.Sighting) int { return a.PID - b.PID })
 	h.sweep(seen)
 }
 
 // expect checks what the sweeper has reported since the last call.
-func (h *host) expect(t *testing.T, want ...string) {
+func (h *fakeHost) expect(t *testing.T, want ...string) {
 	t.Helper()
 	if !slices.Equal(h.targets, want) {
 		t.Errorf("the sweeper told %q, want %q", h.targets, want)
@@ -142,7 +142,7 @@ func TestSweepOneThread(t *testing.T) {
 		var unreachables int
 		h.swept = func(list []*unreachable) { unreachables = len(list) }
 		see := func(name string, oneThread bool) {
-			h.sweep([]session.Sighting{{PID: stranger + 7, StartKey: 7, Name: name, OneThread: oneThread}})
+			h.sweep([]host.Sighting{{PID: stranger + 7, StartKey: 7, Name: name, OneThread: oneThread}})
 		}
 		for range 3600 {
 			see("dotnet", true)
@@ -158,9 +158,9 @@ func TestSweepOneThread(t *testing.T) {
 		h.expect(t, "found 7")
 
 		inspect := h.inspect
-		h.inspect = func(pid int) *session.Listed {
+		h.inspect = func(pid int) *host.Listed {
 			l := inspect(pid)
-			l.Err = &session.TargetError{Cause: session.CauseNoSocket}
+			l.Err = &host.TargetError{Cause: host.CauseNoSocket}
 			return l
 		}
 		h.again(key{pid: stranger + 7, start: 7})
@@ -187,7 +187,7 @@ func TestSweepGone(t *testing.T) {
 		h.expect(t, "gone 7")
 		h.see(map[int]string{7: "dotnet"})
 		h.expect(t, "found 7")
-		h.sweep([]session.Sighting{{PID: stranger + 7, StartKey: 99, Name: "other"}})
+		h.sweep([]host.Sighting{{PID: stranger + 7, StartKey: 99, Name: "other"}})
 		h.expect(t, "gone 7")
 		h.see(nil)
 		h.expect(t)
@@ -285,8 +285,8 @@ func TestSweepLateGone(t *testing.T) {
 func TestSweepUnreachable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost()
-		h.inspect = func(pid int) *session.Listed {
-			l := &session.Listed{Err: &session.TargetError{PID: pid, Cause: session.CauseNoSocket, Detail: "has no socket"}}
+		h.inspect = func(pid int) *host.Listed {
+			l := &host.Listed{Err: &host.TargetError{PID: pid, Cause: host.CauseNoSocket, Detail: "has no socket"}}
 			l.PID, l.StartKey, l.Name, l.Environ = pid, uint64(pid-stranger), "orders", map[string]string{"SECRET": "a secret value"}
 			return l
 		}
@@ -309,8 +309,8 @@ func TestSweepUnreachable(t *testing.T) {
 func TestSweepStuck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost()
-		h.inspect = func(pid int) *session.Listed {
-			return &session.Listed{Process: session.Process{PID: pid, StartKey: uint64(pid - stranger)}, Err: &session.TargetError{PID: pid - stranger, Cause: session.CauseStuck, Detail: "hangs"}}
+		h.inspect = func(pid int) *host.Listed {
+			return &host.Listed{Process: host.Process{PID: pid, StartKey: uint64(pid - stranger)}, Err: &host.TargetError{PID: pid - stranger, Cause: host.CauseStuck, Detail: "hangs"}}
 		}
 		h.see(map[int]string{7: "other"})
 		if want := []string{"process 7 hangs"}; !slices.Equal(h.passed, want) {
@@ -328,7 +328,7 @@ func TestSweepRun(t *testing.T) {
 		var at []time.Duration
 		h.swept = func([]*unreachable) { at = append(at, time.Since(started)) }
 		var broken atomic.Bool
-		scan := func() ([]session.Sighting, error) {
+		scan := func() ([]host.Sighting, error) {
 			if broken.Load() {
 				return nil, errors.New("no more files")
 			}
@@ -396,7 +396,7 @@ func TestSoon(t *testing.T) {
 func TestSweepSelf(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost()
-		h.sweep([]session.Sighting{{PID: os.Getpid(), StartKey: 1, Name: "gclog"}, {PID: stranger + 7, StartKey: 7, Name: "other"}})
+		h.sweep([]host.Sighting{{PID: os.Getpid(), StartKey: 1, Name: "gclog"}, {PID: stranger + 7, StartKey: 7, Name: "other"}})
 		if len(h.inspected) != 1 || h.inspected[7] != 1 || len(h.known) != 1 {
 			t.Errorf("inspected are %v", h.inspected)
 		}
@@ -408,7 +408,7 @@ func TestSweepDefect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost()
 		inspect := h.inspect
-		h.inspect = func(pid int) *session.Listed {
+		h.inspect = func(pid int) *host.Listed {
 			if pid == stranger+7 {
 				panic("a trap")
 			}
@@ -545,8 +545,8 @@ func TestSweepAllGone(t *testing.T) {
 func TestSweepOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost()
-		h.inspect = func(number int) *session.Listed {
-			l := &session.Listed{Process: session.Process{PID: number, StartKey: uint64(number - stranger)}}
+		h.inspect = func(number int) *host.Listed {
+			l := &host.Listed{Process: host.Process{PID: number, StartKey: uint64(number - stranger)}}
 			switch l.StartKey {
 			case 7:
 				l.Environ = map[string]string{"GCLOG_IGNORE": "1"}
@@ -565,7 +565,7 @@ func TestSweepSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost()
 		inspect, names := h.inspect, map[int]string{}
-		h.inspect = func(number int) *session.Listed {
+		h.inspect = func(number int) *host.Listed {
 			time.Sleep(400 * time.Millisecond)
 			return inspect(number)
 		}

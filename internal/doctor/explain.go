@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/session"
 )
 
@@ -33,7 +34,7 @@ const exitTime = time.Second
 // Explain adds to the error of a request which process it is about, and what is known about that
 // process. It looks at a process that does not answer for up to a minute, or until ctx is done. An error
 // that it has returned stays as it is.
-func Explain(ctx context.Context, t *session.Target, err error) error {
+func Explain(ctx context.Context, t *host.Target, err error) error {
 	var problem *Problem
 	var server *session.ServerError
 	var answer *session.AnswerError
@@ -52,14 +53,14 @@ func Explain(ctx context.Context, t *session.Target, err error) error {
 			}
 		}
 		if cause == "hang-up" && t.Ends(context.Background(), exitTime) {
-			return &session.TargetError{PID: t.PID, Cause: session.CauseNoSuchProcess, Kind: "no-process", Detail: "has exited"}
+			return &host.TargetError{PID: t.PID, Cause: host.CauseNoSuchProcess, Kind: "no-process", Detail: "has exited"}
 		}
 		return &Problem{cause, fmt.Sprintf("process %d does not answer like a .NET runtime", t.PID), err}
 	}
 	return err
 }
 
-func noAnswer(ctx context.Context, t *session.Target, err error) error {
+func noAnswer(ctx context.Context, t *host.Target, err error) error {
 	tracer, stopped := t.Tracer(), t.Stopped()
 	switch {
 	case stopped && tracer != 0:
@@ -91,7 +92,7 @@ func refusal(code uint32) string {
 // it has none.
 func CauseOf(err error) string {
 	var problem *Problem
-	var target *session.TargetError
+	var target *host.TargetError
 	switch {
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
 		return "too-many-files"

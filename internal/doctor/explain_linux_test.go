@@ -6,6 +6,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/session"
 )
 
@@ -18,11 +19,11 @@ func TestHangUp(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	p, err := (&session.Host{}).Describe(cmd.Process.Pid)
+	p, err := (&host.Host{}).Describe(cmd.Process.Pid)
 	if err != nil {
 		t.Fatal(err)
 	}
-	target := &session.Target{Process: *p}
+	target := &host.Target{Process: *p}
 	hangUp := &session.AnswerError{Command: "ProcessInfo3", Err: syscall.ECONNRESET}
 	if got := CauseOf(Explain(t.Context(), target, hangUp)); got != "hang-up" {
 		t.Errorf("a process that goes on: %q", got)
@@ -34,7 +35,7 @@ func TestHangUp(t *testing.T) {
 	}
 	_ = cmd.Wait()
 	err = <-explained
-	if gone, ok := errors.AsType[*session.TargetError](err); !ok || gone.Cause != session.CauseNoSuchProcess || CauseOf(err) != "no-process" {
+	if gone, ok := errors.AsType[*host.TargetError](err); !ok || gone.Cause != host.CauseNoSuchProcess || CauseOf(err) != "no-process" {
 		t.Errorf("a process that ends: %v", err)
 	}
 }

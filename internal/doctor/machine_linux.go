@@ -7,8 +7,8 @@ import (
 	"unsafe"
 
 	"github.com/gclog/gclog/internal/attach"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/output"
-	"github.com/gclog/gclog/session"
 	"golang.org/x/sys/unix"
 )
 
@@ -16,7 +16,7 @@ import (
 const fewFiles = 1024
 
 // machine adds what Linux reports about itself and about gclog's rights.
-func (r *Report) machine(h *session.Host) {
+func (r *Report) machine(h *host.Host) {
 	var name unix.Utsname
 	if unix.Uname(&name) == nil {
 		r.fact("kernel", "%s", unix.ByteSliceToString(name.Release[:]))

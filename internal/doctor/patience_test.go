@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/session"
 )
 
@@ -30,7 +31,7 @@ func TestPatiently(t *testing.T) {
 		{"has no processor for long", 1 << 40, true, []error{late, late}, late, 2, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r, target := &Report{}, &session.Target{Process: session.Process{PID: 7}}
+			r, target := &Report{}, &host.Target{Process: host.Process{PID: 7}}
 			asked, delay := 0, uint64(1000)
 			err := r.patiently(t.Context(), target, func() (uint64, bool) { return delay, c.known }, func() error {
 				delay += c.waits
@@ -50,7 +51,7 @@ func TestPatiently(t *testing.T) {
 			}
 		})
 	}
-	target := &session.Target{}
+	target := &host.Target{}
 	target.Timeout = starvedTime
 	asked := 0
 	_ = (&Report{}).patiently(t.Context(), target, func() (uint64, bool) { asked++; return 1 << 50, true }, func() error { return late })

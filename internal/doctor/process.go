@@ -10,13 +10,14 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/attach"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/session"
 )
 
 // Process finds out whether a process can be attached to. It sends no more requests than gclog ps
 // and the start of gclog attach do: who the process is, its environment if that cannot be read
 // otherwise, and, to CoreCLR 9 and later, a session that ends at once.
-func Process(ctx context.Context, h *session.Host, pid int) *Report {
+func Process(ctx context.Context, h *host.Host, pid int) *Report {
 	r := &Report{Subject: fmt.Sprintf("process %d", pid)}
 	t, err := h.Find(ctx, pid)
 	if err != nil {
@@ -30,7 +31,7 @@ func Process(ctx context.Context, h *session.Host, pid int) *Report {
 }
 
 // Refused returns the report for a process that a search has found and that cannot be attached to.
-func Refused(h *session.Host, l *session.Listed) *Report {
+func Refused(h *host.Host, l *host.Listed) *Report {
 	r := &Report{Subject: fmt.Sprintf("process %d", l.PID)}
 	r.refused(h, l.PID, l.Err)
 	r.describe(&l.Process)
@@ -38,12 +39,12 @@ func Refused(h *session.Host, l *session.Listed) *Report {
 }
 
 // Target is Process for a process that was already found.
-func Target(ctx context.Context, h *session.Host, t *session.Target) *Report {
+func Target(ctx context.Context, h *host.Host, t *host.Target) *Report {
 	r := &Report{Subject: fmt.Sprintf("process %d", t.PID)}
 	return r.examine(ctx, h, t)
 }
 
-func (r *Report) refused(h *session.Host, pid int, err error) {
+func (r *Report) refused(h *host.Host, pid int, err error) {
 	r.Err = err
 	r.Verdict = "cannot be attached to"
 	id, text := CauseOf(err), err.Error()
@@ -59,7 +60,7 @@ func (r *Report) refused(h *session.Host, pid int, err error) {
 	r.add(Failure, id, "%s", text)
 }
 
-func (r *Report) examine(ctx context.Context, h *session.Host, t *session.Target) *Report {
+func (r *Report) examine(ctx context.Context, h *host.Host, t *host.Target) *Report {
 	var facts gclog.Process
 	err := r.patiently(ctx, t, t.CPUDelay, func() (err error) {
 		facts, err = attach.Identify(ctx, t)
@@ -70,9 +71,9 @@ func (r *Report) examine(ctx context.Context, h *session.Host, t *session.Target
 	if old {
 		err = nil
 	}
-	var pending *session.TargetError
+	var pending *host.TargetError
 	if err == nil {
-		if err = t.CheckStartup(ctx); errors.As(err, &pending) && (pending.Cause == session.CauseSuspended || pending.Cause == session.CauseSnapshot) {
+		if err = t.CheckStartup(ctx); errors.As(err, &pending) && (pending.Cause == host.CauseSuspended || pending.Cause == host.CauseSnapshot) {
 			err = nil
 		}
 	}
@@ -85,7 +86,7 @@ func (r *Report) examine(ctx context.Context, h *session.Host, t *session.Target
 	} else {
 		r.Verdict = "can be attached to"
 		if pending != nil {
-			r.Verdict += map[session.Cause]string{session.CauseSuspended: " once its runtime has started", session.CauseSnapshot: " once the heap snapshot is complete"}[pending.Cause]
+			r.Verdict += map[host.Cause]string{host.CauseSuspended: " once its runtime has started", host.CauseSnapshot: " once the heap snapshot is complete"}[pending.Cause]
 			r.add(Warning, pending.Kind, "%v", pending)
 		}
 		r.limits(t, &facts, pending != nil, old)
@@ -111,7 +112,7 @@ const starvedTime = time.Minute
 // patiently makes a request. If the process does not answer in time and its threads have been waiting for
 // a processor meanwhile, as on an overloaded host, it gets more time for this request and those that
 // follow, unless there is another reason.
-func (r *Report) patiently(ctx context.Context, t *session.Target, delay func() (ns uint64, known bool), request func() error) error {
+func (r *Report) patiently(ctx context.Context, t *host.Target, delay func() (ns uint64, known bool), request func() error) error {
 	began := time.Now()
 	before, known := delay()
 	err := request()
@@ -132,7 +133,7 @@ func (r *Report) patiently(ctx context.Context, t *session.Target, delay func() 
 }
 
 // describe adds what the operating system reports about a process.
-func (r *Report) describe(p *session.Process) {
+func (r *Report) describe(p *host.Process) {
 	user := p.User
 	if p.UID >= 0 && user != fmt.Sprint(p.UID) {
 		user += fmt.Sprintf(" (uid %d)", p.UID)
@@ -162,7 +163,7 @@ func self() string {
 }
 
 // limits adds what does not work with a process, or not as people may expect.
-func (r *Report) limits(t *session.Target, facts *gclog.Process, pending, old bool) {
+func (r *Report) limits(t *host.Target, facts *gclog.Process, pending, old bool) {
 	if ports := session.SuspendingPorts(t.Environ); len(ports) > 0 && !pending {
 		r.add(Note, "waiting-port", "every .NET process that process %d starts waits for %s to resume it", t.PID, strings.Join(ports, " and "))
 	}
@@ -174,7 +175,7 @@ func (r *Report) limits(t *session.Target, facts *gclog.Process, pending, old bo
 	case !attach.ReportsSettings(facts):
 		r.add(Note, "runtime-old", "process %d runs on .NET %s, which does not report its GC settings", t.PID, facts.RuntimeVersion)
 	}
-	if e, ok := errors.AsType[*session.TargetError](attach.WalkRefusal(&t.Process, facts)); ok {
+	if e, ok := errors.AsType[*host.TargetError](attach.WalkRefusal(&t.Process, facts)); ok {
 		r.add(Note, e.Kind, "no heap snapshot can be taken: process %d %s", t.PID, e.Detail)
 	}
 	if dir := t.Environ["TMPDIR"]; t.Environ != nil && clean(dir) != clean(os.Getenv("TMPDIR")) {

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gclog/gclog/session"
+	"github.com/gclog/gclog/internal/host"
 	"golang.org/x/sys/unix"
 )
 
@@ -29,7 +29,7 @@ func procText(pid int, names ...string) string {
 
 // refine looks closer at a process that cannot be attached to. It returns a more specific cause, or
 // "", and a better sentence, or "" if the existing one will do.
-func refine(h *session.Host, pid int, id string) (finer, text string) {
+func refine(h *host.Host, pid int, id string) (finer, text string) {
 	switch id {
 	case "no-socket":
 		if uid, hidden := hidesEnvironment(pid); hidden {
@@ -108,7 +108,7 @@ func isKernelThread(pid int) bool {
 }
 
 // namespaces adds which namespaces a process does not share with gclog.
-func (r *Report) namespaces(p *session.Process) {
+func (r *Report) namespaces(p *host.Process) {
 	differs := func(kind string) bool {
 		mine, err := os.Readlink(procPath(os.Getpid(), "ns", kind))
 		theirs, errTheirs := os.Readlink(procPath(p.PID, "ns", kind))
@@ -129,7 +129,7 @@ func (r *Report) namespaces(p *session.Process) {
 }
 
 // describeMore adds what security modules report, if there are any.
-func (r *Report) describeMore(p *session.Process) {
+func (r *Report) describeMore(p *host.Process) {
 	if label := procText(p.PID, "attr", "current"); label != "" && label != "unconfined" {
 		r.fact("security_label", "%s", label)
 	}

@@ -2,16 +2,16 @@
 
 package doctor
 
-import "github.com/gclog/gclog/session"
+import "github.com/gclog/gclog/internal/host"
 
 // Only Linux provides what follows.
 
-func refine(h *session.Host, pid int, id string) (finer, text string) { return "", "" }
+func refine(h *host.Host, pid int, id string) (finer, text string) { return "", "" }
 
-func (r *Report) namespaces(p *session.Process) {}
+func (r *Report) namespaces(p *host.Process) {}
 
-func (r *Report) describeMore(p *session.Process) {}
+func (r *Report) describeMore(p *host.Process) {}
 
 func capabilitiesText() string { return "" }
 
-func (r *Report) machine(h *session.Host) {}
+func (r *Report) machine(h *host.Host) {}

@@ -5,9 +5,9 @@ import (
 	"os/exec"
 	"testing"
 
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/testing/child"
 	"github.com/gclog/gclog/internal/testing/fakefuse"
-	"github.com/gclog/gclog/session"
 )
 
 func TestMain(m *testing.M) {
@@ -25,5 +25,5 @@ func TestStuck(t *testing.T) {
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + fuse.Dir(0)}
 	child.Start(t, cmd)
 	fuse.Hang(t)
-	wants(t, Process(t.Context(), &session.Host{}, cmd.Process.Pid), "stuck", "could not be inspected within")
+	wants(t, Process(t.Context(), &host.Host{}, cmd.Process.Pid), "stuck", "could not be inspected within")
 }

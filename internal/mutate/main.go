@@ -42,6 +42,7 @@ var subjects = []subject{
 	{"gclog/heap", []string{"gclog/heap"}, 90},
 	{"formats", []string{"formats", "formats/logs"}, 90},
 	{"session", []string{"session"}, 90},
+	{"internal/host", []string{"internal/host"}, 90},
 	{"internal/attach", []string{"internal/attach", "internal/daemon", systemTests}, 90},
 	{"internal/daemon", []string{"internal/daemon", systemTests}, 90},
 }

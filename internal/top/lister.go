@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gclog/gclog/session"
+	"github.com/gclog/gclog/internal/host"
 )
 
 const (
@@ -20,25 +20,25 @@ const (
 // time: those that are new or run another program, and sometimes the others.
 type lister struct {
 	mu      sync.Mutex
-	scanner *session.Scanner // nil: closed, or not opened yet
-	inspect func(pid int) *session.Listed
+	scanner *host.Scanner // nil: closed, or not opened yet
+	inspect func(pid int) *host.Listed
 	known   map[int]*inspected
 }
 
 // An inspected process is what is known of it.
 type inspected struct {
-	session.Sighting
-	listed  *session.Listed
+	host.Sighting
+	listed  *host.Listed
 	next    time.Time // of the next inspection
 	present bool
 }
 
 // list lists the processes by pid.
-func (l *lister) list(now time.Time) (list []session.Listed, err error) {
+func (l *lister) list(now time.Time) (list []host.Listed, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.scanner == nil {
-		if l.scanner, err = session.NewScanner(); err != nil {
+		if l.scanner, err = host.NewScanner(); err != nil {
 			return nil, err
 		}
 	}
@@ -49,7 +49,7 @@ func (l *lister) list(now time.Time) (list []session.Listed, err error) {
 	return l.update(seen, now), nil
 }
 
-func (l *lister) update(seen []session.Sighting, now time.Time) (list []session.Listed) {
+func (l *lister) update(seen []host.Sighting, now time.Time) (list []host.Listed) {
 	for _, s := range seen {
 		k := l.known[s.PID]
 		if k == nil || k.Sighting != s {
@@ -75,7 +75,7 @@ func (l *lister) update(seen []session.Sighting, now time.Time) (list []session.
 }
 
 // inspectAgain returns after how long a process is inspected again.
-func inspectAgain(l *session.Listed, now time.Time) time.Duration {
+func inspectAgain(l *host.Listed, now time.Time) time.Duration {
 	switch reachable := l.Dotnet() && l.Err == nil; {
 	case !reachable && now.Sub(l.Started) < youngTime:
 		return 0

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gclog/gclog/session"
+	"github.com/gclog/gclog/internal/host"
 )
 
 // TestLister: a process is inspected when it is new or runs another program, until it is known
@@ -14,12 +14,12 @@ func TestLister(t *testing.T) {
 	const reachable, broken, other = 10, 20, 30
 	count := map[int]int{}
 	var now time.Time
-	found := map[int]error{broken: &session.TargetError{Cause: session.CauseNoSocket}, other: &session.TargetError{Cause: session.CauseNotDotnet}}
-	l := &lister{known: map[int]*inspected{}, inspect: func(pid int) *session.Listed {
+	found := map[int]error{broken: &host.TargetError{Cause: host.CauseNoSocket}, other: &host.TargetError{Cause: host.CauseNotDotnet}}
+	l := &lister{known: map[int]*inspected{}, inspect: func(pid int) *host.Listed {
 		count[pid]++
-		return &session.Listed{Process: session.Process{PID: pid, Started: start}, Err: found[pid]}
+		return &host.Listed{Process: host.Process{PID: pid, Started: start}, Err: found[pid]}
 	}}
-	seen := []session.Sighting{{PID: reachable, StartKey: 1}, {PID: broken, StartKey: 1}, {PID: other, StartKey: 1}}
+	seen := []host.Sighting{{PID: reachable, StartKey: 1}, {PID: broken, StartKey: 1}, {PID: other, StartKey: 1}}
 	for _, step := range []struct {
 		name    string
 		after   time.Duration
@@ -58,15 +58,15 @@ func TestLister(t *testing.T) {
 // TestStarting: a process that is first seen while its runtime starts is watched when it has.
 func TestStarting(t *testing.T) {
 	r := &runner{
-		o: RunOptions{Match: func(*session.Process) bool { return true }, Socket: "a daemon that has not answered yet"},
-		m: New(Options{}), targets: map[int]*session.Target{}, ids: map[identity]int{},
+		o: RunOptions{Match: func(*host.Process) bool { return true }, Socket: "a daemon that has not answered yet"},
+		m: New(Options{}), targets: map[int]*host.Target{}, ids: map[identity]int{},
 	}
-	p := session.Process{PID: 10, StartKey: 1}
-	r.seen([]session.Listed{{Process: p, Err: &session.TargetError{Cause: session.CauseNoSocket}}})
+	p := host.Process{PID: 10, StartKey: 1}
+	r.seen([]host.Listed{{Process: p, Err: &host.TargetError{Cause: host.CauseNoSocket}}})
 	if len(r.targets) != 0 || len(r.m.Wanted()) != 0 {
 		t.Errorf("%d targets, %v are wanted", len(r.targets), r.m.Wanted())
 	}
-	r.seen([]session.Listed{{Process: p}})
+	r.seen([]host.Listed{{Process: p}})
 	if got := r.m.Wanted(); len(got) != 1 || r.targets[got[0]] == nil {
 		t.Errorf("%d targets, %v are wanted", len(r.targets), got)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/control"
 	"github.com/gclog/gclog/internal/history"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/session"
 )
 
@@ -41,9 +42,9 @@ type RunOptions struct {
 	Options
 	In      io.Reader
 	Out     io.Writer
-	Host    *session.Host
-	Match   func(*session.Process) bool // which processes are listed
-	Explain func(context.Context, *session.Target, error) error
+	Host    *host.Host
+	Match   func(*host.Process) bool // which processes are listed
+	Explain func(context.Context, *host.Target, error) error
 	Socket  string          // the daemon's control socket; "": there is none
 	Files   *history.Source // are replayed instead of processes; nil: none
 	Speed   float64         // of the replay; 0: at once
@@ -52,7 +53,7 @@ type RunOptions struct {
 // Run shows processes, or replays files, until the user ends it. The terminal is restored, also
 // after a panic, which is returned as an error, as is what was wrong with the files.
 func Run(ctx context.Context, o RunOptions) error {
-	r := &runner{o: o, m: New(o.Options), sources: map[int]*source{}, targets: map[int]*session.Target{}, ids: map[identity]int{}}
+	r := &runner{o: o, m: New(o.Options), sources: map[int]*source{}, targets: map[int]*host.Target{}, ids: map[identity]int{}}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r.ctx = ctx
@@ -108,7 +109,7 @@ type runner struct {
 	lister  *lister
 	poller  *session.Poller // waits for the data of all sessions; nil in a replay
 	sources map[int]*source
-	targets map[int]*session.Target
+	targets map[int]*host.Target
 	ids     map[identity]int
 	logged  map[int]bool // pids that a daemon has sessions with
 	// panicked is a panic of the model. Nothing is shown after it.
@@ -127,7 +128,7 @@ func (r *runner) recoverPanic() {
 type (
 	tickMessage time.Time
 	lookMessage struct {
-		list []session.Listed
+		list []host.Listed
 		err  error
 		took time.Duration
 	}
@@ -257,7 +258,7 @@ func (r *runner) drain(s *source) {
 }
 
 // seen passes on which processes there are.
-func (r *runner) seen(list []session.Listed) {
+func (r *runner) seen(list []host.Listed) {
 	var seen Seen
 	for i := range list {
 		l := &list[i]

@@ -16,8 +16,8 @@ import (
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/history"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/testing/terminal"
-	"github.com/gclog/gclog/session"
 	"golang.org/x/sys/unix"
 )
 
@@ -136,7 +136,7 @@ func TestNeededMost(t *testing.T) {
 	ended := make(chan Ended, 200)
 	r := &runner{
 		o: RunOptions{Socket: socket}, m: New(Options{}), ctx: t.Context(), logged: map[int]bool{},
-		sources: map[int]*source{}, targets: map[int]*session.Target{}, ids: map[identity]int{},
+		sources: map[int]*source{}, targets: map[int]*host.Target{}, ids: map[identity]int{},
 		send: func(m any) {
 			if e, ok := m.(Ended); ok {
 				ended <- e
@@ -147,7 +147,7 @@ func TestNeededMost(t *testing.T) {
 	for id := 1; id <= 100; id++ {
 		seen = append(seen, Listed{ID: id, PID: 1000 + id, Name: "x"})
 		r.logged[1000+id] = true
-		r.targets[id] = &session.Target{Process: session.Process{PID: 1000 + id}}
+		r.targets[id] = &host.Target{Process: host.Process{PID: 1000 + id}}
 	}
 	r.m.Update(Size{80, 24})
 	r.m.Update(seen)

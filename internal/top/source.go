@@ -13,6 +13,7 @@ import (
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/control"
 	"github.com/gclog/gclog/internal/history"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/session"
 )
 
@@ -46,7 +47,7 @@ func (s *source) start(ctx context.Context, run func(context.Context) Ended) {
 }
 
 // session observes a process in a session of its own, until the process ends or ctx does.
-func (s *source) session(ctx context.Context, t *session.Target, poller *session.Poller, explain func(context.Context, *session.Target, error) error) Ended {
+func (s *source) session(ctx context.Context, t *host.Target, poller *session.Poller, explain func(context.Context, *host.Target, error) error) Ended {
 	config, err := attach.SessionConfig("normal", nil, true)
 	if err != nil {
 		return Ended{Text: err.Error()}

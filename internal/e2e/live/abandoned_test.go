@@ -19,11 +19,11 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/internal/doctor"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/gcload"
 	"github.com/gclog/gclog/internal/testing/program"
 	"github.com/gclog/gclog/parse/clr"
-	"github.com/gclog/gclog/session"
 )
 
 // TestLiveAbandonedWalk makes programs on .NET 11 and later victims of a reader in Block mode that goes
@@ -60,7 +60,7 @@ func liveAbandonedWalk(t *testing.T, r *gcload.Runtime, flavour string) {
 	if _, err := p.Wait(time.Minute, func(l *gcload.Line) bool { return l.Event == "graph" }); err != nil {
 		t.Fatal(err)
 	}
-	target, err := new(session.Host).Find(t.Context(), p.PID)
+	target, err := new(host.Host).Find(t.Context(), p.PID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func liveAbandonedWalk(t *testing.T, r *gcload.Runtime, flavour string) {
 	victim.read(t, 4<<20) // of some 150 MB
 	_ = victim.conn.Close()
 	program.Eventually(t, "the victim", func() bool { return target.AbandonedWalk(t.Context()) })
-	if report := doctor.Process(t.Context(), new(session.Host), p.PID); report.OK() || !hasCause(report, doctor.AbandonedWalk) {
+	if report := doctor.Process(t.Context(), new(host.Host), p.PID); report.OK() || !hasCause(report, doctor.AbandonedWalk) {
 		t.Errorf("%s: %+v", report.Verdict, report.Findings)
 	}
 	const message = "is suspended for good by a heap walk whose reader is gone"
@@ -156,7 +156,7 @@ type walkReader struct {
 
 // walkOfOther requests a heap walk with CollectTracing6, which gclog never sends: in Block mode the
 // runtime waits for its reader.
-func walkOfOther(t *testing.T, target *session.Target, bufferMB, mode uint32) *walkReader {
+func walkOfOther(t *testing.T, target *host.Target, bufferMB, mode uint32) *walkReader {
 	t.Helper()
 	le := binary.LittleEndian
 	payload := le.AppendUint32(nil, 0) // over this connection
@@ -204,7 +204,7 @@ func (r *walkReader) read(t *testing.T, n int64) {
 }
 
 // stop ends the session, for which the runtime waits for the end of the walk, and reads what it sends.
-func (r *walkReader) stop(t *testing.T, target *session.Target) {
+func (r *walkReader) stop(t *testing.T, target *host.Target) {
 	read := make(chan error, 1)
 	go func() {
 		_, err := io.Copy(io.Discard, r.conn)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/internal/doctor"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/gcload"
 	"github.com/gclog/gclog/internal/testing/program"
@@ -39,7 +40,7 @@ func liveDoctor(t *testing.T, r *gcload.Runtime) {
 	defer p.Kill()
 	var report *doctor.Report
 	program.Eventually(t, "an answer in the time that doctor waits", func() bool {
-		report = doctor.Process(t.Context(), new(session.Host), p.PID)
+		report = doctor.Process(t.Context(), new(host.Host), p.PID)
 		return !hasCause(report, "no-answer") // a loaded machine may let the program wait
 	})
 	if report.Verdict != "can be attached to" || hasCause(report, "suspended") {
@@ -57,7 +58,7 @@ func liveDoctor(t *testing.T, r *gcload.Runtime) {
 	if err := os.Remove(factOf(report, "socket")); err != nil {
 		t.Fatal(err)
 	}
-	report = doctor.Process(t.Context(), new(session.Host), p.PID)
+	report = doctor.Process(t.Context(), new(host.Host), p.PID)
 	if !hasCause(report, "socket-deleted") {
 		t.Errorf("without its socket: %+v", report.Findings)
 	}
@@ -68,7 +69,7 @@ func liveDoctor(t *testing.T, r *gcload.Runtime) {
 
 // liveSessionsFull opens as many sessions as a runtime supports.
 func liveSessionsFull(t *testing.T, pid int) {
-	target, err := new(session.Host).Find(t.Context(), pid)
+	target, err := new(host.Host).Find(t.Context(), pid)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +83,7 @@ func liveSessionsFull(t *testing.T, pid int) {
 		}
 		defer s.Close()
 	}
-	if report := doctor.Process(t.Context(), new(session.Host), pid); n != 64 || !hasCause(report, "sessions-full") {
+	if report := doctor.Process(t.Context(), new(host.Host), pid); n != 64 || !hasCause(report, "sessions-full") {
 		t.Errorf("%d sessions: %+v", n, report.Findings)
 	}
 }
@@ -101,7 +102,7 @@ func liveSuspended(t *testing.T, r *gcload.Runtime, dir string) {
 	}()
 	var report *doctor.Report
 	for end := time.Now().Add(program.Deadline); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		report = doctor.Process(t.Context(), new(session.Host), cmd.Process.Pid)
+		report = doctor.Process(t.Context(), new(host.Host), cmd.Process.Pid)
 		if report.OK() && hasCause(report, "suspended") {
 			return
 		}

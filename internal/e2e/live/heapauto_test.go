@@ -18,10 +18,10 @@ import (
 
 	"github.com/gclog/gclog/internal/config"
 	"github.com/gclog/gclog/internal/daemon"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/gcload"
 	"github.com/gclog/gclog/internal/testing/program"
-	"github.com/gclog/gclog/session"
 	"github.com/rs/zerolog"
 )
 
@@ -176,9 +176,9 @@ func runDaemonFor(t *testing.T, dir string, pid int) (said *saidLog, socket stri
 	loaded.Heap.Auto.Cooldown = 1
 	said = &saidLog{}
 	d := daemon.New(daemon.Options{
-		Config: loaded, Load: load, Log: zerolog.New(said), Version: "test", Session: "test", Processes: &session.Host{},
+		Config: loaded, Load: load, Log: zerolog.New(said), Version: "test", Session: "test", Processes: &host.Host{},
 		Environ: []string{"GOCOVERDIR=" + os.Getenv("GOCOVERDIR"), "GORACE=" + os.Getenv("GORACE")},
-		Explain: func(_ context.Context, _ *session.Target, err error) error { return err },
+		Explain: func(_ context.Context, _ *host.Target, err error) error { return err },
 	})
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/gcload"
 	"github.com/gclog/gclog/internal/testing/program"
@@ -50,7 +51,7 @@ func liveHeapDump(t *testing.T, r *gcload.Runtime, flavour string) {
 		}
 	}
 	send("leak 100000")
-	target, err := new(session.Host).Find(t.Context(), p.PID)
+	target, err := new(host.Host).Find(t.Context(), p.PID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +173,7 @@ func (log *liveLog) requesters(begin, end *gcload.Line) (list []string) {
 }
 
 // dumpAsTool takes a heap snapshot of CoreCLR as tools do that know nothing of gclog.
-func dumpAsTool(t *testing.T, target *session.Target) {
+func dumpAsTool(t *testing.T, target *host.Target) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

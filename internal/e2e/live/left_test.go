@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/gcload"
 	"github.com/gclog/gclog/internal/testing/program"
@@ -33,7 +34,7 @@ func TestLiveLeft(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer p.Kill()
-			target, err := new(session.Host).Find(context.Background(), p.PID)
+			target, err := new(host.Host).Find(context.Background(), p.PID)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -75,7 +76,7 @@ func mayLeave(t *testing.T, r *gcload.Runtime) {
 func diesOfLeaving(r *gcload.Runtime) bool { return r.AOT }
 
 // leaveSession opens a session and leaves it as soon as the start of the stream has arrived.
-func leaveSession(target *session.Target) error {
+func leaveSession(target *host.Target) error {
 	s, err := target.StartTracing(context.Background(), session.Config{
 		BufferMB: 1, Providers: []session.Provider{{Name: clr.RuntimeProvider, Keywords: clr.KeywordGC, Level: clr.LevelInformational}},
 	})

@@ -28,6 +28,7 @@ import (
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/attach"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/gcload"
@@ -672,7 +673,7 @@ func TestLiveHarmless(t *testing.T) {
 func attachOnce(pid int) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	target, err := new(session.Host).Find(ctx, pid)
+	target, err := new(host.Host).Find(ctx, pid)
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/gcload"
 	"github.com/gclog/gclog/internal/testing/program"
@@ -75,7 +76,7 @@ func (s *snapshotRun) finish(t *testing.T, code int) string {
 }
 
 // awaitHeld waits until a snapshot holds the target.
-func awaitHeld(t *testing.T, target *session.Target) {
+func awaitHeld(t *testing.T, target *host.Target) {
 	t.Helper()
 	program.Eventually(t, "the lock of the snapshot", target.Held)
 }
@@ -96,7 +97,7 @@ func liveSnapshotWatched(t *testing.T, r *gcload.Runtime) {
 	if _, err := p.Send(fmt.Sprintf("leak %d", extent.Pick(200_000, 1_000_000))); err != nil { // the walk takes some time
 		t.Fatal(err)
 	}
-	target, err := new(session.Host).Find(t.Context(), p.PID)
+	target, err := new(host.Host).Find(t.Context(), p.PID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -251,7 +252,7 @@ func liveSnapshotOthers(t *testing.T, r *gcload.Runtime) {
 	if _, err := p.Send("leak 300000"); err != nil {
 		t.Fatal(err)
 	}
-	target, err := new(session.Host).Find(t.Context(), p.PID)
+	target, err := new(host.Host).Find(t.Context(), p.PID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -278,7 +279,7 @@ func liveSnapshotOthers(t *testing.T, r *gcload.Runtime) {
 }
 
 // sessionOfOther starts and ends a session as a tool does that knows nothing of gclog.
-func sessionOfOther(t *testing.T, target *session.Target) {
+func sessionOfOther(t *testing.T, target *host.Target) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/parse/clr"
 	"github.com/gclog/gclog/session"
@@ -87,7 +88,7 @@ type watched struct {
 
 func watch(t *testing.T, r *Runtime) *watched {
 	t.Helper()
-	target, err := new(session.Host).Find(context.Background(), r.PID())
+	target, err := new(host.Host).Find(context.Background(), r.PID())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +136,7 @@ func TestRead(t *testing.T) {
 	}{"all": {true, 2}, "nothing more": {false, 1}} {
 		t.Run(name, func(t *testing.T) {
 			r := start(t, newNode(t, 9), Config{Name: "orders"})
-			target, err := new(session.Host).Find(t.Context(), r.PID())
+			target, err := new(host.Host).Find(t.Context(), r.PID())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -261,7 +262,7 @@ func TestTwoSessions(t *testing.T) {
 // TestIdentity: the process that listens has the name and environment that it was given.
 func TestIdentity(t *testing.T) {
 	r := start(t, newNode(t, 3), Config{Name: "orders\x1b[31m\nx", Env: []string{"OTEL_SERVICE_NAME=shop\nhop"}})
-	target, err := new(session.Host).Find(context.Background(), r.PID())
+	target, err := new(host.Host).Find(context.Background(), r.PID())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,7 +270,7 @@ func TestIdentity(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if info.PID != uint64(r.PID()) || info.Cookie != r.Cookie() || info.EntryAssembly != "orders\x1b[31m\nx" || target.Runtime() != session.RuntimeCoreCLR {
+	if info.PID != uint64(r.PID()) || info.Cookie != r.Cookie() || info.EntryAssembly != "orders\x1b[31m\nx" || target.Runtime() != host.RuntimeCoreCLR {
 		t.Errorf("%+v", info)
 	}
 	if target.Environ["OTEL_SERVICE_NAME"] != "shop\nhop" || target.Name == "" || target.CommandLine[0] != "orders\x1b[31m\nx" {
@@ -348,7 +349,7 @@ func TestExit(t *testing.T) {
 // TestRequests checks the faults of requests.
 func TestRequests(t *testing.T) {
 	r := start(t, newNode(t, 7), Config{Name: "orders", Rate: 100})
-	target, err := new(session.Host).Find(context.Background(), r.PID())
+	target, err := new(host.Host).Find(context.Background(), r.PID())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -435,7 +436,7 @@ func TestSpoilt(t *testing.T) {
 // in it.
 func BenchmarkFlush(b *testing.B) {
 	r := start(b, newNode(b, 10), Config{Name: "orders", Background: 0.05})
-	target, err := new(session.Host).Find(context.Background(), r.PID())
+	target, err := new(host.Host).Find(context.Background(), r.PID())
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -480,17 +480,17 @@ func glob(t *testing.T, pattern string) []string {
 func TestFilesTaken(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		do   func(*host) error
+		do   func(*site) error
 	}{
-		{"logrotate", func(h *host) error { return h.logrotate(nil) }},
-		{"copytruncate", func(h *host) error { return h.copytruncate(rand.New(rand.NewPCG(1, 1))) }},
-		{"deletion", func(h *host) error { return h.delete(nil) }},
-		{"SIGUSR1", func(h *host) error { return h.signal(syscall.SIGUSR1) }},
-		{"another level", func(h *host) error {
+		{"logrotate", func(h *site) error { return h.logrotate(nil) }},
+		{"copytruncate", func(h *site) error { return h.copytruncate(rand.New(rand.NewPCG(1, 1))) }},
+		{"deletion", func(h *site) error { return h.delete(nil) }},
+		{"SIGUSR1", func(h *site) error { return h.signal(syscall.SIGUSR1) }},
+		{"another level", func(h *site) error {
 			h.count++
 			return errors.Join(h.level([]string{"light", "normal", "full"}[h.count%3]), h.signal(syscall.SIGHUP))
 		}},
-		{"a wrong configuration", func(h *host) error {
+		{"a wrong configuration", func(h *site) error {
 			return errors.Join(replace(h.config, "version: 1\noutputs: [{pth: x}]\n"), h.signal(syscall.SIGHUP))
 		}},
 	} {

@@ -164,8 +164,8 @@ func keepLedgers(t *testing.T, n *fakenode.Node) {
 	}
 }
 
-// A host is everything but the node: the daemon, its configuration and its files.
-type host struct {
+// A site is everything but the node: the daemon, its configuration and its files.
+type site struct {
 	t       *testing.T
 	config  string
 	clock   string
@@ -183,10 +183,10 @@ type host struct {
 	stopped sync.Mutex // held while the daemon is stopped
 }
 
-func newHost(t *testing.T, n *fakenode.Node, kills bool) *host {
+func newHost(t *testing.T, n *fakenode.Node, kills bool) *site {
 	t.Helper()
 	dir := t.ArtifactDir() // -artifacts keeps it
-	h := &host{
+	h := &site{
 		t: t, kills: kills, config: filepath.Join(dir, "gclog.yaml"), clock: filepath.Join(dir, "clock"), written: filepath.Join(dir, "written"), full: func() {},
 		include: n.Pattern(), size: "100K", options: check.Options{Truncated: true},
 	}
@@ -198,7 +198,7 @@ func newHost(t *testing.T, n *fakenode.Node, kills bool) *host {
 }
 
 // level writes the configuration.
-func (h *host) level(level string) error {
+func (h *site) level(level string) error {
 	more := "http: {listen: \"\"}\n"
 	if h.outside != nil {
 		more = h.outside.configuration()
@@ -211,7 +211,7 @@ control: {socket: ""}
 %s`, h.include, level, h.logs, h.size, more))
 }
 
-func (h *host) start() {
+func (h *site) start() {
 	h.t.Helper()
 	h.d = &program{Cmd: exec.Command(os.Args[0])}
 	h.d.Env = append(os.Environ(), isStepped+"="+h.config, isGclog+"="+h.clock)
@@ -233,12 +233,12 @@ func (h *host) start() {
 }
 
 // calm ends all faults that last for a time.
-func (h *host) calm() { h.full() }
+func (h *site) calm() { h.full() }
 
-func (h *host) signal(s syscall.Signal) error { return h.d.Process.Signal(s) }
+func (h *site) signal(s syscall.Signal) error { return h.d.Process.Signal(s) }
 
 // mischiefs returns the faults that can happen to the host.
-func (h *host) mischiefs() []fakenode.Mischief {
+func (h *site) mischiefs() []fakenode.Mischief {
 	list := []fakenode.Mischief{
 		{Name: "another level", Do: func(x *rand.Rand) error {
 			return errors.Join(h.level([]string{"light", "normal", "full"}[x.IntN(3)]), h.signal(syscall.SIGHUP))
@@ -271,14 +271,14 @@ func (h *host) mischiefs() []fakenode.Mischief {
 }
 
 // terminate ends the daemon.
-func (h *host) terminate() {
+func (h *site) terminate() {
 	h.t.Helper()
 	h.d.terminate(h.t)
 	h.options.Said += h.d.stderr.String()
 }
 
 // kill kills the daemon and starts another one.
-func (h *host) kill(*rand.Rand) error {
+func (h *site) kill(*rand.Rand) error {
 	h.full()
 	if err := h.d.Process.Kill(); err != nil {
 		return err
@@ -294,20 +294,20 @@ func (h *host) kill(*rand.Rand) error {
 }
 
 // files returns the files that the daemon may be writing.
-func (h *host) files() []string {
+func (h *site) files() []string {
 	list, _ := filepath.Glob(filepath.Join(h.logs, "*.json"))
 	return list
 }
 
 // aside returns a new folder for files that are taken from the daemon.
-func (h *host) aside() (string, error) {
+func (h *site) aside() (string, error) {
 	h.count++
 	dir := filepath.Join(h.written, fmt.Sprintf("aside%06d", h.count))
 	return dir, os.Mkdir(dir, 0o700)
 }
 
 // logrotate moves the files away and signals the daemon.
-func (h *host) logrotate(*rand.Rand) error {
+func (h *site) logrotate(*rand.Rand) error {
 	h.count++
 	for _, name := range h.files() {
 		if err := os.Rename(name, fmt.Sprintf("%s.%06d", name, h.count)); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -319,7 +319,7 @@ func (h *host) logrotate(*rand.Rand) error {
 
 // copytruncate copies a file and truncates it to nothing. The daemon is stopped meanwhile:
 // therefore exactly what was copied is truncated, and nothing has to be excused.
-func (h *host) copytruncate(x *rand.Rand) error {
+func (h *site) copytruncate(x *rand.Rand) error {
 	list := h.files()
 	if len(list) == 0 {
 		return nil
@@ -347,7 +347,7 @@ func (h *host) copytruncate(x *rand.Rand) error {
 }
 
 // still stops the daemon while f runs.
-func (h *host) still(f func() error) error {
+func (h *site) still(f func() error) error {
 	h.stopped.Lock()
 	defer h.stopped.Unlock()
 	if err := h.signal(syscall.SIGSTOP); err != nil {
@@ -383,7 +383,7 @@ func stands(pid int) (bool, error) {
 
 // delete deletes the folder of the logs. The files in it, also what is written to them afterwards,
 // remain visible under other names.
-func (h *host) delete(*rand.Rand) error {
+func (h *site) delete(*rand.Rand) error {
 	dir, err := h.aside()
 	if err != nil {
 		return err
@@ -404,7 +404,7 @@ func (h *host) delete(*rand.Rand) error {
 
 // fill simulates a full disk for a time: the daemon cannot write beyond a random position of up to
 // 100 KiB in any file.
-func (h *host) fill(x *rand.Rand) error {
+func (h *site) fill(x *rand.Rand) error {
 	h.full()
 	most := uint64(0)
 	if x.IntN(2) == 0 {

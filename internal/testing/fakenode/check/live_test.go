@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/fakenode/check"
 	"github.com/gclog/gclog/internal/testing/gcload"
@@ -283,7 +284,7 @@ func TestLiveFrozen(t *testing.T) {
 // so once, retries now and then, and gets a session when one of the others ends.
 func TestLiveSessionsFull(t *testing.T) {
 	p := calm(t)
-	target, err := new(session.Host).Find(t.Context(), p.PID)
+	target, err := new(host.Host).Find(t.Context(), p.PID)
 	if err != nil {
 		t.Fatal(err)
 	}

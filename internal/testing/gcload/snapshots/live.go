@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/testing/gcload"
 	"github.com/gclog/gclog/parse/clr"
 	"github.com/gclog/gclog/session"
@@ -160,7 +161,7 @@ func (o *options) rawSnapshot(p *gcload.Process) (t taking, err error) {
 	_ = os.Remove(o.recording())
 	ctx, cancel := context.WithTimeout(context.Background(), answerTime)
 	defer cancel()
-	target, err := (&session.Host{}).Find(ctx, p.PID)
+	target, err := (&host.Host{}).Find(ctx, p.PID)
 	if err != nil {
 		return t, err
 	}
@@ -177,7 +178,7 @@ func (o *options) rawSnapshot(p *gcload.Process) (t taking, err error) {
 	return t, err
 }
 
-func copySession(ctx context.Context, target *session.Target, path string) error {
+func copySession(ctx context.Context, target *host.Target, path string) error {
 	f, err := os.Create(path)
 	if err != nil {
 		return err

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package host_test
+
+func startedByTest() {}

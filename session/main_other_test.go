@@ -1,5 +1,0 @@
-//go:build !linux
-
-package session_test
-
-func startedByTest() {}
