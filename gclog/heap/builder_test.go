@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gclog/gclog/gclog/heap"
 	"github.com/gclog/gclog/internal/testing/extent"
@@ -423,14 +424,20 @@ func TestFalseCounts(t *testing.T) {
 //	statics table (pinned handle) -> Item, which is also in the static field Best
 //	weak handle -> String, which is frozen
 func tiny(pointerSize int) []byte {
+	clock := nettracetest.DefaultClock()
+	clock.PointerSize = uint32(pointerSize)
+	return tinyOf(clock)
+}
+
+// tinyOf returns the same by a clock, without the events of some kinds.
+func tinyOf(clock nettracetest.Clock, without ...int) []byte {
+	pointerSize := int(clock.PointerSize)
 	ids := []int{
 		clr.IDGCStart, clr.IDGCEnd, clr.IDBulkType, clr.IDGCBulkNode, clr.IDGCBulkEdge, clr.IDGCBulkRootEdge,
 		clr.IDGCBulkRootConditionalEdge, clr.IDGCBulkRootStaticVar, clr.IDGCGenerationRange, clr.IDGCBulkMovedRanges, clr.IDGCGlobalHeapHistory,
 		clr.IDGCBulkRootCCW, clr.IDGCBulkRCW,
 	}
 	w := &nettracetest.V4{}
-	clock := nettracetest.DefaultClock()
-	clock.PointerSize = uint32(pointerSize)
 	w.Begin(clock)
 	kinds := map[int]uint32{}
 	for i, id := range ids {
@@ -441,6 +448,9 @@ func tiny(pointerSize int) []byte {
 	w.Metadata(nettracetest.Kind{ID: uint32(len(ids) + 1), Provider: clr.RundownProvider, EventID: clr.IDRundownMethodDCEnd, Version: 1, Level: 4, Keywords: 0x30})
 	ticks := clock.Ticks
 	add := func(id int, fill func(p *nettracetest.Payload)) {
+		if slices.Contains(without, id) {
+			return
+		}
 		p := &nettracetest.Payload{PointerSize: pointerSize}
 		fill(p)
 		ticks++
@@ -536,13 +546,32 @@ func TestTiny(t *testing.T) {
 			t.Errorf("%d bytes:\n%s\nwant\n%s", pointerSize, strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 		var b bytes.Buffer
-		if err := g.WriteTrace(&b, &heap.DumpInfo{}); err != nil {
+		if err := g.WriteDump(&b, &heap.DumpInfo{}); err != nil {
 			t.Fatal(err)
 		}
-		again, err := heap.Read(&b)
+		again, _, err := heap.ReadDump(&b)
 		if err != nil || !slices.Equal(described(again), want) || !slices.Equal(again.Wrappers, g.Wrappers) || !maps.Equal(again.Methods, g.Methods) {
 			t.Errorf("%d bytes, written and read again:\n%s\nwant\n%s", pointerSize, strings.Join(described(again), "\n"), strings.Join(want, "\n"))
 		}
+	}
+}
+
+// TestTinyLacks: what a recording lacks its Graph and its counts lack, too: the date, and roots, without
+// which a heap is not complete.
+func TestTinyLacks(t *testing.T) {
+	clock := nettracetest.DefaultClock()
+	dated, err := heap.Read(bytes.NewReader(tinyOf(clock)))
+	if err != nil || dated.Time.Sub(clock.Time).Abs() > time.Second || dated.Walk.Rootless {
+		t.Errorf("%v, %+v, %v", dated.Time, dated.Walk, err)
+	}
+	clock.Time = time.Unix(0, 0)
+	file := tinyOf(clock, clr.IDGCBulkRootEdge, clr.IDGCBulkRootStaticVar)
+	g, err := heap.Read(bytes.NewReader(file))
+	if err != nil || !g.Time.IsZero() || !g.Walk.Rootless || g.Walk.Complete() {
+		t.Errorf("%v, %+v, %v", g.Time, g.Walk, err)
+	}
+	if h, err := heap.ReadHistogram(bytes.NewReader(file)); err != nil || !h.Walk.Rootless || h.Walk.Complete() {
+		t.Errorf("%+v, %v", h.Walk, err)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 type DumpInfo struct {
 	Tool       string    // that wrote the file; WriteDump: "" for gclog
 	Log        string    // how the snapshot was taken, as text: PerfView shows it
-	Time       time.Time // of the collection; WriteDump and WriteTrace: zero for that of the Graph
+	Time       time.Time // of the collection; WriteDump: zero for that of the Graph
 	Machine    string
 	Process    string // the name of its program; WriteDump: "" for that of the Graph
 	ProcessID  int    // WriteDump: 0 for that of the Graph

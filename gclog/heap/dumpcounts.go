@@ -9,7 +9,7 @@ import (
 // the objects would have to be kept until their generations come, at the end of the file.
 
 // ErrUncounted reports that a .gcdump file does not contain how many objects of each type there are:
-// gclog did not write it, or an early version did.
+// gclog did not write it.
 var ErrUncounted = errors.New("the file does not contain the counts of its objects")
 
 // ReadDumpHistogram reads the counts of objects in a .gcdump file, in one pass and without a Graph:
@@ -33,16 +33,9 @@ func (d *dumpFile) histogram() (*Histogram, error) {
 		return nil, ErrUncounted
 	}
 	g := &Graph{PointerSize: d.pointerSize()}
-	counts := []TypeCount{}
-	named, err := g.readPrivate(d.private, d.privateOff, &counts)
-	if err == nil {
-		err = d.exactTypes(g, named)
-	}
-	switch {
-	case err != nil:
+	counts, err := d.readPrivate(g, false)
+	if err != nil {
 		return nil, err
-	case len(counts) != len(g.Types):
-		return nil, ErrUncounted
 	}
 	h := &Histogram{
 		PointerSize: g.PointerSize, Walk: g.Walk, Process: Process{d.info.ProcessID, d.info.Process}, Modules: d.info.Modules,
@@ -50,15 +43,6 @@ func (d *dumpFile) histogram() (*Histogram, error) {
 	}
 	h.setLayouts()
 	return h, nil
-}
-
-func (r *privateReader) typeCount() (c TypeCount) {
-	c.RawBytes, c.References = r.u(), r.u()
-	for i := range c.Generations {
-		c.Generations[i] = Count{r.u(), r.u()}
-		c.Count.merge(c.Generations[i])
-	}
-	return c
 }
 
 // skip skips the nodes.

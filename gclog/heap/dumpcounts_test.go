@@ -44,22 +44,11 @@ func TestDumpCounts(t *testing.T) {
 	}
 }
 
-// TestUncounted: the files of others, and those of an early version, have no counts.
+// TestUncounted: the files of others have no counts.
 func TestUncounted(t *testing.T) {
-	l, info := goldenTiny()
-	l.g.Types = []Type{{Name: "A"}, {Name: "B"}}
-	var early bytes.Buffer
-	var w, types privateWriter
-	w.u(privateVersion, privateMinReader)
-	types.u(append([]uint64{2}, make([]uint64, 2*7)...)...)
-	w.section(sectionTypes, types)
-	if err := l.write(&early, info, func() []byte { return w }); err != nil {
-		t.Fatal(err)
-	}
 	for name, file := range map[string][]byte{
 		"PerfView": recordings.Read(t, "testdata/golden-tiny.gcdump"),
 		"others":   recordings.Read(t, "testdata/small.gcdump"),
-		"early":    early.Bytes(),
 	} {
 		readDump(t, file) // it is a valid one
 		if _, _, err := ReadDumpHistogram(bytes.NewReader(file)); !errors.Is(err, ErrUncounted) {

@@ -307,11 +307,7 @@ func (d *dumpFile) graph() (*Graph, error) {
 	g.Walk.Objects, g.Walk.References = uint64(g.Len()), uint64(len(g.target))
 
 	if d.private != nil {
-		named, err := g.readPrivate(d.private, d.privateOff, nil)
-		if err != nil {
-			return nil, err
-		}
-		if err := d.exactTypes(g, named); err != nil {
+		if _, err := d.readPrivate(g, true); err != nil { // the counts follow from the objects
 			return nil, err
 		}
 		g.setLayouts()
@@ -377,9 +373,9 @@ func (d *dumpFile) takeObjects(g *Graph, object []Object) map[uint32]pseudo {
 	return pseudos
 }
 
-// exactTypes completes the types of a file that gclog wrote. They are the first ones after that of
-// the undefined node.
-func (d *dumpFile) exactTypes(g *Graph, named []bool) error {
+// exactTypes numbers the types of a file that gclog wrote as the Graph does, and finds their modules. They
+// are the first ones after that of the undefined node.
+func (d *dumpFile) exactTypes(g *Graph) error {
 	n := &d.nodes
 	if len(g.Types) >= len(n.types) {
 		return &FormatError{Offset: d.privateOff, Msg: fmt.Sprintf("gclog's own part of the file has %d types, but the file has %d", len(g.Types), len(n.types))}
@@ -392,14 +388,6 @@ func (d *dumpFile) exactTypes(g *Graph, named []bool) error {
 	}
 	for i := range g.Types {
 		t, file := &g.Types[i], &n.types[i+1]
-		switch {
-		case !named[i]:
-			t.Name = ""
-		case t.Name == "":
-			t.Name = file.name
-		default:
-			t.Exact = file.name
-		}
 		if file.module != "" && file.module != moduleName(t.Module, nil) {
 			d.addModule(t.Module, file.module)
 		}

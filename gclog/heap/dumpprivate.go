@@ -4,408 +4,326 @@ import (
 	"encoding/binary"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
-
-	"github.com/gclog/gclog/parse/clr"
 )
 
-// The private part of a .gcdump file has what the format cannot hold: a version, the oldest version
-// that a reader must know, and sections. A section is its kind, its length, and that many bytes; there
-// is at most one of each kind. Unknown sections are skipped, and so is what follows in a known one.
-// Numbers are varints.
-const (
-	privateVersion   = 1
-	privateMinReader = 1
-)
+// The private part of a .gcdump file has what the format cannot hold: a version, and then what packTypes
+// and packObjects pack. Numbers are varints.
+const privateVersion = 2
 
-// The kinds of sections. Those of empty lists are omitted, except for the types.
-const (
-	sectionWalk = iota + 1
-	sectionTypes
-	sectionGenerations
-	sectionRoots
-	sectionStatics
-	sectionDependents
-	sectionRegions
-	sectionSizes
-	sectionNames
-	sectionDeclaring
-	sectionMethods
-	sectionKinds
-	sectionWrappers
-	sectionCounts
-	sectionEvents
-	sectionSymbols
-)
+// A packer writes the private part or, if reading is set, reads it: the same functions describe the
+// contents for both directions. When writing it only reads the Graph, which others may use. The first
+// error of reading remains, and what is read after it is zero.
+type packer struct {
+	b       []byte // what was written, or what is left to read
+	reading bool
+	off     int64 // of b in the file
+	err     error
+}
 
-// A privateWriter packs numbers, most of which are small; a privateReader unpacks them.
-type privateWriter []byte
+func (p *packer) fail(format string, args ...any) {
+	if p.err == nil {
+		p.err = &FormatError{Offset: p.off, Msg: "in gclog's own part of the file, " + fmt.Sprintf(format, args...)}
+	}
+	p.b = nil
+}
 
-func (w *privateWriter) u(values ...uint64) {
-	for _, v := range values {
-		*w = binary.AppendUvarint(*w, v)
+func (p *packer) uvarint(v uint64) uint64 {
+	if !p.reading {
+		p.b = binary.AppendUvarint(p.b, v)
+		return v
+	}
+	v, n := binary.Uvarint(p.b)
+	if n <= 0 {
+		p.fail("a number is missing or too large")
+		return 0
+	}
+	p.skip(n)
+	return v
+}
+
+func (p *packer) skip(n int) { p.b, p.off = p.b[n:], p.off+int64(n) }
+
+// length packs the length of something whose elements need at least a byte each, so that no more memory
+// is allocated than the file has bytes.
+func (p *packer) length(n int) int {
+	v := p.uvarint(uint64(n))
+	if p.reading && v > uint64(len(p.b)) {
+		p.fail("%d bytes or more should follow, but %d do", v, len(p.b))
+		return 0
+	}
+	return int(v)
+}
+
+func (p *packer) flag(v *bool) {
+	n := uint64(0)
+	if *v {
+		n = 1
+	}
+	if n = p.uvarint(n); p.reading {
+		*v = n != 0
 	}
 }
 
-func (w *privateWriter) text(s string) {
-	w.u(uint64(len(s)))
-	*w = append(*w, s...)
-}
-
-func (w *privateWriter) section(kind byte, s privateWriter) {
-	*w = append(*w, kind)
-	w.u(uint64(len(s)))
-	*w = append(*w, s...)
-}
-
-// list writes a section with a list.
-func list[T any](w *privateWriter, kind byte, all []T, write func(*privateWriter, *T)) {
-	if len(all) == 0 {
+func (p *packer) text(s *string) {
+	n := p.length(len(*s))
+	if !p.reading {
+		p.b = append(p.b, *s...)
 		return
 	}
-	var s privateWriter
-	s.u(uint64(len(all)))
-	for i := range all {
-		write(&s, &all[i])
+	*s = string(p.b[:n])
+	p.skip(n)
+}
+
+type integer interface {
+	~int | ~int64 | ~uint8 | ~uint32 | ~uint64
+}
+
+// number packs numbers.
+func number[T integer](p *packer, values ...*T) {
+	for _, v := range values {
+		n := p.uvarint(uint64(*v))
+		if !p.reading {
+			continue
+		}
+		if *v = T(n); uint64(*v) != n {
+			p.fail("the number %d is too large", n)
+		}
 	}
-	w.section(kind, s)
+}
+
+// index packs a number that is less than n.
+func index[T integer](p *packer, v *T, n int, what string) {
+	number(p, v)
+	if p.reading && uint64(*v) >= uint64(n) && p.err == nil {
+		p.fail("%s is %d, and must be less than %d", what, *v, n)
+	}
+}
+
+// list packs a list.
+func list[T any](p *packer, all *[]T, entry func(i int, v *T)) {
+	n := p.length(len(*all))
+	if p.reading {
+		*all = nil
+	}
+	for i := 0; i < n && p.err == nil; i++ {
+		if p.reading {
+			var zero T
+			*all = append(*all, zero)
+		}
+		entry(i, &(*all)[i])
+	}
 }
 
 // private returns the private part of the Graph.
 func (g *Graph) private() []byte {
-	var w, s privateWriter
-	w.u(privateVersion, privateMinReader)
-	g.Walk.write(&s)
-	w.section(sectionWalk, s)
-	list(&w, sectionTypes, g.Types, func(w *privateWriter, t *Type) {
-		w.u(t.ID, t.Module, uint64(t.Token), uint64(t.Flags), uint64(t.Element), flag(t.Name != ""), uint64(len(t.Parameters)))
-		w.u(t.Parameters...)
-	})
-	if g.ages != nil {
-		w.section(sectionGenerations, runs(g.ages))
+	p := &packer{}
+	counts := g.Histogram().Counts
+	g.packTypes(p, &counts, nil)
+	g.packObjects(p)
+	return p.b
+}
+
+// readPrivate completes a Graph with the private part of the file, and returns the counts of its types.
+// Without objects, these have not been read, and what mentions them is left out.
+func (d *dumpFile) readPrivate(g *Graph, objects bool) (counts []TypeCount, err error) {
+	p := &packer{b: d.private, off: d.privateOff, reading: true}
+	g.packTypes(p, &counts, d.nodes.types)
+	if objects {
+		g.packObjects(p)
+		g.Walk.Rootless = g.rootless()
 	}
-	list(&w, sectionRoots, g.Roots, func(w *privateWriter, r *Root) {
-		w.u(uint64(r.Object), uint64(r.Kind), uint64(r.Flags), r.ID)
-	})
-	list(&w, sectionStatics, g.Statics, func(w *privateWriter, s *Static) {
-		w.u(s.Slot, uint64(s.Object), uint64(s.Type))
-		w.text(s.Field)
-	})
-	list(&w, sectionDependents, g.Dependents, func(w *privateWriter, d *Dependent) {
-		w.u(uint64(d.Key), uint64(d.Value))
-	})
-	list(&w, sectionRegions, g.regions, func(w *privateWriter, r *generationRange) {
-		w.u(r.start, r.end-r.start, uint64(r.generation))
-	})
-	list(&w, sectionSizes, g.largeObjects(), func(w *privateWriter, o *Object) {
-		w.u(uint64(*o), g.Size(*o))
-	})
-	list(&w, sectionNames, g.Types, func(w *privateWriter, t *Type) {
-		w.u(uint64(t.Definition))
-		if t.Exact == "" {
-			w.text("")
-		} else { // which is outside of this part
-			w.text(t.Name)
+	switch {
+	case p.err != nil:
+		return nil, p.err
+	case objects && len(p.b) > 0:
+		p.fail("%d more bytes follow", len(p.b))
+		return nil, p.err
+	}
+	return counts, d.exactTypes(g)
+}
+
+// What the list of types in the file has as the name of a type, for people.
+const (
+	showsNone  = iota // what dotnet-gcdump writes for types without a name
+	showsName         // Type.Name
+	showsExact        // Type.Exact
+	showsEnd
+)
+
+// packTypes packs what does not mention objects: the walk, the types and their counts. A name that the file
+// has elsewhere is not packed; shown are the types of the file, for reading.
+func (g *Graph) packTypes(p *packer, counts *[]TypeCount, shown []nodeType) {
+	if v := p.uvarint(privateVersion); v != privateVersion && p.err == nil {
+		p.err = &KindError{fmt.Sprintf("one of another version of gclog: its private part has version %d, and this gclog reads version %d", v, privateVersion)}
+		return
+	}
+	walk := g.Walk
+	walk.Rootless = g.rootless()
+	walk.pack(p)
+	if p.reading {
+		g.Walk = walk
+	}
+	list(p, &g.Types, func(i int, t *Type) {
+		number(p, &t.ID, &t.Module)
+		number(p, &t.Token, &t.Definition, &t.Flags)
+		number(p, &t.Element)
+		list(p, &t.Parameters, func(_ int, id *uint64) { number(p, id) })
+		list(p, &t.Kinds, func(_ int, kind *uint8) { number(p, kind) })
+		if len(t.Kinds) > 0 && len(t.Kinds) != len(t.Parameters) {
+			p.fail("a type has %d parameters, and the kinds of %d", len(t.Parameters), len(t.Kinds))
 		}
-	})
-	list(&w, sectionDeclaring, g.Statics, func(w *privateWriter, s *Static) { w.text(s.Declaring) })
-	list(&w, sectionMethods, slices.Sorted(maps.Keys(g.Methods)), func(w *privateWriter, id *uint64) {
-		w.u(*id)
-		w.text(g.Methods[*id])
-	})
-	list(&w, sectionKinds, g.Types, func(w *privateWriter, t *Type) { w.text(string(t.Kinds)) })
-	list(&w, sectionCounts, g.Histogram().Counts, func(w *privateWriter, c *TypeCount) {
-		w.u(c.RawBytes, c.References)
-		for _, n := range c.Generations {
-			w.u(n.Objects, n.Bytes)
+		p.text(&t.Symbol)
+		list(p, &t.Events, func(_ int, e *Event) {
+			p.text(&e.Name)
+			p.text(&e.Delegate)
+		})
+		shows := t.shows()
+		index(p, &shows, showsEnd, "the name of a type")
+		if shows == showsExact {
+			p.text(&t.Name)
 		}
-	})
-	list(&w, sectionEvents, g.typesWithEvents(), func(w *privateWriter, i *int) {
-		w.u(uint64(*i), uint64(len(g.Types[*i].Events)))
-		for _, e := range g.Types[*i].Events {
-			w.text(e.Name)
-			w.text(e.Delegate)
-		}
-	})
-	if slices.ContainsFunc(g.Types, func(t Type) bool { return t.Symbol != "" }) {
-		list(&w, sectionSymbols, g.Types, func(w *privateWriter, t *Type) { w.text(t.Symbol) })
-	}
-	list(&w, sectionWrappers, g.Wrappers, func(w *privateWriter, x *Wrapper) {
-		w.u(uint64(x.Object), flag(x.Callable), uint64(x.References))
-	})
-	return w
-}
-
-// typesWithEvents returns the indexes of the types that have some.
-func (g *Graph) typesWithEvents() (list []int) {
-	for i := range g.Types {
-		if len(g.Types[i].Events) > 0 {
-			list = append(list, i)
-		}
-	}
-	return list
-}
-
-func flag(v bool) uint64 {
-	if v {
-		return 1
-	}
-	return 0
-}
-
-func (x *Walk) write(w *privateWriter) {
-	w.u(uint64(x.Collection), uint64(x.Depth), uint64(x.Reason), uint64(x.Start), uint64(x.End), uint64(x.Others),
-		x.Lost, flag(x.Gaps), flag(x.Cut), x.Objects, x.References, x.Unresolved, x.NullRoots)
-}
-
-// runs returns the generations of all objects, as the number of objects that follow each other in
-// the same generation. The lowest 3 bits are the generation.
-func runs(ages []Generation) (w privateWriter) {
-	for from := 0; from < len(ages); {
-		to := from + 1
-		for to < len(ages) && ages[to] == ages[from] {
-			to++
-		}
-		w.u(uint64(to-from)<<3 | uint64(ages[from]))
-		from = to
-	}
-	return w
-}
-
-// largeObjects returns the objects whose size does not fit into the record of a node.
-func (g *Graph) largeObjects() (list []Object) {
-	for o, size := range g.size {
-		if size > maxNodeSize {
-			list = append(list, Object(o))
-		}
-	}
-	return list
-}
-
-// A privateReader reads the private part. The first error remains.
-type privateReader struct {
-	b   []byte
-	off int64 // of b in the file
-	err error
-}
-
-func (r *privateReader) fail(format string, args ...any) {
-	if r.err == nil {
-		r.err = &FormatError{Offset: r.off, Msg: "in gclog's own part of the file, " + fmt.Sprintf(format, args...)}
-	}
-	r.b = nil
-}
-
-func (r *privateReader) take(n uint64) []byte {
-	if n > uint64(len(r.b)) {
-		r.fail("%d bytes should follow, but %d do", n, len(r.b))
-		return nil
-	}
-	b := r.b[:n]
-	r.b, r.off = r.b[n:], r.off+int64(n)
-	return b
-}
-
-func (r *privateReader) u() uint64 {
-	v, n := binary.Uvarint(r.b)
-	if n <= 0 {
-		r.fail("a number is missing or too large")
-		return 0
-	}
-	r.b, r.off = r.b[n:], r.off+int64(n)
-	return v
-}
-
-// below reads a number that must be less than a limit.
-func (r *privateReader) below(limit uint64, what string) uint64 {
-	v := r.u()
-	if v >= limit && r.err == nil {
-		r.fail("%s is %d, and must be less than %d", what, v, limit)
-		return 0
-	}
-	return v
-}
-
-// list calls read for each entry of a list. An entry needs at least a byte, so there are no more
-// entries than bytes.
-func (r *privateReader) list(read func()) {
-	for n := r.below(uint64(len(r.b))+1, "the length of a list"); n > 0 && r.err == nil; n-- {
-		read()
-	}
-}
-
-// object reads an object.
-func (r *privateReader) object(g *Graph) Object {
-	return Object(r.below(uint64(g.Len()), "an object"))
-}
-
-// readPrivate completes a Graph, whose objects have been read, with the private part of the file. If
-// counts is not nil, the objects have not been read: only what does not mention them is, and the
-// counts of the types. It also returns which types have names; those with another name outside of this
-// part have that in the stream. The paths of modules are not in this part.
-func (g *Graph) readPrivate(b []byte, off int64, counts *[]TypeCount) (named []bool, err error) {
-	r := &privateReader{b: b, off: off}
-	version, minReader := r.u(), r.u()
-	if minReader > privateVersion {
-		return nil, &KindError{fmt.Sprintf("one of a later gclog: its private part has version %d, and this gclog reads version %d", version, privateVersion)}
-	}
-	var seen [math.MaxUint8 + 1]bool
-	for len(r.b) > 0 && r.err == nil {
-		kind := r.take(1)[0]
-		if seen[kind] {
-			r.fail("section %d comes twice", kind)
-			break
-		}
-		seen[kind] = true
-		n := r.u()
-		s := &privateReader{off: r.off}
-		s.b = r.take(n)
-		if r.err != nil {
-			break
-		}
-		if counts != nil {
-			switch kind {
-			case sectionWalk, sectionTypes, sectionNames, sectionKinds, sectionCounts, sectionSymbols:
-			default:
-				continue
-			}
-		}
-		switch kind {
-		case sectionWalk:
-			g.Walk.read(s)
-		case sectionTypes:
-			named = g.readTypes(s)
-		case sectionGenerations:
-			g.readGenerations(s)
-		case sectionRoots:
-			s.list(func() {
-				g.Roots = append(g.Roots, Root{s.object(g), clr.RootKind(s.below(256, "the kind of a root")), RootFlags(s.below(1<<32, "the flags of a root")), s.u()})
-			})
-		case sectionStatics:
-			s.list(func() {
-				v := Static{Slot: s.u(), Object: s.object(g), Type: int(s.below(uint64(len(g.Types)), "a type"))}
-				v.Field = string(s.take(s.u()))
-				g.Statics = append(g.Statics, v)
-			})
-		case sectionDependents:
-			s.list(func() { g.Dependents = append(g.Dependents, Dependent{s.object(g), s.object(g)}) })
-		case sectionRegions:
-			s.list(func() {
-				v := generationRange{start: s.u()}
-				v.end = v.start + s.u()
-				v.generation = Generation(s.below(uint64(Frozen), "a generation"))
-				if v.end < v.start {
-					s.fail("the region at 0x%x is too long", v.start)
-				}
-				g.regions = append(g.regions, v)
-			})
-		case sectionSizes:
-			s.list(func() { g.setSize(s.object(g), s.u()) })
-		case sectionNames:
-			next := 0
-			s.list(func() {
-				definition, name := uint32(s.below(1<<32, "a token")), string(s.take(s.u()))
-				if next < len(g.Types) {
-					g.Types[next].Definition, g.Types[next].Name = definition, name
-				}
-				next++
-			})
-		case sectionSymbols:
-			next := 0
-			s.list(func() {
-				if symbol := string(s.take(s.u())); next < len(g.Types) {
-					g.Types[next].Symbol = symbol
-				}
-				next++
-			})
-		case sectionKinds:
-			next := 0
-			s.list(func() {
-				if kinds := slices.Clone(s.take(s.u())); next < len(g.Types) && len(kinds) == len(g.Types[next].Parameters) && len(kinds) > 0 {
-					g.Types[next].Kinds = kinds
-				}
-				next++
-			})
-		case sectionCounts:
-			if counts != nil {
-				s.list(func() { *counts = append(*counts, s.typeCount()) })
-			}
-		case sectionWrappers:
-			s.list(func() {
-				g.Wrappers = append(g.Wrappers, Wrapper{s.object(g), s.u() != 0, uint32(s.below(1<<32, "the references of a COM wrapper"))})
-			})
-		case sectionEvents:
-			s.list(func() {
-				i := s.below(uint64(len(g.Types)), "a type")
-				s.list(func() {
-					if e := (Event{string(s.take(s.u())), string(s.take(s.u()))}); s.err == nil {
-						g.Types[i].Events = append(g.Types[i].Events, e)
-					}
-				})
-			})
-		case sectionMethods:
-			s.list(func() {
-				id, name := s.u(), string(s.take(s.u()))
-				g.addMethod(id, name)
-			})
-		case sectionDeclaring:
-			next := 0
-			s.list(func() {
-				class := string(s.take(s.u()))
-				if next < len(g.Statics) {
-					g.Statics[next].Declaring = class
-				}
-				next++
-			})
-		}
-		if r.err == nil {
-			r.err = s.err
-		}
-	}
-	g.Walk.Rootless = g.Walk.Objects > 0 && !seen[sectionRoots] && !seen[sectionStatics] // which are omitted if they are empty
-	return named, r.err
-}
-
-func (x *Walk) read(r *privateReader) {
-	const most = 1 << 32
-	*x = Walk{
-		Collection: uint32(r.below(most, "the number of the collection")), Depth: uint32(r.below(most, "its generation")),
-		Reason: clr.Reason(r.below(most, "its reason")), Start: int64(r.u()), End: int64(r.u()),
-		Others: int(r.below(math.MaxInt32, "the number of walks")), Lost: r.u(), Gaps: r.u() != 0, Cut: r.u() != 0,
-		Objects: r.u(), References: r.u(), Unresolved: r.u(), NullRoots: r.u(),
-	}
-}
-
-func (g *Graph) readTypes(r *privateReader) (named []bool) {
-	r.list(func() {
-		t := Type{
-			ID: r.u(), Module: r.u(), Token: uint32(r.below(1<<32, "a token")), Flags: uint32(r.below(1<<32, "the flags of a type")),
-			Element: uint8(r.below(256, "the element type")),
-		}
-		named = append(named, r.u() != 0)
-		t.Parameters = []uint64{}
-		r.list(func() { t.Parameters = append(t.Parameters, r.u()) })
-		g.Types = append(g.Types, t)
-	})
-	return named
-}
-
-func (g *Graph) readGenerations(r *privateReader) {
-	g.ages = make([]Generation, 0, g.Len())
-	for len(r.b) > 0 && r.err == nil {
-		run := r.u()
-		generation, n := Generation(run&7), run>>3
-		if generation > UnknownGeneration || n > uint64(g.Len()-len(g.ages)) {
-			r.fail("%d objects are in generation %d, of %d objects", n, generation, g.Len())
+		if !p.reading || i+1 >= len(shown) {
 			return
 		}
-		for range n {
-			g.ages = append(g.ages, generation)
+		switch name := shown[i+1].name; shows {
+		case showsName:
+			t.Name = name
+		case showsExact:
+			t.Exact = name
+		}
+	})
+	list(p, counts, func(_ int, c *TypeCount) {
+		number(p, &c.RawBytes, &c.References)
+		for i := range c.Generations {
+			n := &c.Generations[i]
+			number(p, &n.Objects, &n.Bytes)
+			if p.reading {
+				c.Count.merge(*n)
+			}
+		}
+	})
+	if len(*counts) != len(g.Types) {
+		p.fail("there are counts of %d types, of %d", len(*counts), len(g.Types))
+	}
+}
+
+func (g *Graph) rootless() bool { return g.Walk.Objects > 0 && len(g.Roots)+len(g.Statics) == 0 }
+
+// shows returns what dumpName returns of a type.
+func (t *Type) shows() uint8 {
+	switch {
+	case t.Name == "" && !t.isNative():
+		return showsNone
+	case t.Exact != "":
+		return showsExact
+	}
+	return showsName
+}
+
+func (x *Walk) pack(p *packer) {
+	number(p, &x.Collection, &x.Depth)
+	number(p, &x.Reason)
+	number(p, &x.Start, &x.End)
+	number(p, &x.Others)
+	number(p, &x.Lost, &x.Objects, &x.References, &x.Unresolved, &x.NullRoots)
+	for _, v := range []*bool{&x.Gaps, &x.Cut, &x.Limited, &x.Unrooted, &x.Rootless} {
+		p.flag(v)
+	}
+}
+
+// packObjects packs what is known of objects and roots.
+func (g *Graph) packObjects(p *packer) {
+	object := func(o *Object) { index(p, o, g.Len(), "an object") }
+	g.packGenerations(p)
+	type large struct {
+		o    Object
+		size uint64
+	}
+	var sizes []large
+	for o, size := range g.size {
+		if !p.reading && size > maxNodeSize {
+			sizes = append(sizes, large{Object(o), g.Size(Object(o))})
 		}
 	}
-	if len(g.ages) < g.Len() && r.err == nil {
-		r.fail("the generations of %d objects are missing", g.Len()-len(g.ages))
+	list(p, &sizes, func(_ int, v *large) {
+		object(&v.o)
+		number(p, &v.size)
+	})
+	list(p, &g.regions, func(_ int, r *generationRange) {
+		number(p, &r.start, &r.end)
+		index(p, &r.generation, int(Frozen), "the generation of a region")
+		if r.end < r.start {
+			p.fail("the region at 0x%x ends before it starts", r.start)
+		}
+	})
+	list(p, &g.Roots, func(_ int, r *Root) {
+		object(&r.Object)
+		number(p, &r.Kind)
+		number(p, &r.Flags)
+		number(p, &r.ID)
+	})
+	list(p, &g.Statics, func(_ int, s *Static) {
+		number(p, &s.Slot)
+		object(&s.Object)
+		index(p, &s.Type, len(g.Types), "a type")
+		p.text(&s.Field)
+		p.text(&s.Declaring)
+	})
+	list(p, &g.Dependents, func(_ int, d *Dependent) {
+		object(&d.Key)
+		object(&d.Value)
+	})
+	list(p, &g.Wrappers, func(_ int, x *Wrapper) {
+		object(&x.Object)
+		p.flag(&x.Callable)
+		number(p, &x.References)
+	})
+	ids := slices.Sorted(maps.Keys(g.Methods))
+	list(p, &ids, func(_ int, id *uint64) {
+		number(p, id)
+		name := g.Methods[*id]
+		p.text(&name)
+		if p.reading {
+			g.addMethod(*id, name)
+		}
+	})
+	if p.reading && p.err == nil {
+		for _, v := range sizes {
+			g.setSize(v.o, v.size)
+		}
+	}
+}
+
+// packGenerations packs the generations of all objects, as the number of objects that follow each other
+// in the same generation. The lowest 3 bits are the generation.
+func (g *Graph) packGenerations(p *packer) {
+	known := g.ages != nil
+	p.flag(&known)
+	if p.reading && known {
+		g.ages = make([]Generation, 0, g.Len())
+	}
+	for at := 0; known && at < g.Len() && p.err == nil; {
+		var run uint64
+		if !p.reading {
+			n := 1
+			for at+n < g.Len() && g.ages[at+n] == g.ages[at] {
+				n++
+			}
+			run = uint64(n)<<3 | uint64(g.ages[at])
+		}
+		run = p.uvarint(run)
+		n, generation := run>>3, Generation(run&7)
+		if generation > UnknownGeneration || n > uint64(g.Len()-at) {
+			p.fail("%d objects are in generation %d, where %d objects have none", n, generation, g.Len()-at)
+			return
+		}
+		at += int(n)
+		if p.reading {
+			for range n {
+				g.ages = append(g.ages, generation)
+			}
+		}
 	}
 }
 

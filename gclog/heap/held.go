@@ -10,7 +10,7 @@ import (
 // with server GC other threads write that, and in the stream it may come after tens of megabytes of
 // objects. The objects take a fifth of their size in the stream.
 type heldNodes struct {
-	blocks []privateWriter
+	blocks [][]byte
 	last   uint64 // address of the latest object
 }
 
@@ -27,10 +27,10 @@ func (h *heldNodes) add(n clr.Node) bool {
 		if len(h.blocks) == heldBlocks {
 			return false
 		}
-		h.blocks = append(h.blocks, make(privateWriter, 0, heldBlock))
+		h.blocks = append(h.blocks, make([]byte, 0, heldBlock))
 		i++
 	}
-	h.blocks[i].u(n.Address-h.last, n.TypeID, n.Size, n.Edges)
+	h.blocks[i] = appendVarints(h.blocks[i], n.Address-h.last, n.TypeID, n.Size, n.Edges)
 	h.last = n.Address
 	return true
 }
@@ -39,9 +39,23 @@ func (h *heldNodes) add(n clr.Node) bool {
 func (h *heldNodes) each(f func(clr.Node)) {
 	address := uint64(0)
 	for _, b := range h.blocks {
-		for r := (privateReader{b: b}); len(r.b) > 0; {
-			address += r.u()
-			f(clr.Node{Address: address, TypeID: r.u(), Size: r.u(), Edges: r.u()})
+		for len(b) > 0 {
+			address += takeVarint(&b)
+			f(clr.Node{Address: address, TypeID: takeVarint(&b), Size: takeVarint(&b), Edges: takeVarint(&b)})
 		}
 	}
+}
+
+// appendVarints packs numbers, most of which are small, for takeVarint.
+func appendVarints(b []byte, values ...uint64) []byte {
+	for _, v := range values {
+		b = binary.AppendUvarint(b, v)
+	}
+	return b
+}
+
+func takeVarint(b *[]byte) uint64 {
+	v, n := binary.Uvarint(*b)
+	*b = (*b)[n:]
+	return v
 }

@@ -108,22 +108,6 @@ func (x *addressIndex) after(address []uint64, at uint64) Object {
 	return x.runs[i+1].first
 }
 
-// all yields the objects by address.
-func (x *addressIndex) all(yield func(Object) bool) {
-	for _, o := range x.sorted {
-		if !yield(o) {
-			return
-		}
-	}
-	for _, r := range x.runs {
-		for o := r.first; o < r.end; o++ {
-			if !yield(o) {
-				return
-			}
-		}
-	}
-}
-
 // run returns the index of the last run that starts at or before an address, or -1.
 func (x *addressIndex) run(at uint64) int {
 	i, ok := slices.BinarySearchFunc(x.runs, at, func(r run, at uint64) int { return cmp.Compare(r.start, at) })

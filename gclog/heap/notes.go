@@ -25,7 +25,7 @@ type notes struct {
 	left    int  // notes that were left when others were forgotten
 
 	series   []clr.MovedRange // reused
-	contents privateWriter
+	contents []byte
 }
 
 type startNote struct {
@@ -113,7 +113,7 @@ func (n *notes) move(at int64, list ...clr.MovedRange) {
 	var from, to uint64 // where the last series ended
 	b := n.contents[:0]
 	for _, m := range list {
-		b.u(m.Old-from, m.New-to, m.Length)
+		b = appendVarints(b, m.Old-from, m.New-to, m.Length)
 		from, to = m.Old+m.Length, m.New+m.Length
 	}
 	n.moves = append(n.moves, moveNote{at, bytes.Clone(b)})
@@ -124,8 +124,8 @@ func (n *notes) move(at int64, list ...clr.MovedRange) {
 // each calls f with each series.
 func (m *moveNote) each(f func(clr.MovedRange)) {
 	var from, to uint64
-	for r := (privateReader{b: m.series}); len(r.b) > 0; {
-		s := clr.MovedRange{Old: from + r.u(), New: to + r.u(), Length: r.u()}
+	for b := m.series; len(b) > 0; {
+		s := clr.MovedRange{Old: from + takeVarint(&b), New: to + takeVarint(&b), Length: takeVarint(&b)}
 		f(s)
 		from, to = s.Old+s.Length, s.New+s.Length
 	}

@@ -5,27 +5,24 @@ import (
 	"path/filepath"
 
 	"github.com/gclog/gclog/formats"
-	"github.com/gclog/gclog/gclog/heap"
 	"github.com/urfave/cli/v2"
 )
 
 func (p *program) heapConvertCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "convert",
-		Usage:     "write a snapshot as a .gcdump file, or as a recording",
+		Usage:     "write a snapshot as a .gcdump file",
 		ArgsUsage: "FILE",
 		Description: `PerfView, Visual Studio and dotnet-gcdump read a .gcdump file. gclog's also contains what
 they have no place for, such as the generations before the snapshot, so that gclog reads
 from it what it reads from the recording. With --assemblies the names in the file are
-exact. A .nettrace file has the events of the heap walk only, in which nested types lack
-their outer classes. An existing file is replaced when the new one is complete.
+exact. An existing file is replaced when the new one is complete.
 
 Examples:
    gclog heap convert app.nettrace -o app.gcdump
-   gclog heap convert app.nettrace -o app.gcdump --assemblies /app
-   gclog heap convert app.gcdump -o app.nettrace`,
+   gclog heap convert app.nettrace -o app.gcdump --assemblies /app`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`, a name that ends with .gcdump or .nettrace"},
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`, a name that ends with .gcdump"},
 			assembliesFlag(),
 			symbolsFlag(),
 			unpackFlag(),
@@ -44,13 +41,8 @@ func (p *program) heapConvert(c *cli.Context) error {
 		return err
 	}
 	to := c.String("output")
-	write := (*heap.Graph).WriteDump
-	switch filepath.Ext(to) {
-	case ".gcdump":
-	case ".nettrace":
-		write = (*heap.Graph).WriteTrace
-	default:
-		return usagef("heap convert needs -o FILE.gcdump or -o FILE.nettrace")
+	if filepath.Ext(to) != ".gcdump" {
+		return usagef("heap convert needs -o FILE.gcdump")
 	}
 	if err := p.checkOutput(to); err != nil {
 		return err
@@ -59,7 +51,7 @@ func (p *program) heapConvert(c *cli.Context) error {
 	if err != nil {
 		return err // a file with a part of the heap looks like a whole one
 	}
-	size, err := writeFile(to, modeReport, func(w io.Writer) error { return write(g, w, info) })
+	size, err := writeFile(to, modeReport, func(w io.Writer) error { return g.WriteDump(w, info) })
 	if err != nil {
 		return err
 	}
