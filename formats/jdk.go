@@ -261,7 +261,7 @@ func (j *jdk) appendRuntime(dst []byte) []byte {
 	dst = strconv.AppendInt(dst, j.process.ID, 10)
 	if n := j.process.Name; n != "" {
 		dst = append(dst, ' ')
-		dst = appendPlain(dst, n[:min(len(n), 200)])
+		dst = appendPlain(dst, n[:min(len(n), maxForeign)])
 	}
 	return dst
 }

@@ -21,12 +21,12 @@ type kind struct {
 var unifiedKinds = []kind{
 	{"collector", regexp.MustCompile(stamp + `\[gc\] Using Concurrent Mark Sweep$`)},
 	{"arguments", regexp.MustCompile(stamp + `\[gc,init\] VM Arguments: \.NET` + plain + ` workers[a-z ]*$`)},
-	{"session", regexp.MustCompile(stamp + `\[gc,init\]         Session: (?:(?:begin|end)=\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z|pause=[a-z-]+, took=\d+\.\d{3}ms(?:, suspend=\d+\.\d{3}ms)?(?:, number=\d+)?), workers=(?:\d+|unknown)$`)},
+	{"process", regexp.MustCompile(stamp + `\[gc,init\]         DotNet: [a-z_]+=[A-Za-z0-9 .:_/=-]+(?:, [a-z_]+=[A-Za-z0-9 .:_/=-]+)*, workers=(?:\d+|unknown)$`)},
 	{"start", regexp.MustCompile(stamp + `\[gc,start\] GC\((\d+)\)` + nine + `(Pause (?:Young \((?:` + young + `)\)|Full \((?:` + full + `)\)))$`)},
 	{"start", regexp.MustCompile(stamp + `\[gc,start\] GC\((\d+)\) (Pause (?:Initial Mark|Remark))$`)},
 	{"young", regexp.MustCompile(stamp + `\[gc,heap\] GC\((\d+)\)` + nine + `ParNew: ` + sizes + `$`)},
 	{"old", regexp.MustCompile(stamp + `\[gc,heap\] GC\((\d+)\)` + nine + `CMS: ` + sizes + `$`)},
-	{"dotnet", regexp.MustCompile(stamp + `\[gc,stats\] GC\((\d+)\)` + nine + `(DotNet: gen[012] (?:blocking|background|foreground)(?: compacting| sweeping)?(?:, [a-z0-9_]+=[A-Za-z0-9.>-]+)*, workers=(?:\d+|unknown))$`)},
+	{"dotnet", regexp.MustCompile(stamp + `\[gc,stats\] GC\((\d+)\)` + nine + `(DotNet: gen[012] (?:blocking|background|foreground)(?: compacting| sweeping)?(?:, [a-z0-9_]+=[A-Za-z0-9.:>+-]+)*, workers=(?:\d+|unknown))$`)},
 	{"pause", regexp.MustCompile(stamp + `\[gc\] GC\((\d+)\) (Pause [A-Z][^0-9]*) ` + sizes + ` ` + ms + `$`)},
 	{"cpu", regexp.MustCompile(stamp + `\[gc,cpu\] GC\((\d+)\) User=0\.00s Sys=0\.00s Real=(\d+\.\d\d)s$`)},
 	{"begin", regexp.MustCompile(stamp + `\[gc\] GC\((\d+)\) (Concurrent (?:Mark|Sweep|Reset))$`)},
@@ -232,7 +232,6 @@ func checkUnified(t *testing.T, text []byte, c coverage) *jdkLog {
 	var end int64    // stamp of the lines at the end of the pause
 	var cpu string   // MS of the previous line, whose cpu line must follow
 	var cpuGC int64  //
-	var last string  // kind of the previous line
 	var group string // kinds of the lines of the group
 	for i, line := range lines(text) {
 		r.line, r.text = i, line
@@ -245,7 +244,7 @@ func checkUnified(t *testing.T, text []byte, c coverage) *jdkLog {
 		if want := map[int]string{0: "collector", 1: "arguments"}[i]; (i < 2 || kind == "collector" || kind == "arguments") && kind != want {
 			r.errorf("is %s at this place", kind)
 		}
-		if kind == "session" {
+		if kind == "process" {
 			continue // belongs to no group
 		}
 		switch {
@@ -287,7 +286,7 @@ func checkUnified(t *testing.T, text []byte, c coverage) *jdkLog {
 				checkDotnet(r, m[3])
 			}
 			switch {
-			case p == nil && kind == "dotnet" && last == "cycle":
+			case p == nil && kind == "dotnet": // of a background collection
 			case p == nil:
 				r.errorf("outside of a group")
 			case kind == "young":
@@ -347,7 +346,6 @@ func checkUnified(t *testing.T, text []byte, c coverage) *jdkLog {
 			}
 			end = at
 		}
-		last = kind
 	}
 	if p != nil || cpu != "" {
 		r.errorf("the last group has no end")
@@ -359,8 +357,8 @@ func checkUnified(t *testing.T, text []byte, c coverage) *jdkLog {
 var unifiedGroups = map[string]string{
 	"Pause Young":   "start young old dotnet pause",
 	"Pause Full":    "start young old dotnet pause",
-	"Pause Initial": "start dotnet pause",
-	"Pause Remark":  "start dotnet pause",
+	"Pause Initial": "start pause",
+	"Pause Remark":  "start pause",
 }
 
 func firstTwo(s string) string { return strings.Join(strings.Fields(s)[:2], " ") }

@@ -114,7 +114,7 @@ func TestEverything(t *testing.T) {
 			if _, records = written(t, "text", o, func(w *formats.Writer) { w.GC(d) }); len(records) != 1 || strings.TrimPrefix(strings.Fields(records[0])[2], "1->") != strconv.Itoa(generation) {
 				t.Errorf("text: %d lines for %s: %s", len(records), name, records)
 			}
-			if _, records = written(t, "unified", o, func(w *formats.Writer) { w.Pause(&gclog.Pause{GC: d}) }); !strings.Contains(strings.Join(records, "\n"), fmt.Sprintf("DotNet: gen%d %s", generation, kind)) {
+			if _, records = written(t, "unified", o, func(w *formats.Writer) { w.Pause(&gclog.Pause{GC: d}); w.GC(d) }); !strings.Contains(strings.Join(records, "\n"), fmt.Sprintf("DotNet: gen%d %s", generation, kind)) {
 				t.Errorf("unified: no gen%d in %s", generation, records)
 			}
 		}

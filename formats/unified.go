@@ -50,14 +50,15 @@ func (u *unified) header(dst []byte, _ int64, _ int) []byte {
 		dst = u.stamp(dst, at, TagInit, LevelInfo)
 		dst = append(dst, "VM Arguments: "...)
 		dst = u.settings(dst)
+		dst = u.facts(dst, at)
 	}
 	if l := &u.process.Limits; u.process.HasLimits && u.on(TagInit, LevelDebug) {
 		f := u.pairs(dst, at, TagInit, LevelDebug, "Settings:")
-		f.kib("hard_limit", l.HardLimit, l.HardLimit > 0)
-		f.kib("loh_threshold", l.LOHThreshold, l.LOHThreshold > 0)
-		f.kib("physical_memory", l.PhysicalMemoryConfig, l.PhysicalMemoryConfig > 0)
-		f.kib("gen0_min_budget", l.Gen0MinBudget, l.Gen0MinBudget > 0)
-		f.kib("gen0_max_budget", l.Gen0MaxBudget, l.Gen0MaxBudget > 0)
+		f.size("hard_limit", l.HardLimit, l.HardLimit > 0)
+		f.size("loh_threshold", l.LOHThreshold, l.LOHThreshold > 0)
+		f.size("physical_memory", l.PhysicalMemoryConfig, l.PhysicalMemoryConfig > 0)
+		f.size("gen0_min_budget", l.Gen0MinBudget, l.Gen0MinBudget > 0)
+		f.size("gen0_max_budget", l.Gen0MaxBudget, l.Gen0MaxBudget > 0)
 		f.uint("high_memory_percent", uint64(l.HighMemoryPercent), l.HighMemoryPercent > 0)
 		dst = f.end()
 	}
@@ -90,6 +91,39 @@ func (u *unified) settings(dst []byte) []byte {
 	return append(dst, ", GC workers unknown\n"...)
 }
 
+// facts appends what is known about the process, which gclog reads back from this line.
+func (u *unified) facts(dst []byte, at int64) []byte {
+	p := &u.process
+	f := u.about(dst, at)
+	f.name("process")
+	f.b = strconv.AppendInt(f.b, p.ID, 10)
+	f.foreign("name", p.Name)
+	f.foreign("runtime", p.RuntimeVersion)
+	f.foreign("library", p.GCLibrary)
+	if p.Server != gclog.Unknown {
+		f.text("server", p.Server.String())
+	}
+	if p.Concurrent != gclog.Unknown {
+		f.text("concurrent", p.Concurrent.String())
+	}
+	f.uint("start_key", p.StartKey, p.StartKey != 0)
+	if !p.Started.IsZero() {
+		f.date("started", p.Started.UnixNano()-u.clock.sync)
+	}
+	return f.end()
+}
+
+// about starts a DotNet line about the process.
+func (u *unified) about(dst []byte, at int64) pairs {
+	f := u.pairs(dst, at, TagInit, LevelInfo, dotnetTitle)
+	f.exact = true
+	return f
+}
+
+// dotnetTitle starts the lines that package logs reads: their times and sizes are exact, and those of
+// all other lines are rounded as Java's are.
+const dotnetTitle = "DotNet:"
+
 // stamp appends the decorations in front of a line's text.
 func (u *unified) stamp(dst []byte, at int64, set TagSet, level Level) []byte {
 	u.newest = max(u.newest, at)
@@ -110,16 +144,13 @@ func (u *unified) opening(dst []byte) []byte {
 	return u.session(dst, "begin", u.sessionStart)
 }
 
-// session appends the line with the exact time at which the observation of the process started or
-// ended. Other times in the log are truncated, rounded or both.
+// session appends when the observation of the process started or ended.
 func (u *unified) session(dst []byte, name string, at int64) []byte {
 	if !u.on(TagInit, LevelInfo) {
 		return dst
 	}
-	f := u.titled(dst, append(u.stamp(dst, at, TagInit, LevelInfo), "        "...), "Session:")
-	f.name(name)
-	f.b = u.clock.appendClock(f.b, at, 9)
-	f.b = append(f.b, 'Z')
+	f := u.about(dst, at)
+	f.date(name, at)
 	return f.end()
 }
 
@@ -163,13 +194,10 @@ func (u *unified) pause(dst []byte, p *gclog.Pause) []byte {
 		}
 		dst = append(u.name(dst, &x), '\n')
 	}
-	switch {
-	case blocking:
+	if blocking {
 		dst = u.pools(dst, &x, end)
-		dst = u.dotnetLine(dst, end, x.n, p.GC, &x, p.Suspend, p.HasSuspend)
+		dst = u.dotnetLine(dst, end, x.n, p.GC, []gclog.PausePart{p.PausePart})
 		dst = u.details(dst, end, x.n, p.GC)
-	default:
-		dst = u.dotnetLine(dst, end, x.n, p.GC, nil, p.Suspend, p.HasSuspend)
 	}
 	if u.on(TagGC, LevelInfo) {
 		dst = u.line(dst, end, TagGC, x.n)
@@ -191,11 +219,8 @@ func (u *unified) pauseWithoutGC(dst []byte, p *gclog.Pause) []byte {
 	}
 	dst = u.opening(u.closeAbandoned(dst, p.Start))
 	u.thread = p.Thread
-	f := u.pairs(dst, p.Start+p.Duration, TagInit, LevelInfo, "Session:")
-	f.name("pause")
-	f.b = append(f.b, p.Kind.String()...)
-	f.millis("took", p.Duration, true)
-	f.millis("suspend", p.Suspend, p.HasSuspend)
+	f := u.about(dst, p.Start+p.Duration)
+	f.pause(&p.PausePart)
 	f.uint("number", uint64(p.UsedNumber), p.UsedNumber != 0)
 	return f.end()
 }
@@ -244,56 +269,60 @@ func (u *unified) cpu(dst []byte, at int64, n uint32, duration int64) []byte {
 	return append(dst, "s\n"...)
 }
 
-// dotnetLine appends values that have no counterpart in Java. It contains "workers", which makes
-// GCToolKit skip it.
-func (u *unified) dotnetLine(dst []byte, at int64, n uint32, d *gclog.GCDetails, x *jdkPause, suspend int64, hasSuspend bool) []byte {
+// dotnetLine appends the record of a collection, most of which has no counterpart in Java. It contains
+// "workers", which makes GCToolKit skip it.
+func (u *unified) dotnetLine(dst []byte, at int64, n uint32, d *gclog.GCDetails, parts []gclog.PausePart) []byte {
 	if !u.on(TagStats, LevelInfo) {
 		return dst
 	}
-	dst = u.detail(dst, at, TagStats, LevelInfo, n)
-	dst = append(dst, "DotNet: gen"...)
-	dst = strconv.AppendInt(dst, int64(d.Generation), 10)
-	dst = append(dst, ' ')
-	dst = append(dst, d.Kind.String()...)
+	f := u.gcPairs(dst, at, TagStats, LevelInfo, n, dotnetTitle)
+	f.exact, f.comma = true, true
+	f.b = append(f.b, "gen"...)
+	f.b = strconv.AppendInt(f.b, int64(d.Generation), 10)
+	f.b = append(f.b, ' ')
+	f.b = append(f.b, d.Kind.String()...)
 	if compacting, known := d.Compacting(); known && d.Kind != gclog.KindBackground {
 		if compacting {
-			dst = append(dst, " compacting"...)
+			f.b = append(f.b, " compacting"...)
 		} else {
-			dst = append(dst, " sweeping"...)
+			f.b = append(f.b, " sweeping"...)
 		}
 	}
-	f := pairs{u: u, b: dst, comma: true}
 	if d.HasReason {
-		f.name("reason")
-		f.b = append(f.b, d.Reason.String()...)
+		f.text("reason", d.Reason.String())
 	}
 	if d.HeapDump {
-		f.name("heap_dump")
-		f.b = append(f.b, d.HeapDumpBy.String()...)
+		f.text("heap_dump", d.HeapDumpBy.String())
 	}
-	if x != nil {
-		for g := range d.GenerationCount {
-			f.name(gclog.GenerationName(g))
-			f.b = strconv.AppendInt(f.b, x.before.gen[g], 10)
-			f.b = append(f.b, "K->"...)
-			f.b = strconv.AppendInt(f.b, x.after.gen[g], 10)
-			f.b = append(f.b, 'K')
-		}
-		f.known(dotnetLine, d)
-		f.kib("committed_before", d.CommittedBefore, d.HasCommittedBefore && !(d.HasCommittedAfter && kib(d.CommittedBefore) == kib(d.CommittedAfter)))
-		// At least the sizes before, each of which is rounded separately.
-		f.kib("peak", max(d.Peak, uint64(x.before.total())<<10), d.Peak > 0 && d.Kind == gclog.KindBackground)
-		if u.names = (d.Flaws & pauseFlaws).Names(u.names[:0]); len(u.names) > 0 {
-			f.name("flaws")
-			f.b = appendNames(f.b, u.names)
-		}
+	if d.Flaws&gclog.FlawNoStart == 0 {
+		f.date("start", d.Start)
 	}
-	f.millis("suspend", suspend, hasSuspend)
+	if d.HasEnd {
+		f.date("end", d.End)
+	}
+	for i := range parts {
+		f.pause(&parts[i])
+	}
+	if b := d.Background; b != nil {
+		f.phase("mark_start", b.MarkStart)
+		f.phase("mark_end", b.MarkEnd)
+		f.phase("sweep_start", b.SweepStart)
+		f.phase("sweep_end", b.SweepEnd)
+	}
+	for g := range d.GenerationCount {
+		f.beforeAndAfter(g, d)
+	}
+	f.known(dotnetLine, d)
+	f.size("peak", d.Peak, d.Peak > 0 && d.Kind == gclog.KindBackground)
+	if d.HasBefore && d.BeforeEstimated {
+		f.text("before_estimated", "true")
+	}
+	if u.names = d.Flaws.Names(u.names[:0]); len(u.names) > 0 {
+		f.name("flaws")
+		f.b = appendNames(f.b, u.names)
+	}
 	return f.end()
 }
-
-// pauseFlaws are the flaws that no line shows: with them, the pauses of a collection are uncertain.
-const pauseFlaws = gclog.FlawNoSuspend | gclog.FlawNoRestart | gclog.FlawLostEvents | gclog.FlawTime
 
 // workers ends a gclog-specific line: this word makes GCToolKit skip it.
 func (u *unified) workers(dst []byte) []byte {
@@ -360,31 +389,29 @@ func (u *unified) gc(dst []byte, d *gclog.GCDetails, _ uint64) []byte {
 	}
 	u.background = false
 	at := max(d.End, u.newest)
-	if u.inPhase && u.phaseGC == d.Number {
-		if !d.HasEnd {
-			u.abandon()
-			return dst
-		}
+	givenUp := u.inPhase && u.phaseGC == d.Number && !d.HasEnd
+	switch {
+	case givenUp:
+		u.abandon()
+	case u.inPhase && u.phaseGC == d.Number:
 		p, n, _ := u.closePhase(at)
 		dst = u.phaseEnd(dst, &p, n, true)
 	}
-	if !d.HasSizesAfter || d.Flaws&gclog.FlawNoStart != 0 && len(d.Pauses) == 0 { // no log should start with these
+	if len(d.Pauses) == 0 && (!d.HasSizesAfter || d.Flaws&gclog.FlawNoStart != 0) { // no log should start with these
 		return dst
 	}
-	x := jdkPause{before: before, after: u.last}
-	if d.HasBefore && !d.BeforeEstimated {
-		for g := range d.Generations {
-			x.before.gen[g] = kib(d.Generations[g].Before)
+	if d.HasSizesAfter && !givenUp && u.on(TagHeap, LevelInfo) {
+		if d.HasBefore && !d.BeforeEstimated {
+			for g := range d.Generations {
+				before.gen[g] = kib(d.Generations[g].Before)
+			}
 		}
-	}
-	if u.on(TagHeap, LevelInfo) {
 		dst = u.line(dst, at, TagHeap, d.Number)
 		dst = append(dst, "Old: "...)
-		dst = appendSizes(dst, x.before.old(), x.after.old(), shareOut(x.before, x.after, u.committed).old)
+		dst = appendSizes(dst, before.old(), u.last.old(), shareOut(before, u.last, u.committed).old)
 		dst = append(dst, '\n')
 	}
-	suspend, hasSuspend := d.Suspend()
-	dst = u.dotnetLine(dst, at, d.Number, d, &x, suspend, hasSuspend)
+	dst = u.dotnetLine(dst, at, d.Number, d, d.Pauses)
 	return u.details(dst, at, d.Number, d)
 }
 

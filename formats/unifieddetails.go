@@ -21,6 +21,7 @@ type pairs struct {
 	whole []byte // without this line
 	b     []byte
 	comma bool
+	exact bool // sizes in bytes and times in nanoseconds, not in KiB and microseconds
 }
 
 // pairs starts a line about the process, gcPairs one about collection n.
@@ -63,11 +64,44 @@ func (f *pairs) uint(name string, v uint64, known bool) {
 	}
 }
 
-func (f *pairs) kib(name string, bytes uint64, known bool) {
+// text appends one of gclog's own words, unless it is empty.
+func (f *pairs) text(name, word string) {
+	if word != "" {
+		f.name(name)
+		f.b = append(f.b, word...)
+	}
+}
+
+// foreign appends a text of the process, without the commas that separate values.
+func (f *pairs) foreign(name, value string) {
+	if value == "" {
+		return
+	}
+	f.name(name)
+	from := len(f.b)
+	f.b = appendPlain(f.b, value[:min(len(value), maxForeign)])
+	for i, c := range f.b[from:] {
+		if c == ',' {
+			f.b[from+i] = '_'
+		}
+	}
+}
+
+// maxForeign limits the texts of a process in headers.
+const maxForeign = 200
+
+func (f *pairs) size(name string, bytes uint64, known bool) {
 	if known {
 		f.name(name)
-		f.b = appendKiB(f.b, bytes)
+		f.b = f.appendSize(f.b, bytes)
 	}
+}
+
+func (f *pairs) appendSize(dst []byte, bytes uint64) []byte {
+	if f.exact {
+		return append(appendUint(dst, bytes), 'B')
+	}
+	return appendKiB(dst, bytes)
 }
 
 func appendKiB(dst []byte, bytes uint64) []byte {
@@ -76,10 +110,51 @@ func appendKiB(dst []byte, bytes uint64) []byte {
 }
 
 func (f *pairs) millis(name string, ns int64, known bool) {
-	if known {
-		f.name(name)
+	if !known {
+		return
+	}
+	f.name(name)
+	if f.exact {
+		f.b = appendFixed(f.b, ns, 6, 6)
+	} else {
 		f.b = appendMillis(f.b, ns)
-		f.b = append(f.b, "ms"...)
+	}
+	f.b = append(f.b, "ms"...)
+}
+
+// date appends a time, with all its digits.
+func (f *pairs) date(name string, at int64) {
+	f.name(name)
+	f.b = f.u.clock.appendClock(f.b, at, 9)
+	f.b = append(f.b, 'Z')
+}
+
+// phase appends when a phase started or ended, unless that is 0.
+func (f *pairs) phase(name string, at int64) {
+	if at != 0 {
+		f.date(name, at)
+	}
+}
+
+func (f *pairs) pause(p *gclog.PausePart) {
+	f.text("pause", p.Kind.String())
+	f.date("at", p.Start)
+	f.millis("took", p.Duration, true)
+	f.millis("suspend", p.Suspend, p.HasSuspend)
+}
+
+// beforeAndAfter appends the sizes of a generation, of which one may be unknown.
+func (f *pairs) beforeAndAfter(g int, d *gclog.GCDetails) {
+	if !d.HasBefore && !d.HasSizesAfter {
+		return
+	}
+	f.name(gclog.GenerationName(g))
+	if d.HasBefore {
+		f.b = f.appendSize(f.b, d.Generations[g].Before)
+	}
+	f.b = append(f.b, "->"...)
+	if d.HasSizesAfter {
+		f.b = f.appendSize(f.b, d.Generations[g].After)
 	}
 }
 
@@ -90,7 +165,7 @@ func (f *pairs) generation(name string, g int) {
 
 // The lines of plain fields.
 var (
-	dotnetLine     = fields.Line("DotNet:", "promoted", "fragmentation", "committed") // the others depend on each other or on the pause
+	dotnetLine     = fields.Line(dotnetTitle, "promoted", "fragmentation", "committed", "committed_before") // the others depend on each other or on the pause
 	condemnedLine  = fields.Line("Condemned:")
 	programLine    = fields.Line("Program:", "allocated", "gen0", "loh", "poh", "rate_per_second", "since_last", "ticks_small", "ticks_large", "ticks_pinned")
 	referencesLine = fields.Line("References:")
@@ -107,11 +182,11 @@ func (f *pairs) known(line []fields.LineField, d *gclog.GCDetails) {
 		v, known := x.Get(d)
 		switch x.Unit {
 		case fields.Bytes, fields.PlainBytes:
-			f.kib(x.Name, v, known)
+			f.size(x.Name, v, known)
 		case fields.Nanoseconds:
 			f.millis(x.Name, int64(v), known)
 		case fields.Ratio: // bytes per second
-			f.kib(x.Name, uint64(math.Float64frombits(v)), known)
+			f.size(x.Name, uint64(math.Float64frombits(v)), known)
 		default:
 			f.uint(x.Name, v, known)
 		}
@@ -202,7 +277,7 @@ func (u *unified) eachHeap(dst []byte, at int64, n uint32, d *gclog.GCDetails) [
 		f.b = append(f.b, ": "...)
 		for g := range h.History.Generations {
 			x := &h.History.Generation[g]
-			f.kib(gclog.GenerationName(g), x.SizeBefore, true)
+			f.size(gclog.GenerationName(g), x.SizeBefore, true)
 			f.b = append(f.b, "->"...)
 			f.b = appendKiB(f.b, x.SizeAfter)
 		}

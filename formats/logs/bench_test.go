@@ -33,7 +33,7 @@ func benchmarkRead(b *testing.B, format string) {
 	one, _ := record(b, recordings.Read(b, path), format, facts)
 	heads := 1
 	if format == "unified" {
-		heads = 2
+		heads = 3
 	}
 	benchmarkText(b, one, heads)
 }
@@ -82,8 +82,3 @@ func renumbered(rows []byte, more int) []byte {
 func BenchmarkReadUnified(b *testing.B) { benchmarkRead(b, "unified") }
 func BenchmarkReadJSON(b *testing.B)    { benchmarkRead(b, "json") }
 func BenchmarkReadCSV(b *testing.B)     { benchmarkRead(b, "csv") }
-
-// BenchmarkReadUnifiedDetails reads what -Xlog:gc*=debug,safepoint writes.
-func BenchmarkReadUnifiedDetails(b *testing.B) {
-	benchmarkText(b, recordWith(b, recording(b, "net9-wks-attach"), allLines(), nil)[0].out.text(), 3)
-}

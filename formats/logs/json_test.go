@@ -127,9 +127,12 @@ func TestJSONRecords(t *testing.T) {
 func TestFactsOfRecords(t *testing.T) {
 	forEach(t, func(t *testing.T, stream []byte) {
 		for _, format := range []string{"json", "csv", "unified"} {
-			text, _ := record(t, stream, format, nil)
+			text, written := record(t, stream, format, nil)
 			if text == nil {
 				t.Skip("no records")
+			}
+			if format == "unified" && len(written) > 1 {
+				continue // it takes one process
 			}
 			type read struct {
 				observed

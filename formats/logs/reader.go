@@ -15,10 +15,8 @@ import (
 // A Head is the information in the start of a file.
 type Head struct {
 	Format string // name of the format: see formats.Find
-	// Time orders the files of a log: it is the time of the first line or, for logs with one record
-	// per collection, the latest end of a collection in the head. If a log has only uptimes and no
-	// dates, it is the uptime after the start of 1970. Its time zone is that in which the log is
-	// written, if each line is written as it happens.
+	// Time orders the files of a log: it is the latest end of a record in the head. If a log has no
+	// dates, it is the time since the start of its session, after the start of 1970.
 	Time  time.Time
 	Dated bool
 	// ProcessID is the process of the file, 0 if the head does not contain it, or if the file may
@@ -26,7 +24,7 @@ type Head struct {
 	ProcessID int64
 	// Sessions: the log contains more than collections: pauses without one and, if it is Dated,
 	// when the observation of the process started and ended. In unified these are lines of
-	// [gc,init], like the header: -Xlog may have excluded them.
+	// [gc,init]: -Xlog may have excluded them.
 	Sessions bool
 	File     int64 // number of the file in its session, from 1; 0 if the head does not contain it
 	// JavaOnly: gclog wrote it for Java tools, which require less, and cannot read it back: jdk8,
@@ -80,13 +78,10 @@ func Recognize(head []byte) (h Head, ok bool) {
 			if at.After(h.Time) {
 				h.Time = at
 			}
-			if !f.byEnd && !h.Time.IsZero() {
-				rest = nil
-			}
 			break
 		}
 	}
-	h.Dated = h.Time.Year() > 1971
+	h.Dated = h.Format == "unified" || h.Time.Year() > 1971
 	if f, err := formats.Find(h.Format); err == nil && !f.ManyProcesses() {
 		h.ProcessID = numberIn(head, ", process ")
 	}
@@ -128,7 +123,6 @@ func Lacks(format string) string {
 type formatReader struct {
 	name  string
 	lacks string
-	byEnd bool // lines are in the order in which their contents ended
 	// recognize reports whether a line has this format, and returns its time, zero if it has none.
 	recognize func(line []byte) (time.Time, bool)
 	new       func(observe func(*gclog.Process) formats.Observer, at *reading) parser
@@ -146,8 +140,8 @@ type parser interface {
 var table = []formatReader{
 	{name: "unified", lacks: unifiedLacks, recognize: recognizeUnified, new: newUnified},
 	{name: "jdk8", recognize: recognizeJDK8},
-	{name: "csv", byEnd: true, lacks: csvLacks, recognize: recognizeCSV, new: newCSV},
-	{name: "json", byEnd: true, lacks: jsonLacks, recognize: recognizeJSON, new: newJSON},
+	{name: "csv", lacks: csvLacks, recognize: recognizeCSV, new: newCSV},
+	{name: "json", lacks: jsonLacks, recognize: recognizeJSON, new: newJSON},
 }
 
 // A Reader reads a log: a file, or the files of a series.

@@ -65,7 +65,6 @@ func fixed(b []byte, digits int) (v int64, rest []byte, ok bool) {
 type calendar struct {
 	day  [10]byte // "2006-01-02"
 	unix int64    // start of the day in nanoseconds since 1970
-	zone int64    // of the latest date, nanoseconds east of UTC
 }
 
 // date reads 2006-01-02T15:04:05 with up to nine decimals, followed by Z or +hhmm, as nanoseconds
@@ -100,7 +99,6 @@ func (c *calendar) date(b []byte) (ns int64, rest []byte, ok bool) {
 		}
 	}
 	if len(rest) > 0 && rest[0] == 'Z' {
-		c.zone = 0
 		return ns, rest[1:], true
 	}
 	if len(rest) < 5 || rest[0] != '+' && rest[0] != '-' {
@@ -117,6 +115,5 @@ func (c *calendar) date(b []byte) (ns int64, rest []byte, ok bool) {
 	if rest[0] == '-' {
 		zone = -zone
 	}
-	c.zone = zone
 	return ns - zone, rest[5:], true
 }

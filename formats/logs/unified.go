@@ -3,181 +3,124 @@ package logs
 import (
 	"bytes"
 	"math"
+	"strconv"
 	"time"
 
 	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/formats/fields"
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/parse/clr"
 )
 
-// unified reads what -Xlog of JDK 9 and later writes, with any decorations that include a time, and
-// any selection of its lines.
+const unifiedLacks = "unified logs have no allocated bytes, promoted and free bytes only as totals, no individual heaps, no gaps or stalls"
+
+// unified reads the DotNet lines of a unified log, whatever decorations they have:
+//
+//	GC(7)         DotNet: gen0 blocking compacting, reason=AllocSmall, start=2026-11-21T00:30:37.567983000Z, …, workers=1
+//	        DotNet: process=4711, name=MyApp, runtime=10.0.14, …, workers=2
+//	        DotNet: begin=2026-11-21T00:27:22.429000000Z, workers=2
+//	        DotNet: pause=no-gc-region, at=2026-11-21T00:28:01.000000000Z, took=0.123000ms, number=17, workers=2
+//
+// The other lines are for Java's tools.
 type unified struct {
-	observe   func(*gclog.Process) formats.Observer
-	reading   *reading
-	decorator decorator
+	processes processes
+	process   *process // of the lines that follow; nil: none was named
+	beyond    bool     // it is one of too many
 	days      calendar
-	count     int // number of processes started
-
-	life
-
-	trial        gclog.GCDetails // contents of a line that may be damaged
-	trialSummary gclog.HeapSummary
+	key       []byte
 }
-
-// A life is what is known about one process instance, from its first line to its last.
-type life struct {
-	process      *gclog.Process
-	pid          int64            // in the lines of the process; 0: unknown
-	out          formats.Observer // nil: no observer
-	observed     bool             // observe was called
-	beyond       bool             // this process is beyond the limit
-	headed       bool             // the last line was a header
-	base         moment           // the sync point
-	newest       moment           // time of the latest line
-	emittedUntil int64            // end of what was emitted last
-
-	blocking   blocking
-	background background
-	committed  int64 // last known value in KiB; 0: never known
-	index      int64 // number of records emitted
-	tally      tally // collections that were emitted
-
-	pause      gclog.Pause // arguments of the Observer, so that nothing is allocated
-	phase      gclog.Phase
-	suspension gclog.Suspension
-}
-
-const unifiedLacks = "unified logs have sizes in KiB, timestamps in ms and durations in µs; promoted and free bytes by generation, individual heaps and the time to suspend for final background pauses are unknown, " +
-	"and so is what -Xlog left out"
 
 func newUnified(observe func(*gclog.Process) formats.Observer, at *reading) parser {
-	return &unified{observe: observe, reading: at}
+	return &unified{processes: processes{pool: pool{at: at, observe: observe}}}
 }
 
-// recognizeUnified recognizes lines that no JVM writes: headers with .NET, details after nine
-// blanks, pauses with sizes in KiB, suspensions with a reason.
-func recognizeUnified(line []byte) (time.Time, bool) {
-	u := unified{observe: nobody, reading: &reading{}}
-	d, ok := u.decorator.read(line)
-	if !ok || d.tags == otherTags {
-		return time.Time{}, false
+// recognizeUnified recognizes lines that no JVM writes, and returns the latest time in a DotNet line.
+func recognizeUnified(line []byte) (at time.Time, ok bool) {
+	text, ok := undecorated(line)
+	if !ok {
+		return at, false
 	}
-	if n, text, ok := collection(d.text); ok {
-		word := wordOf(text, d.tags)
-		ours := bytes.Contains(d.text, nineBlanks) || word == words[0] && bytes.Contains(text, kibArrow)
-		return d.time(), ours && word != "" && u.event(&d, n, word, text)
+	_, detail, ofCollection := collection(text)
+	if !ofCollection {
+		detail = bytes.TrimLeft(text, " ")
 	}
-	if _, ok := arguments(d.text); ok {
-		return d.time(), true
+	values, dotnet := bytes.CutPrefix(detail, dotnetTitle)
+	if !dotnet {
+		return at, isOther(text)
 	}
-	rest, ok := isSuspension(d.text)
-	return d.time(), ok && u.suspensionLine(&d, rest)
-}
-
-// isPlain reports whether the head of a unified log contains pauses but no DotNet lines, which come
-// before the end of the pause.
-func isPlain(head []byte) bool {
-	if bytes.Contains(head, []byte(dotNet)) {
-		return false
+	if ofCollection {
+		_, values, _ = cutComma(values)
 	}
-	var r decorator
-	for line := range bytes.Lines(head) {
-		d, ok := r.read(bytes.TrimRight(line, "\r\n"))
-		if !ok {
-			continue
+	newest := int64(0)
+	var days calendar
+	ok = eachField(values, func(_, value []byte) bool {
+		if ns, ok := days.time(value); ok {
+			newest = max(newest, ns)
 		}
-		_, text, ok := collection(d.text)
-		if ok && wordOf(text, d.tags) == words[0] && bytes.Contains(text, kibArrow) {
-			return true
-		}
+		return true
+	})
+	if newest > 0 {
+		at = unixTime(newest)
 	}
-	return false
+	return at, ok
 }
 
-func (u *unified) line(b []byte) bool {
-	d, ok := u.decorator.read(b)
-	switch {
-	case !ok:
-		return false
-	case d.tags == otherTags:
-		return true
-	}
-	return u.read(&d) && !u.beyond
-}
-
-// read handles the text of a line.
-func (u *unified) read(d *decorations) bool {
-	if n, text, ok := collection(d.text); ok {
-		if word := wordOf(text, d.tags); word != "" {
-			return u.event(d, n, word, text)
-		}
-		return !cut(text, wordsOf(d.tags))
-	}
-	if rest, ok := literal(d.text, stopped); ok {
-		return u.suspensionLine(d, rest)
-	}
-	if facts, ok := arguments(d.text); ok {
-		u.head(facts)
-		u.pid = d.pid
-		return true
-	}
-	text := trimBlanks(d.text)
-	if rest, ok := literal(text, settings); ok {
-		return u.settingsLine(rest)
-	}
-	if rest, ok := literal(text, sessionLine); ok {
-		return u.sessionLine(d, rest)
-	}
-	if string(text) == using {
-		return true
-	}
-	return d.tags != noTags && !cut(text, heads[:])
-}
-
-var nineBlanks, kibArrow = []byte(")         "), []byte("K->")
-
-const (
-	using    = "Using Concurrent Mark Sweep"
-	settings = "Settings: "
-
-	sessionLine = "Session: "
-
-	parNew     = "ParNew: "
-	cms        = "CMS: "
-	dotNet     = "DotNet: "
-	condemned  = "Condemned: "
-	program    = "Program: "
-	references = "References: "
-	phases     = "Phases: "
-	roots      = "Roots: "
-	oneHeap    = "Heap "
-)
-
-// What lines start with after the decorations, and after GC(n): first those of the default, then
-// those that -Xlog adds.
 var (
-	heads = [...]string{"GC(", using, "VM Arguments: .NET", settings, sessionLine, stopped}
-	words = [...]string{"Pause ", "Concurrent ", parNew, cms, "Old: ", dotNet, "User=", condemned, program, references, phases, roots, oneHeap}
+	dotnetTitle = []byte("DotNet: ")
+	nineBlanks  = []byte(")         ")
+	kibArrow    = []byte("K->")
+	arrow       = []byte("->")
+	space       = []byte{' '}
 )
 
-const defaultWords = 7
-
-// wordsOf returns the words that lines with these tags start with.
-func wordsOf(t tags) []string {
-	if t == detailTags {
-		return words[defaultWords:]
+// isOther reports whether a line that is not a DotNet line is one that gclog writes and no JVM does:
+// a header with .NET, details after nine blanks, a pause with sizes in KiB, a suspension with a reason.
+func isOther(text []byte) bool {
+	if _, detail, ok := collection(text); ok {
+		return bytes.Contains(text, nineBlanks) || bytes.HasPrefix(detail, []byte("Pause ")) && bytes.Contains(detail, kibArrow)
 	}
-	return words[:]
+	return bytes.HasPrefix(text, []byte("VM Arguments: .NET")) || bytes.HasPrefix(text, []byte(stopped)) && bytes.Contains(text, []byte(", reason: "))
 }
 
-// cut reports whether an unknown text is the start of a known one.
-func cut(text []byte, begins []string) bool {
-	for _, begin := range begins {
-		if n := min(len(text), len(begin)); string(text[:n]) == begin[:n] {
-			return true
+// isPlain reports whether the head of a unified log contains pauses but no DotNet line, which comes
+// before the end of a pause.
+func isPlain(head []byte) bool {
+	plain := false
+	for line := range bytes.Lines(head) {
+		text, _ := undecorated(bytes.TrimRight(line, "\r\n"))
+		_, detail, ok := collection(text)
+		if ok && bytes.HasPrefix(detail, dotnetTitle) {
+			return false
 		}
+		plain = plain || ok && isPause(detail)
 	}
-	return false
+	return plain
+}
+
+// isPause reports whether a line of a collection is the end of a blocking pause.
+func isPause(detail []byte) bool {
+	rest, ok := bytes.CutPrefix(detail, []byte("Pause "))
+	return ok && (bytes.HasPrefix(rest, []byte("Young (")) || bytes.HasPrefix(rest, []byte("Full ("))) && bytes.Contains(rest, kibArrow)
+}
+
+const stopped = "Total time for which application threads were stopped: "
+
+// heads are what lines without a collection start with.
+var heads = [...]string{"Using Concurrent Mark Sweep", "VM Arguments: .NET", "Settings: ", stopped}
+
+// undecorated returns the text behind a line's decorations, each in brackets.
+func undecorated(b []byte) (text []byte, ok bool) {
+	if len(b) == 0 || b[0] != '[' {
+		return b, true
+	}
+	for len(b) > 0 && b[0] == '[' {
+		end := bytes.IndexByte(b, ']')
+		if end < 0 {
+			return nil, false
+		}
+		b = b[end+1:]
+	}
+	return bytes.CutPrefix(b, space)
 }
 
 // collection reads GC(n) and the blanks after it.
@@ -193,437 +136,351 @@ func collection(b []byte) (n uint32, text []byte, ok bool) {
 	if text, ok = literal(text, ") "); !ok {
 		return 0, b, false
 	}
-	return uint32(v), trimBlanks(text), true
+	return uint32(v), bytes.TrimLeft(text, " "), true
 }
 
-func trimBlanks(b []byte) []byte {
-	for len(b) > 0 && b[0] == ' ' {
-		b = b[1:]
+func (u *unified) finish() { u.processes.finish() }
+
+func (u *unified) line(b []byte) bool {
+	text, ok := undecorated(b)
+	if !ok {
+		return false
 	}
-	return b
-}
-
-// wordOf returns the word that a text after GC(n) starts with; "" for lines that gclog does not
-// need.
-func wordOf(text []byte, t tags) string {
-	for _, w := range wordsOf(t) {
-		if len(text) > len(w) && text[0] == w[0] && string(text[:len(w)]) == w {
-			return w
+	at := u.processes.at
+	if n, detail, ok := collection(text); ok {
+		if values, ok := bytes.CutPrefix(detail, dotnetTitle); ok {
+			ok = u.collection(n, values)
+			at.details = at.details || ok
+			return ok
 		}
+		at.plain = at.plain || isPause(detail)
+		return true
 	}
-	return ""
-}
-
-// event handles a line of collection n that starts with word.
-func (u *unified) event(d *decorations, n uint32, word string, b []byte) bool {
-	b = b[len(word):]
-	switch word {
-	case condemned, program, references, phases, roots, oneHeap:
-		if n != u.background.Number {
-			u.closeEnded()
+	text = bytes.TrimLeft(text, " ")
+	if values, ok := bytes.CutPrefix(text, dotnetTitle); ok {
+		return u.about(values)
+	}
+	for _, head := range heads {
+		if _, ok := literal(text, head); ok {
+			return true
 		}
-		return u.detailLine(d, n, word, b)
-	}
-	u.closeEnded()
-	switch word {
-	case parNew, cms:
-		return u.poolLine(d, n, b)
-	}
-	switch word[0] {
-	case 'P':
-		return u.pauseLine(d, n, b)
-	case 'C':
-		return u.concurrentLine(d, n, b)
-	case 'O':
-		return u.oldLine(n, b)
-	case 'D':
-		return u.dotnetLine(d, n, b)
-	}
-	return u.cpuLine(n, b)
-}
-
-// pauseLine reads the start or the end of a pause:
-//
-//	Pause Young (Allocation Failure)
-//	Pause Young (Allocation Failure) 67502K->61966K(73096K) 24.295ms
-//	Pause Initial Mark
-//	Pause Initial Mark 47420K->47420K(112768K) 0.849ms
-func (u *unified) pauseLine(d *decorations, n uint32, b []byte) bool {
-	if rest, ok := literal(b, "Young ("); ok {
-		return u.blockingLine(d, n, rest)
-	}
-	if rest, ok := literal(b, "Full ("); ok {
-		return u.blockingLine(d, n, rest)
-	}
-	if rest, ok := literal(b, "Initial Mark"); ok {
-		return u.backgroundLine(d, n, rest, gclog.PauseInitial)
-	}
-	if rest, ok := literal(b, "Remark"); ok {
-		return u.backgroundLine(d, n, rest, gclog.PauseFinal)
 	}
 	return false
 }
 
-func (u *unified) blockingLine(d *decorations, n uint32, b []byte) bool {
-	end := bytes.Index(b, closing)
-	isEnd := end >= 0
-	var s summary
-	if isEnd {
-		var ok bool
-		if s, ok = readSummary(b[end+len(closing):]); !ok {
-			return false
-		}
-	} else if end = len(b) - 1; end < 0 || b[end] != ')' || d.tags == gcTag {
+// collection reads the record of collection n.
+func (u *unified) collection(n uint32, b []byte) bool {
+	r := u.processes.record()
+	d := &r.gc
+	d.Number, d.HasNumber = n, n != 0 // 0: a background collection that started before the session
+	d.FromLog = true
+	head, b, ok := cutComma(b)
+	ok = ok && readHead(head, d) && eachField(b, func(name, value []byte) bool { return u.field(r, name, value) })
+	if ok && d.Kind == gclog.KindBackground {
+		d.Background = &r.background
+	}
+	switch {
+	case len(d.Pauses) > 0:
+		r.at = d.PauseStart()
+	case d.HasEnd:
+		r.at = d.End
+	default:
+		ok = false
+	}
+	if !ok || !u.put(r, recordGC) {
+		u.processes.drop(r)
 		return false
 	}
-	cause := b[:end]
-	if bytes.IndexByte(cause, '(') >= 0 && cause[len(cause)-1] != ')' {
-		return false
-	}
-	at := u.at(d.moment)
-	g := u.blockingOf(n, at)
-	if g == nil {
-		return true
-	}
-	if !isEnd {
-		g.begin = at
-		return true
-	}
-	start, duration := u.place(g.begin, at, s.duration, noTime)
-	u.endBlocking(g, start, duration)
 	return true
 }
 
-var closing = []byte(") ")
-
-func (u *unified) backgroundLine(d *decorations, n uint32, b []byte, kind gclog.PauseKind) bool {
-	isEnd := len(b) > 0
-	var s summary
-	if isEnd {
-		var ok bool
-		if s, ok = readSummary(b[1:]); !ok || b[0] != ' ' {
-			return false
-		}
-	} else if d.tags == gcTag {
+// readHead reads gen0 blocking compacting.
+func readHead(b []byte, d *gclog.GCDetails) (ok bool) {
+	name, b, _ := bytes.Cut(b, space)
+	kind, mechanism, _ := bytes.Cut(b, space)
+	digits, _ := literal(name, "gen")
+	n, rest, ok := number(digits)
+	if !ok || n > math.MaxUint8 || len(rest) > 0 || len(digits) == len(name) {
 		return false
 	}
-	at := u.at(d.moment)
-	g := u.backgroundOf(n, at)
-	if !isEnd {
-		g.begin = at
-		return true
+	d.Generation = int(n)
+	if d.Kind, ok = named(kind, gclog.KindForeground); !ok {
+		return false
 	}
-	likely := noTime
-	if kind == gclog.PauseFinal {
-		likely = g.details.MarkEnd
+	d.Type = typeOf(d.Kind)
+	switch string(mechanism) {
+	case "compacting":
+		d.Global.Mechanisms, d.HasCompaction = clr.MechanismCompaction, true
+	case "sweeping":
+		d.HasCompaction = true
+	case "":
+	default:
+		return false
 	}
-	start, duration := u.place(g.begin, at, s.duration, likely)
-	u.endPause(g, kind, start, duration, s.heap.after, s.capacity)
 	return true
 }
 
-// A summary is 47420K->47420K(112768K) 0.849ms.
-type summary struct {
-	heap     sizes
-	capacity int64
-	duration int64
-}
+var dotnetLine = fields.Line("DotNet:")
 
-func readSummary(b []byte) (s summary, ok bool) {
-	if s.heap, s.capacity, b, ok = bounds(b); !ok {
-		return s, false
+// field reads a value of a collection, with times since 1970.
+func (u *unified) field(r *record, name, value []byte) (ok bool) {
+	d := &r.gc
+	switch string(name) {
+	case "reason":
+		d.Reason, d.HasReason = clr.ParseReason(value)
+		return d.HasReason
+	case "heap_dump":
+		d.HeapDump = true
+		d.HeapDumpBy, _ = gclog.ParseRequester(value)
+		return true
+	case "start":
+		return u.readTime(&d.Start, value)
+	case "end":
+		d.HasEnd = true
+		return u.readTime(&d.End, value)
+	case "pause":
+		d.Pauses = append(d.Pauses, gclog.PausePart{})
+	case "mark_start":
+		return u.readTime(&r.background.MarkStart, value)
+	case "mark_end":
+		return u.readTime(&r.background.MarkEnd, value)
+	case "sweep_start":
+		return u.readTime(&r.background.SweepStart, value)
+	case "sweep_end":
+		return u.readTime(&r.background.SweepEnd, value)
+	case "gen0", "gen1", "gen2", "loh", "poh":
+		return readSizes(d, name, value)
+	case "before_estimated":
+		d.BeforeEstimated = true
+		return string(value) == "true"
+	case "flaws":
+		return readFlaws(&d.Flaws, value)
+	case "workers":
+		return readWorkers(&d.Global.Heaps, value)
 	}
-	if b, ok = literal(b, " "); !ok {
-		return s, false
-	}
-	s.duration, b, ok = millis(b)
-	return s, ok && len(b) == 0
-}
-
-// millis reads 0.849ms.
-func millis(b []byte) (ns int64, rest []byte, ok bool) {
-	if ns, rest, ok = duration(b, 3, int64(time.Microsecond)); !ok {
-		return 0, b, false
-	}
-	rest, ok = literal(rest, "ms")
-	return ns, rest, ok
-}
-
-// concurrentLine reads the start or the end of a phase:
-//
-//	Concurrent Mark
-//	Concurrent Mark 58.759ms
-func (u *unified) concurrentLine(d *decorations, n uint32, b []byte) bool {
-	for i, title := range phaseTitles {
-		rest, ok := literal(b, title)
-		if !ok {
-			continue
+	if n := len(d.Pauses); n > 0 && n <= maxPauses {
+		if is, ok := u.pauseField(&d.Pauses[n-1], name, value); is {
+			return ok
 		}
-		lasted, isEnd := int64(0), len(rest) > 0
-		if isEnd {
-			if rest, ok = literal(rest, " "); ok {
-				lasted, rest, ok = millis(rest)
+	}
+	for i := range dotnetLine {
+		if f := &dotnetLine[i]; f.Set != nil && f.Name == string(name) {
+			v, ok := size(value)
+			if ok = ok && v <= f.Max; ok {
+				f.Set(d, v)
 			}
-			if !ok || len(rest) > 0 {
-				return false
-			}
+			return ok
 		}
-		u.phaseLine(d, n, i, isEnd, lasted)
-		return true
 	}
-	return false
+	return len(d.Pauses) <= maxPauses // from a later version
 }
 
-// phaseTitles are the titles of the phases by kind, and those of Java's other phases.
-var phaseTitles = [...]string{gclog.PhaseMark: "Mark", gclog.PhaseSweep: "Sweep", resetPhase: "Reset", 3: "Preclean", 4: "Abortable Preclean"}
-
-const resetPhase = 2 // shows that the sweep has ended
-
-func (u *unified) phaseLine(d *decorations, n uint32, phase int, isEnd bool, lasted int64) {
-	at := u.at(d.moment)
-	if phase >= resetPhase {
-		if g := &u.background; phase == resetPhase && g.open && g.Number == n {
-			u.confirm(g)
-		}
-		return
+// pauseField reads a value of a pause, and reports whether it is one.
+func (u *unified) pauseField(p *gclog.PausePart, name, value []byte) (is, ok bool) {
+	switch string(name) {
+	case "pause":
+		p.Kind, ok = named(value, gclog.PauseUnknown)
+	case "at":
+		ok = u.readTime(&p.Start, value)
+	case "took":
+		ok = readMillis(&p.Duration, value)
+	case "suspend":
+		p.HasSuspend = true
+		ok = readMillis(&p.Suspend, value)
+	default:
+		return false, false
 	}
-	kind := gclog.PhaseKind(phase)
-	g := u.backgroundOf(n, at)
-	if !isEnd {
-		u.beginPhase(g, kind, at)
-		return
-	}
-	const rounding = int64(time.Microsecond)/2 - 1
-	least := lasted - rounding
-	if lasted <= int64(time.Microsecond) { // shorter phases are shown with this duration
-		least = 0
-	}
-	u.endPhase(g, kind, at, least, lasted+rounding)
+	return true, ok
 }
 
-// poolLine reads 6764K->1228K(12358K), the sizes of a pool, and ignores them: the DotNet line after
-// it is more precise.
-func (u *unified) poolLine(d *decorations, n uint32, b []byte) bool {
-	_, _, b, ok := bounds(b)
-	if !ok || len(b) > 0 {
+// readSizes reads 2621480B->57560B, of which one may be missing.
+func readSizes(d *gclog.GCDetails, name, b []byte) bool {
+	before, after, ok := bytes.Cut(b, arrow)
+	if !ok || len(b) == len(arrow) {
 		return false
 	}
-	u.blockingOf(n, u.at(d.moment))
-	return true
+	g, _ := generation(name)
+	d.GenerationCount = max(d.GenerationCount, g+1)
+	x := &d.Generations[g]
+	if len(before) > 0 {
+		x.Before, ok = size(before)
+		d.HasBefore = true
+	}
+	if ok && len(after) > 0 {
+		x.After, ok = size(after)
+		d.HasSizesAfter = true
+	}
+	return ok
 }
 
-// oldLine reads the sizes of the old generation, and ignores them: the DotNet line after it is more
-// precise. It comes after the sweep.
-func (u *unified) oldLine(n uint32, b []byte) bool {
-	_, _, b, ok := bounds(b)
-	if !ok || len(b) > 0 {
-		return false
-	}
-	if g := &u.background; g.open && g.Number == n {
-		u.confirm(g)
-	}
-	return true
-}
-
-// cpuLine reads 0.00s Sys=0.00s Real=0.02s. These values were not measured: the line only shows
-// that the pause is over.
-func (u *unified) cpuLine(n uint32, b []byte) bool {
-	for _, s := range [...]string{"s Sys=", "s Real=", "s"} {
-		_, rest, ok := fixed(b, 2)
+// readFlaws reads no-suspend+time.
+func readFlaws(flaws *gclog.Flaw, b []byte) bool {
+	for name := range bytes.SplitSeq(b, []byte{'+'}) {
+		f, ok := gclog.ParseFlaw(name)
 		if !ok {
 			return false
 		}
-		if b, ok = literal(rest, s); !ok {
-			return false
-		}
+		*flaws |= f
 	}
-	if len(b) == 0 && u.blocking.Number == n {
-		u.closeBlocking()
-	}
-	return len(b) == 0
+	return true
 }
 
-// sessionLine reads when the observation of the process started or ended, or a pause without a
-// collection:
-//
-//	begin=2026-11-21T00:27:22.429000000Z, workers=2
-//	pause=no-gc-region, took=0.123ms, suspend=0.025ms, number=17, workers=2
-//
-// If lines have no dates, it is unknown how far from them the start and the end are.
-func (u *unified) sessionLine(d *decorations, b []byte) bool {
-	var at [2]int64
-	var known [2]bool
-	heaps := int32(0)
-	var p gclog.Pause
-	hasDuration := false
-	ok := eachField(b, func(name, value []byte) (ok bool) {
-		i := 0
+// put completes a record whose times are since 1970, and passes it on. It returns false if the record
+// is one of too many processes.
+func (u *unified) put(r *record, kind recordKind) bool {
+	p := u.process
+	switch {
+	case u.beyond:
+		return false
+	case p == nil:
+		p = u.processes.find(nil)
+		u.process = p
+	}
+	if !p.synced {
+		p.sync, p.synced = r.at, true
+		if !p.facts.Started.IsZero() {
+			p.facts.UptimeAtSync = max(0, unixTime(r.at).Sub(p.facts.Started))
+		}
+	}
+	r.of, r.kind = p, kind
+	r.at -= p.sync
+	switch kind {
+	case recordGC:
+		settleUnified(r)
+	case recordPause:
+		r.pause.Start = r.at
+		r.pause.Ticks = p.ticks(r.at)
+	case recordStart:
+		r.start = formats.Start{At: r.at, Ticks: p.ticks(r.at)}
+	case recordEnd:
+		r.end = formats.End{At: r.at, Ticks: p.ticks(r.at), Reason: formats.EndOfRecording}
+	}
+	p.order.put(r)
+	return true
+}
+
+// settleUnified derives what follows from all values of a collection, with times since Process.Sync.
+func settleUnified(r *record) {
+	d, b, sync := &r.gc, &r.background, r.of.sync
+	for _, at := range [...]*int64{&d.Start, &d.End, &b.MarkStart, &b.MarkEnd, &b.SweepStart, &b.SweepEnd} {
+		if *at != 0 {
+			*at -= sync
+		}
+	}
+	for i := range d.Pauses {
+		d.Pauses[i].Start -= sync
+	}
+	d.Suspended = d.PauseStart()
+	if d.Flaws&gclog.FlawNoStart != 0 {
+		d.Start = r.at
+	}
+	if !d.HasEnd {
+		d.Flaws |= gclog.FlawNoEnd
+	}
+	if !d.HasSizesAfter {
+		d.Flaws |= gclog.FlawNoSizes
+	}
+	d.Complete = d.Flaws == 0
+}
+
+// about reads a line about the process: what is known about it, when its observation started or ended,
+// or a pause without a collection.
+func (u *unified) about(b []byte) bool {
+	var facts gclog.Process
+	var isHead bool
+	var begin, end int64
+	var pause gclog.Pause
+	var heaps int32
+	if !eachField(b, func(name, value []byte) (ok bool) {
 		switch string(name) {
+		case "process":
+			n, rest, ok := number(value)
+			facts.ID, isHead = int64(min(n, math.MaxInt64)), true
+			return ok && len(rest) == 0
+		case "name":
+			facts.Name = keep(value)
+		case "runtime":
+			facts.RuntimeVersion = keep(value)
+		case "library":
+			facts.GCLibrary = keep(value)
+		case "server":
+			v, ok := named(value, gclog.Yes)
+			facts.SetServer(v, gclog.EvidenceRecorded)
+			return ok
+		case "concurrent":
+			facts.Concurrent, ok = named(value, gclog.Yes)
+			return ok
+		case "start_key":
+			return readCount(&facts.StartKey, value, math.MaxUint64)
+		case "started":
+			at := int64(0)
+			ok = u.readTime(&at, value)
+			facts.Started = unixTime(at)
+			return ok
 		case "begin":
+			return u.readTime(&begin, value)
 		case "end":
-			i = 1
-		case "pause":
-			p.Kind, ok = named(value, gclog.PauseUnknown)
-			return ok && p.Kind > gclog.PauseFinal
-		case "took":
-			hasDuration = true
-			return readMillis(&p.Duration, value)
-		case "suspend":
-			p.HasSuspend = true
-			return readMillis(&p.Suspend, value)
+			return u.readTime(&end, value)
 		case "number":
-			return readCount(&p.UsedNumber, value, math.MaxUint32)
+			return readCount(&pause.UsedNumber, value, math.MaxUint32)
 		case "workers":
 			return readWorkers(&heaps, value)
 		default:
-			return true
+			is, ok := u.pauseField(&pause.PausePart, name, value)
+			return ok || !is
 		}
-		ns, rest, ok := u.days.date(value)
-		at[i] = ns
-		if w := d.moment.wall; d.moment.wallUnit != 0 && (ns < w-int64(time.Second) || ns > w+int64(time.Second)) {
-			return false // the time does not belong to this line
-		}
-		known[i] = true
-		return ok && ns >= 0 && ns <= farthest && len(rest) == 0
-	})
-	if !ok {
+		return true
+	}) {
 		return false
 	}
-	now := u.at(d.moment)
-	if p.Kind != 0 {
-		if !hasDuration {
-			return false
-		}
-		u.pauseWithoutGC(p, now)
-		return true
-	}
-	if u.base.wallUnit == 0 || u.out == nil {
-		return true
-	}
-	u.closeBlocking()
-	u.closeBackground()
-	if begin := at[0]; known[0] {
-		u.emittedUntil = max(u.emittedUntil, begin-u.base.wall)
-		u.out.Start(&formats.Start{At: begin - u.base.wall, Ticks: begin})
-	}
-	if end := at[1]; known[1] {
-		u.out.End(&formats.End{At: end - u.base.wall, Ticks: end, Reason: formats.EndOfRecording})
-	}
-	return true
-}
-
-// pauseWithoutGC emits a pause that ended in the span at.
-func (u *unified) pauseWithoutGC(p gclog.Pause, at span) {
-	u.closeBlocking()
-	u.closeEnded()
-	p.Start, p.Duration = u.place(span{}, at, p.Duration, noTime)
-	p.Suspend = min(p.Suspend, p.Duration)
-	p.Ticks = p.Start
-	u.emittedUntil = p.Start + p.Duration
-	u.pause = p
-	if u.out != nil {
-		u.out.Pause(&u.pause)
-	}
-}
-
-func (u *unified) dotnetLine(d *decorations, n uint32, b []byte) bool {
-	s, ok := readStats(b)
-	if !ok {
-		return false
-	}
-	at := u.at(d.moment)
-	u.reading.details = true
-	if s.kind == gclog.KindBackground {
-		u.backgroundStats(&s, n, at)
-		return true
-	}
-	g := u.blockingOf(n, at)
-	if g == nil {
-		return true
-	}
-	s.fill(&g.GCDetails)
-	g.Generation, g.Kind, g.Type = s.generation, s.kind, typeOf(s.kind)
-	g.stats, g.suspend, g.hasSuspend = true, s.suspend, s.hasSuspend
-	return true
-}
-
-// backgroundStats handles the DotNet line in a pause, or the one at the end of the collection.
-func (u *unified) backgroundStats(s *stats, n uint32, at span) {
-	g := u.backgroundOf(n, at)
-	g.stats = true
-	if s.generations == 0 && !g.hasSweepEnd && !g.reset {
-		g.Reason, g.HasReason = s.reason, s.hasReason
-		g.suspend, g.hasSuspend = s.suspend, s.hasSuspend
-		return
-	}
-	u.confirm(g)
-	s.fill(&g.GCDetails)
-	if n := len(g.Pauses); n > 1 && s.hasSuspend && g.Pauses[0].HasSuspend { // the first pause has its own
-		last := &g.Pauses[n-1]
-		last.Suspend, last.HasSuspend = max(0, min(s.suspend-g.Pauses[0].Suspend, last.Duration)), true
-	}
-	g.ended = true
-}
-
-// arguments reads what the header contains about the process:
-//
-//	VM Arguments: .NET 10.0.14, process 4711 MyApp, Server GC, concurrent, libclrgc.so, 2 GC workers
-func arguments(b []byte) (facts *gclog.Process, ok bool) {
-	b, ok = literal(b, "VM Arguments: ")
-	if !ok {
-		return nil, false
-	}
-	b, workers, ok := cutLast(b)
-	if !ok {
-		return nil, false
-	}
-	p := gclog.Process{}
-	if string(workers) != "GC workers unknown" {
-		n, rest, ok := number(workers)
-		if !ok || n > math.MaxInt32 || string(rest) != " GC workers" {
-			return nil, false
-		}
-		p.HeapCount = int(n)
-	}
-	if rest, last, ok := cutLast(b); ok && isLibrary(last) && !bytes.HasPrefix(last, []byte("process ")) {
-		p.GCLibrary, b = string(last), rest
-	}
-	for {
-		rest, last, ok := cutLast(b)
-		if !ok {
-			break
-		}
-		switch string(last) {
-		case "concurrent":
-			p.Concurrent = gclog.Yes
-		case "non-concurrent":
-			p.Concurrent = gclog.No
-		case "Server GC":
-			p.SetServer(gclog.Yes, gclog.EvidenceRecorded)
-		case "Workstation GC":
-			p.SetServer(gclog.No, gclog.EvidenceRecorded)
-		default:
-			return &p, runtimeOf(b, &p)
-		}
-		b = rest
-	}
-	return nil, false
-}
-
-// cutLast cuts off what comes after the last comma.
-func cutLast(b []byte) (before, last []byte, ok bool) {
-	i := bytes.LastIndex(b, []byte(", "))
-	if i < 0 {
-		return b, nil, false
-	}
-	return b[:i], b[i+2:], true
-}
-
-func isLibrary(b []byte) bool {
-	for _, extension := range [...]string{".so", ".dll", ".dylib"} {
-		if bytes.HasSuffix(b, []byte(extension)) {
-			return true
-		}
+	switch {
+	case isHead:
+		facts.HeapCount = int(heaps)
+		return u.head(&facts)
+	case begin != 0:
+		return u.event(recordStart, begin, pause)
+	case end != 0:
+		return u.event(recordEnd, end, pause)
+	case pause.Kind > gclog.PauseFinal && pause.Start != 0:
+		return u.event(recordPause, pause.Start, pause)
 	}
 	return false
+}
+
+// event passes on a record that is not about a collection.
+func (u *unified) event(kind recordKind, at int64, pause gclog.Pause) bool {
+	r := u.processes.record()
+	r.at, r.pause = at, pause
+	if !u.put(r, kind) {
+		u.processes.drop(r)
+		return false
+	}
+	return true
+}
+
+// head handles the facts that each file starts with. A process is known by its pid and what its kernel
+// says of its start.
+func (u *unified) head(facts *gclog.Process) bool {
+	u.key = strconv.AppendInt(u.key[:0], facts.ID, 10)
+	u.key = strconv.AppendUint(append(u.key, '/'), facts.StartKey, 10)
+	if facts.StartKey == 0 && !facts.Started.IsZero() {
+		u.key = strconv.AppendInt(append(u.key, '/'), facts.Started.UnixNano(), 10)
+	}
+	p := u.processes.find(u.key)
+	u.process, u.beyond = p, p == nil
+	if u.beyond {
+		return false
+	}
+	if !p.follows {
+		p.follows = true
+		u.processes.finishOthers(p, facts.ID)
+		p.facts = *facts
+	}
+	return true
+}
+
+// time reads a time that is the whole of b.
+func (c *calendar) time(b []byte) (ns int64, ok bool) {
+	ns, rest, ok := c.date(b)
+	return ns, ok && len(rest) == 0 && ns > 0 && ns < farthest
 }

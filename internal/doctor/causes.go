@@ -309,7 +309,7 @@ var fileCauses = []Cause{
 	},
 	{
 		"not-ours", "It is neither a recording nor a gclog log.",
-		"gclog reads .nettrace recordings and its own logs in the formats unified (with times and DotNet: lines), json and csv. It does not read the text format.",
+		"gclog reads .nettrace recordings and its own logs in the formats unified (with DotNet: lines), json and csv. It does not read the text format.",
 	},
 	{
 		"java-only", "It is a log that gclog wrote for Java tools (jdk8, or unified without DotNet: lines) and cannot read back.",

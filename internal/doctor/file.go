@@ -108,7 +108,7 @@ func (r *Report) unknown(err error) {
 	case errors.As(err, &text) && javaLine.Match(text.Head):
 		r.fail("java-log", "it is a GC log of a JVM, not of gclog")
 	case text != nil:
-		r.fail("not-ours", "it is text, but not a log that gclog wrote as unified (with times and DotNet: lines), json or csv")
+		r.fail("not-ours", "it is text, but not a log that gclog wrote as unified (with DotNet: lines), json or csv")
 	case errors.As(err, &kind) && kind.Kind != parse.KindUnknown:
 		r.fail(string(kind.Kind), "it is %s", kind.Found)
 	case kind != nil:

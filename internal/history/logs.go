@@ -56,6 +56,9 @@ func (s *Source) readLogs(files []*File, observe func(*gclog.Process) formats.Ob
 	for _, l := range list {
 		l.Finish()
 	}
+	if s.why != nil { // what the logs held back was not wanted
+		return s.why
+	}
 	s.notifyOlder()
 	return all
 }

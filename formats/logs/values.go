@@ -5,7 +5,13 @@ import (
 	"math"
 )
 
-// eachField passes on the contents of gclog-specific lines after their titles:
+// The limits of times and durations: their sums fit in 63 bits.
+const (
+	farthest = 1 << 62
+	longest  = 1 << 55
+)
+
+// eachField passes on the values of a line:
 //
 //	name=value, …, workers=2
 //
@@ -33,17 +39,12 @@ func cutComma(b []byte) (before, after []byte, ok bool) {
 	return b[:i], b[i+2:], true
 }
 
+// The functions below read a value, and leave it unchanged if it is damaged.
+
 // readWorkers reads the number of heaps, which may be unknown.
 func readWorkers(heaps *int32, b []byte) bool {
-	n, rest, ok := number(b)
-	if ok && len(rest) == 0 {
-		*heaps = int32(min(n, math.MaxInt32))
-		return true
-	}
-	return string(b) == "unknown"
+	return readCount(heaps, b, math.MaxInt32) || string(b) == "unknown"
 }
-
-// The functions below set a value from a field, and leave it unchanged if the field is damaged.
 
 func readCount[T uint32 | int32 | uint64](v *T, b []byte, most uint64) bool {
 	n, rest, ok := number(b)
@@ -53,18 +54,25 @@ func readCount[T uint32 | int32 | uint64](v *T, b []byte, most uint64) bool {
 	return ok
 }
 
-func readBytes(v *uint64, b []byte) bool {
-	n, rest, ok := size(b)
-	if ok = ok && len(rest) == 0; ok {
-		*v = uint64(n) * kibibyte
+// readMillis reads 0.849000ms.
+func readMillis(v *int64, b []byte) bool {
+	ns, rest, ok := fixed(b, 6)
+	if ok = ok && string(rest) == "ms" && ns >= 0 && ns <= longest; ok {
+		*v = ns
 	}
 	return ok
 }
 
-func readMillis(v *int64, b []byte) bool {
-	ns, rest, ok := millis(b)
-	if ok = ok && len(rest) == 0; ok {
+func (u *unified) readTime(v *int64, b []byte) bool {
+	ns, ok := u.days.time(b)
+	if ok {
 		*v = ns
 	}
 	return ok
+}
+
+// size reads 57560B.
+func size(b []byte) (v uint64, ok bool) {
+	v, rest, ok := number(b)
+	return v, ok && string(rest) == "B"
 }
