@@ -4,14 +4,13 @@ import (
 	"bytes"
 	"compress/flate"
 	"encoding/base64"
-	"encoding/binary"
 	"slices"
+	"strconv"
 	"strings"
 )
 
-// How columns get into the page. A column is a sequence of varints: 0 is unknown, else the zigzag of
-// the difference to the previous known value, plus 1. All columns of a table are one deflate stream
-// in base64; the layout has where each begins. page/unpack.js reads it.
+// Columns are in the page as JSON arrays, a line for each, with null for what is unknown. All lines are one
+// deflate stream in base64. page/unpack.js reads them.
 
 // A packedTable describes the columns of a table to the scripts of the page.
 type packedTable struct {
@@ -29,7 +28,6 @@ type packedColumn struct {
 	Names []string `json:"names,omitempty"`
 	Base  []string `json:"base,omitempty"`
 	Known int      `json:"known"` // rows with a value
-	Size  int      `json:"size"`  // bytes
 }
 
 // packTable returns the layout of a table, and its columns.
@@ -38,9 +36,9 @@ func packTable(t *table) (packedTable, []byte) {
 	var all []byte
 	for i := range t.columns {
 		c := &t.columns[i]
-		from, known := len(all), 0
+		known := 0
 		all, known = appendColumn(all, t.rest(i))
-		p.Columns = append(p.Columns, packedColumn{c.Key, c.Title, c.Unit, c.Group, c.Doc, max(1, c.Scale), t.names[i].list, c.Base, known, len(all) - from})
+		p.Columns = append(p.Columns, packedColumn{c.Key, c.Title, c.Unit, c.Group, c.Doc, max(1, c.Scale), t.names[i].list, c.Base, known})
 	}
 	return p, all
 }
@@ -71,23 +69,21 @@ func (t *table) rest(column int) []int64 {
 	return rest
 }
 
-// mostDifference is the largest difference whose zigzag is exact in JavaScript.
-const mostDifference = mostSafe/2 - 1
-
-// appendColumn appends the values of a column, and counts those that are known.
+// appendColumn appends the line of a column, and counts the values that are known.
 func appendColumn(dst []byte, values []int64) (_ []byte, known int) {
-	before := int64(0)
-	for _, v := range values {
+	dst = append(dst, '[')
+	for i, v := range values {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
 		if v == unknown {
-			dst = append(dst, 0)
+			dst = append(dst, "null"...)
 			continue
 		}
-		diff := max(-mostDifference, min(max(-mostSafe, min(v, mostSafe))-before, mostDifference))
-		dst = binary.AppendUvarint(dst, uint64(diff<<1^diff>>63)+1)
-		before += diff
+		dst = strconv.AppendInt(dst, v, 10)
 		known++
 	}
-	return dst, known
+	return append(dst, "]\n"...), known
 }
 
 // deflated returns data compressed, in base64.

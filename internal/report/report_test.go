@@ -5,7 +5,6 @@ import (
 	"compress/flate"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"io"
@@ -94,20 +93,19 @@ func readTable(t testing.TB, layout packedTable, data []byte) (r read, rest []by
 	t.Helper()
 	r = read{layout, map[string][]float64{}}
 	for _, c := range layout.Columns {
-		column := data[:c.Size]
-		data = data[c.Size:]
+		var line []byte
+		line, data, _ = bytes.Cut(data, []byte("\n"))
+		var column []*float64
+		if err := json.Unmarshal(line, &column); err != nil {
+			t.Fatalf("column %s: %v", c.Key, err)
+		}
 		values, known := []float64{}, 0
-		value := int64(0)
-		for len(column) > 0 {
-			n, size := binary.Uvarint(column)
-			column = column[size:]
-			if n == 0 {
+		for _, v := range column {
+			if v == nil {
 				values = append(values, math.NaN())
 				continue
 			}
-			n--
-			value += int64(n>>1) ^ -int64(n&1)
-			values = append(values, float64(value)/float64(c.Scale))
+			values = append(values, *v/float64(c.Scale))
 			known++
 		}
 		if len(values) != layout.Rows || known != c.Known {

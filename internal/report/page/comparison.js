@@ -5,11 +5,10 @@ async function startComparison() {
   Object.assign(page, { gaps: [], marks: [], classes: sides[0].classes, thresholds: sides[0].thresholds });
   Object.assign(clock, { relative: true, zone: 'since the start' });
   theme.read();
-  const bytes = await inflate('tables');
-  let at = 0, seconds = 0;
+  const lines = (await inflate('tables')).split('\n').values();
+  let seconds = 0;
   const histories = sides.map((side) => {
-    const gcs = new Table(side.gcs, bytes, at), others = new Table(side.pauses, bytes, gcs.end);
-    at = others.end;
+    const gcs = new Table(side.gcs, lines), others = new Table(side.pauses, lines);
     const shift = (values) => { for (let i = 0; i < values.length; i++) values[i] -= side.from; };
     const list = [gcs.values('start'), gcs.values('pause.start'), others.values('start')]; // before they are changed: one depends on the other
     list.forEach(shift);

@@ -7,7 +7,7 @@ async function start() {
   if (page.sides) return startComparison();
   Object.assign(clock, { sync: page.sync, offset: page.offset, zone: page.zone });
   theme.read();
-  if (page.snapshots > 0) makeHeaps(JSON.parse(new TextDecoder().decode(await inflate('heaps'))));
+  if (page.snapshots > 0) makeHeaps(JSON.parse(await inflate('heaps')));
   if (page.history) await startHistory();
   window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => theme.changed());
   window.matchMedia('print').addEventListener('change', () => theme.changed());
@@ -15,13 +15,13 @@ async function start() {
 }
 
 async function startHistory() {
-  const bytes = await inflate('tables');
-  const gcs = new Table(page.gcs, bytes, 0);
-  const { list: pauses, rowOf: rowOfNumber } = allPauses(gcs, new Table(page.pauses, bytes, gcs.end));
+  const lines = (await inflate('tables')).split('\n').values();
+  const gcs = new Table(page.gcs, lines);
+  const { list: pauses, rowOf: rowOfNumber } = allPauses(gcs, new Table(page.pauses, lines));
   range.init(clock.seconds(page.from), clock.seconds(page.to));
 
   let explanations = null;
-  const told = () => explanations ??= inflate('explanations').then((b) => JSON.parse(new TextDecoder().decode(b)));
+  const told = () => explanations ??= inflate('explanations').then(JSON.parse);
   const open = (row) => sheet.open(row);
   const starts = makeCharts(gcs, pauses, open);
   if (page.picture) {

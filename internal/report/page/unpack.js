@@ -1,26 +1,22 @@
 // The tables of the page: see pack.go.
 
+// inflate returns the text of a compressed element.
 async function inflate(id) {
   const text = byID(id).textContent.trim();
   const raw = atob(text);
   const bytes = new Uint8Array(raw.length);
   for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
+  return new Response(stream).text();
 }
 
-// A Table has columns, which are unpacked when they are first used.
+// A Table has columns, each with the next of lines, which is read when the column is first used.
 class Table {
-  constructor(layout, bytes, from) {
+  constructor(layout, lines) {
     this.rows = layout.rows;
     this.columns = layout.columns;
-    this.byKey = new Map();
-    for (const c of layout.columns) {
-      c.bytes = bytes.subarray(from, from + c.size);
-      from += c.size;
-      this.byKey.set(c.key, c);
-    }
-    this.end = from;
+    this.byKey = new Map(layout.columns.map((c) => [c.key, c]));
+    for (const c of layout.columns) c.line = lines.next().value;
   }
 
   has(key) { return this.byKey.has(key) && this.byKey.get(key).known > 0; }
@@ -29,7 +25,7 @@ class Table {
   values(key) {
     const c = this.byKey.get(key);
     if (!c.values) {
-      c.values = unpackColumn(c, this.rows);
+      c.values = Float64Array.from(JSON.parse(c.line), (v) => v === null ? NaN : v / c.scale);
       for (const base of c.base || []) {
         const before = base.startsWith('<') ? 1 : 0; // the value in the row before
         if (!this.byKey.has(base.slice(before))) continue;
@@ -59,28 +55,6 @@ class Table {
     if (Number.isNaN(v)) return '';
     return c.names ? c.names[v] : valueText(v, c.unit);
   }
-}
-
-function unpackColumn(c, rows) {
-  const out = new Float64Array(rows);
-  const b = c.bytes;
-  let at = 0, value = 0;
-  for (let i = 0; i < rows; i++) {
-    let n = 0, factor = 1, byte;
-    do {
-      byte = b[at++];
-      n += (byte & 127) * factor;
-      factor *= 128;
-    } while (byte > 127);
-    if (n === 0) {
-      out[i] = NaN;
-      continue;
-    }
-    n--;
-    value += n % 2 ? -(n + 1) / 2 : n / 2;
-    out[i] = c.scale > 1 ? value / c.scale : value;
-  }
-  return out;
 }
 
 // allPauses returns the pauses in the order of time: those of blocking collections are in their rows,
