@@ -120,19 +120,19 @@ func requestScript(name, flags string) string {
 	run("settings $P")
 	for _, level := range []string{"light", "normal", "full"} {
 		run("attach $P --level %s --count 1 -o %[1]s.log", level)
-		run("record $P --level %s --duration 200ms -o %[1]s.nettrace", level)
+		run("record $P --level %s --for 200ms -o %[1]s.nettrace", level)
 	}
 	for _, keywords := range []string{"", ":1:5", ":100000:4", ":0x800000:0", ":1980001", ":ffffffffffffffff:5"} {
-		run("record $P --providers $R%s --duration 200ms -o asked.nettrace", keywords)
+		run("record $P --providers $R%s --for 200ms -o asked.nettrace", keywords)
 	}
-	run("record $P --providers My.Provider --until \"pause > 1s\" --duration 200ms -o until.nettrace")
+	run("record $P --providers My.Provider --until \"pause > 1s\" --for 200ms -o until.nettrace")
 	run("gc $P --timeout 200ms")
 	run("gc $P --wait --timeout 200ms")
 	run("heap snapshot $P --timeout 1s -o a.gcdump")
 	run("heap snapshot $P --timeout 1s --stack-names -o b.gcdump")
 	run("heap stat $P")
 	for _, command := range []string{"summary", "check --max-pause 1h", "pauses", "metrics", "stat --interval 100ms --count 2"} {
-		run("%s $P --duration 200ms", command)
+		run("%s $P --for 200ms", command)
 	}
 	// The program runs until its standard input ends.
 	traced := func(log string) string {

@@ -53,7 +53,7 @@ func growthRules() []Rule {
 						handles := float64(x.Handles)
 						return handles, handles, x.HasHandles
 					}, why: "no gen2 collection reports the number of handles",
-					closer: "gclog gc %s --wait -o json shows how many remain after a full collection",
+					closer: "gclog gc %s --wait -f json shows how many remain after a full collection",
 				}
 			},
 		},

@@ -42,12 +42,12 @@ Examples:
    gclog attach MyApp -o gc.json --follow      JSON lines, also for MyApp's next process
    gclog attach 4711 -o gc.log -o gc.csv       two files from one session
    gclog attach 4711 -Xlog:gc*:file=gc-%p.log:time,uptime,level,tags
-   gclog attach 4711 --duration 5m --format csv > gc.csv
+   gclog attach 4711 --for 5m --format csv > gc.csv
    gclog attach 4711 -o gc.json --on 'pause > 1s' --do heap:slow.gcdump
    gclog attach 4711 --on exit --do 'exec:mail -s "$GCLOG_TEXT" root'
    gclog attach -- dotnet app.dll              the same as gclog run -- dotnet app.dll`,
 		Flags: join(targetFlags(), outputFlags(), rotationFlags(defaultFileCount), sessionFlags(), onFlags(), []cli.Flag{
-			&cli.StringFlag{Name: "duration", Category: endingOptions, Usage: "stop after `TIME`: 90s, 5m, 00:00:05:00"},
+			lengthFlag(endingOptions, "stop after `TIME`: 90s, 5m, 00:00:05:00", "", ""),
 			&cli.Int64Flag{Name: "count", Category: endingOptions, Usage: "stop after `N` collections", DefaultText: "unlimited"},
 			&cli.BoolFlag{Name: "follow", Category: endingOptions, Usage: "when the process ends, wait for the next one with this name or service"},
 			&cli.StringFlag{Name: "record", Category: recordingOptions, Usage: "also write the raw stream to `FILE` (.nettrace)"},
@@ -107,7 +107,7 @@ func (p *program) logOptions(c *cli.Context, byDefault string) (*watch, error) {
 func (p *program) watchOptions(c *cli.Context, outputs []output.Spec, record string) (*watch, error) {
 	w := &watch{p: p, outputs: outputs, record: record, count: c.Int64("count"), progress: &attach.Progress{}}
 	var err error
-	if w.duration, err = parseDuration(c, "duration"); err != nil {
+	if w.duration, err = parseDuration(c, forFlag); err != nil {
 		return nil, err
 	}
 	if w.config, err = sessionConfig(c, w.record == ""); err != nil {

@@ -27,7 +27,7 @@ A condition is a METRIC, one of > >= < <= == != and a value with its unit (ns, u
 KB, MB, GB, or K, M, G as factors of 1024; %), in quotes. && || ! and parentheses combine
 comparisons, + - * / calculate. Metrics are pause.p99, pause.max, pause.share, gc.count,
 gen2.blocking.count, heap.after.max, alloc.rate, findings.errors, findings.warnings
-and many more: docs/analysis.md lists them, gclog summary -o json prints them.
+and many more: docs/analysis.md lists them, gclog summary -f json prints them.
 
 Examples:
    gclog check app.nettrace --fail-if 'pause.p99>50ms' \
@@ -37,30 +37,25 @@ Examples:
    gclog check app.nettrace \
          --fail-if 'pause.p99>50ms && gc.count>=100'
    gclog check app.nettrace --fail-if 'gen2.blocking.count>3' --junit gc.xml
-   gclog check 4711 --duration 1m --fail-if 'alloc.rate>500MB/s'
-   gclog check app.nettrace --since 1m --fail-if 'gc.missed!=0' -o json`,
+   gclog check 4711 --for 1m --fail-if 'alloc.rate>500MB/s'
+   gclog check app.nettrace --since 1m --fail-if 'gc.missed!=0' -f json`,
 		Flags: join(historyFlags(), []cli.Flag{
 			&cli.StringSliceFlag{Name: failIfFlag, Usage: "fail if `CONDITION` is true, such as 'pause.p99>50ms'; may be repeated"},
 			thresholdFlag(),
 			&cli.StringFlag{Name: "junit", Usage: "also write the results to `FILE` in JUnit XML, which CI systems display"},
-			textOrJSONFlag(),
-		}),
-		Action: p.check,
+		}, resultFlags(textOrJSON)),
+		Action: p.result(textOrJSON, p.check),
 	}
 }
 
 const failIfFlag = "fail-if"
 
-func (p *program) check(c *cli.Context) error {
-	how, err := textOrJSON(c)
-	if err != nil {
-		return err
-	}
+func (p *program) check(c *cli.Context, how string) error {
 	texts := c.StringSlice(failIfFlag)
 	if len(texts) == 0 {
 		return usagef("check needs a condition: --%s 'pause.p99>50ms'", failIfFlag)
 	}
-	conditions, err := parseConditions(texts, metricScope(allMetrics(), "docs/analysis.md lists them, gclog summary -o json prints them"))
+	conditions, err := parseConditions(texts, metricScope(allMetrics(), "docs/analysis.md lists them, gclog summary -f json prints them"))
 	if err != nil {
 		return err
 	}

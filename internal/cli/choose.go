@@ -148,7 +148,7 @@ func patience(c *cli.Context) (time.Duration, error) {
 	if err != nil || timeout > 0 {
 		return timeout, err
 	}
-	duration, err := parseDuration(c, "duration")
+	duration, err := parseDuration(c, forFlag)
 	if err != nil || duration == 0 {
 		return forever, err
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/gclog/gclog/internal/command"
 	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/spelling"
-	"github.com/gclog/gclog/internal/unpack"
 	"github.com/urfave/cli/v2"
 )
 
@@ -122,12 +121,18 @@ Examples:
 		for _, x := range append(c.Subcommands, c) {
 			x.OnUsageError = usageFailed
 			x.HideHelpCommand = true
-			if slices.ContainsFunc(x.Flags, func(f cli.Flag) bool { return f.Names()[0] == unpack.Flag }) {
-				x.Before = p.readMaxUnpacked
-			}
+			x.Before = p.before
 		}
 	}
 	return app
+}
+
+// before reads the flags that have the same meaning in all commands.
+func (p *program) before(c *cli.Context) error {
+	if err := checkWords(c); err != nil {
+		return err
+	}
+	return p.readMaxUnpacked(c)
 }
 
 // usageFailed replaces the library's handler, which prints help to standard output: that may be a

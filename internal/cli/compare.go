@@ -33,16 +33,15 @@ Examples:
    gclog compare before.nettrace after.nettrace
    gclog compare gc-old.json gc-new.json --since 2m        without the first 2 minutes
    gclog compare before/ after/                            all runs of each
-   gclog compare 'old-*.json' 'new-*.json' -o json
+   gclog compare 'old-*.json' 'new-*.json' -f json
    gclog compare before/ after/ --fail-if 'pause.p99 worse than 10%' \
          --fail-if 'findings.new>0'`,
 		Flags: join(spanFlags(), []cli.Flag{
 			&cli.Int64Flag{Name: "pid", Category: processOptions, Usage: "the process with this `PID`, if files contain several"},
 			&cli.StringSliceFlag{Name: failIfFlag, Usage: "fail if `CONDITION` is true, such as 'pause.p99 worse than 10%'; may be repeated"},
 			thresholdFlag(),
-			textOrJSONFlag(),
-		}),
-		Action: p.compare,
+		}, resultFlags(textOrJSON)),
+		Action: p.result(textOrJSON, p.compare),
 	}
 }
 
@@ -53,11 +52,7 @@ type compared struct {
 	findings findingChanges
 }
 
-func (p *program) compare(c *cli.Context) error {
-	how, err := textOrJSON(c)
-	if err != nil {
-		return err
-	}
+func (p *program) compare(c *cli.Context, how string) error {
 	if n := c.Args().Len(); n != 2 {
 		return usagef("compare needs two arguments, each a file, a directory, or a pattern in quotes: gclog compare before.json after.json")
 	}

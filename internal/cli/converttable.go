@@ -30,7 +30,7 @@ const tableGCPercent = 30
 // tableFlags adds the format of tables to the flags of outputs.
 func tableFlags(flags []cli.Flag) []cli.Flag {
 	for _, f := range flags {
-		if f, ok := f.(*cli.StringSliceFlag); ok && f.Name == "format" {
+		if f, ok := f.(*cli.StringSliceFlag); ok && f.Name == formatFlag {
 			f.Usage = strings.Replace(f.Usage, formatNames(), formatNames()+", "+parquetFormat, 1)
 		}
 	}
@@ -39,8 +39,8 @@ func tableFlags(flags []cli.Flag) []cli.Flag {
 
 // isTable reports whether the outputs of a call are a table.
 func isTable(c *cli.Context) bool {
-	return slices.Contains(c.StringSlice("format"), parquetFormat) ||
-		len(c.StringSlice("format")) == 0 && slices.ContainsFunc(c.StringSlice("output"), func(path string) bool {
+	return slices.Contains(c.StringSlice(formatFlag), parquetFormat) ||
+		len(c.StringSlice(formatFlag)) == 0 && slices.ContainsFunc(c.StringSlice(outputFlag), func(path string) bool {
 			return strings.EqualFold(filepath.Ext(path), ".parquet")
 		})
 }
@@ -146,11 +146,11 @@ func (p *program) tablePath(c *cli.Context) (string, error) {
 			return "", usagef("--%s does not apply to the format parquet", name)
 		}
 	}
-	paths := c.StringSlice("output")
+	paths := c.StringSlice(outputFlag)
 	switch {
 	case len(paths) == 0 || slices.ContainsFunc(paths, output.IsStream):
 		return "", usagef("the format parquet needs a file: give one, such as -o fleet.parquet")
-	case len(paths) > 1 || len(c.StringSlice("format")) > 1:
+	case len(paths) > 1 || len(c.StringSlice(formatFlag)) > 1:
 		return "", usagef("the format parquet is written alone: use one -o, and another convert for the rest")
 	}
 	path := paths[0]

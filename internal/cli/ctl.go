@@ -29,12 +29,11 @@ commands, which go through the daemon's control socket.
 
 Examples:
    gclog ctl status
-   gclog ctl status -o json | jq '.processes[] | select(.state != "on")'
+   gclog ctl status -f json | jq '.processes[] | select(.state != "on")'
    gclog ctl reload
    gclog ctl rotate --socket /run/gclog/ctl.sock`,
-		Flags: append(socketFlags(),
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "table", Usage: "status: `table` or json"}),
-		Action: p.ctl,
+		Flags:  join(socketFlags(), resultFlags(textOrJSON)),
+		Action: p.result(textOrJSON, p.ctl),
 	}
 }
 
@@ -62,17 +61,13 @@ func controlSocket(c *cli.Context) (string, error) {
 	return path, nil
 }
 
-func (p *program) ctl(c *cli.Context) error {
+func (p *program) ctl(c *cli.Context, how string) error {
 	what := c.Args().First()
 	if c.Args().Len() != 1 {
 		return usagef("ctl needs one word: reload, rotate or status")
 	}
-	how := c.String("output")
-	switch {
-	case what != "status" && c.IsSet("output"):
-		return usagef("--output is for ctl status")
-	case how != "table" && how != "json":
-		return usagef("--output %s: it must be table or json", how)
+	if what != "status" && (c.IsSet(outputFlag) || c.IsSet(formatFlag)) {
+		return usagef("-o and -f are for ctl status")
 	}
 	request := map[string]string{"reload": control.PathReload, "rotate": control.PathRotate, "status": control.PathStatus}[what]
 	if request == "" {

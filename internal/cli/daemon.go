@@ -40,7 +40,7 @@ Examples:
 		Flags: []cli.Flag{
 			configFileFlag(),
 			&cli.StringSliceFlag{Name: "listen", Usage: "also listen on a diagnostic port at `PATH`; may be repeated"},
-			&cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE` instead of the configured outputs; placeholders as in attach; may be repeated"},
+			&cli.StringSliceFlag{Name: outputFlag, Aliases: []string{"o"}, Category: outputOptions, Usage: "write to `FILE` instead of the configured outputs; placeholders as in attach; may be repeated"},
 			&cli.BoolFlag{Name: "once", Usage: "list the processes that would be logged and why the others would not, then exit"},
 		},
 		Action: p.daemon,
@@ -54,7 +54,7 @@ func (p *program) daemon(c *cli.Context) error {
 	load := func() (*config.Loaded, error) {
 		loaded, err := readConfig(c)
 		if err == nil {
-			err = loaded.Override(c.StringSlice("output"), c.StringSlice("listen"))
+			err = loaded.Override(c.StringSlice(outputFlag), c.StringSlice("listen"))
 		}
 		if err == nil {
 			err = checkHost(loaded)

@@ -30,12 +30,9 @@ Examples:
    gclog doctor                 this machine
    gclog doctor 4711            a process
    gclog doctor gc.nettrace     a recording
-   gclog doctor -o json gc.log`,
-		Flags: join(processFlags(), []cli.Flag{
-			textOrJSONFlag(),
-			unpackFlag(),
-		}),
-		Action: p.doctor,
+   gclog doctor -f json gc.log`,
+		Flags:  join(processFlags(), []cli.Flag{unpackFlag()}, resultFlags(textOrJSON)),
+		Action: p.result(textOrJSON, p.doctor),
 	}
 }
 
@@ -56,11 +53,7 @@ type findingJSON struct {
 	Way   string `json:"way_out"`
 }
 
-func (p *program) doctor(c *cli.Context) error {
-	how := c.String("output")
-	if how != "text" && how != "json" {
-		return usagef("--output %s: it must be text or json", how)
-	}
+func (p *program) doctor(c *cli.Context, how string) error {
 	if c.Args().Len() == 0 && !chosenByFlag(c) {
 		return p.doctorMachine(c, how)
 	}

@@ -81,7 +81,7 @@ func checkEnded(t *testing.T, log, reason, text, severity string, bad bool) {
 	if first, _, _ := strings.Cut(findings, ": "); severity != "" && !strings.HasSuffix(first, " "+severity) {
 		t.Errorf("it is not the first finding: %s", findings)
 	}
-	page, _, _ := run("report", log, "--format", "md")
+	page, _, _ := run("report", log, "-f", "md")
 	if !strings.Contains(page, "it "+text+", at ") || severity != "" && !strings.Contains(page, "The process was killed, or it crashed") {
 		t.Errorf("report:\n%s", page)
 	}
@@ -96,7 +96,7 @@ func checkEnded(t *testing.T, log, reason, text, severity string, bad bool) {
 		}
 	}
 	for _, args := range [][]string{{"summary", log}, {"explain", log}, {"pauses", log}, {"pauses", log, "--at", "5s"}} {
-		out, _, _ := run(append(args, "-o", "json")...)
+		out, _, _ := run(append(args, "-f", "json")...)
 		var x struct {
 			Process struct {
 				End       string `json:"end"`

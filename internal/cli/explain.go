@@ -30,20 +30,15 @@ Examples:
    gclog explain gc*.json 146                  the files of a rotated log
    gclog explain app.nettrace                  the longest pause
    gclog explain app.nettrace --since -5m      the longest pause of the last 5 minutes
-   gclog explain 4711 --duration 2m            of a running process
-   gclog explain app.nettrace 146 -o json`,
+   gclog explain 4711 --for 2m            of a running process
+   gclog explain app.nettrace 146 -f json`,
 		Flags: join(historyFlags(), []cli.Flag{
-			textOrJSONFlag(),
-		}),
-		Action: p.explain,
+		}, resultFlags(textOrJSON)),
+		Action: p.result(textOrJSON, p.explain),
 	}
 }
 
-func (p *program) explain(c *cli.Context) error {
-	how, err := textOrJSON(c)
-	if err != nil {
-		return err
-	}
+func (p *program) explain(c *cli.Context, how string) error {
 	names, number, wanted, err := explainArguments(c.Args().Slice(), chosenByFlag(c))
 	if err != nil {
 		return err

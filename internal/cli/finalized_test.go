@@ -15,7 +15,7 @@ import (
 func TestSummaryFinalized(t *testing.T) {
 	recording := filepath.Join(recordings.Dir(t), "traces", "net8-wks-verbose.nettrace.gz")
 	var out, said bytes.Buffer
-	if code := Main([]string{"gclog", "summary", "-o", "json", recording}, nil, &out, &said); code != 0 {
+	if code := Main([]string{"gclog", "summary", "-f", "json", recording}, nil, &out, &said); code != 0 {
 		t.Fatalf("exit code %d: %s", code, said.String())
 	}
 	var x struct {

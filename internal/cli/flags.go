@@ -37,9 +37,9 @@ const (
 
 func outputFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, Category: outputOptions, Usage: "write to `FILE`; - is standard output; %p %t %hn %n %s %c %P %N in it stand for pid, start, host, name, service, container, pod and namespace; may be repeated"},
+		&cli.StringSliceFlag{Name: outputFlag, Aliases: []string{"o"}, Category: outputOptions, Usage: "write to `FILE`; - is standard output; %p %t %hn %n %s %c %P %N in it stand for pid, start, host, name, service, container, pod and namespace; may be repeated"},
 		&cli.StringSliceFlag{Name: xlogFlag, Category: outputOptions, Usage: "the same as Java's -Xlog:`SPEC`, which is accepted as it is; may be repeated; -Xlog:help explains it; without any output $" + xlogVariable + " is used (not with convert)"},
-		&cli.StringSliceFlag{Name: "format", Aliases: []string{"f"}, Category: outputOptions, Usage: "`FORMAT`: " + formatNames() + "; one for all outputs, or one for each"},
+		&cli.StringSliceFlag{Name: formatFlag, Aliases: []string{"f"}, Category: outputOptions, Usage: "`FORMAT`: " + formatNames() + "; one for all outputs, or one for each"},
 		&cli.StringFlag{Name: "causes", Value: "java", Category: outputOptions, Usage: "`WORDS` for reasons in the JDK formats: java (all readers know them) or dotnet"},
 	}
 }
@@ -70,7 +70,7 @@ func (p *program) outputs(c *cli.Context, byDefault, variable string) ([]output.
 	if err != nil {
 		return nil, err
 	}
-	paths, names, options := c.StringSlice("output"), c.StringSlice("format"), c.StringSlice(xlogFlag)
+	paths, names, options := c.StringSlice(outputFlag), c.StringSlice(formatFlag), c.StringSlice(xlogFlag)
 	fromVariable := len(paths)+len(names)+len(options) == 0 && strings.TrimSpace(variable) != ""
 	switch {
 	case fromVariable:
@@ -204,6 +204,20 @@ func rotation(c *cli.Context) (r formats.RotateOptions, err error) {
 		return r, usagef("--rotation-names %w", err)
 	}
 	return r, nil
+}
+
+const forFlag = "for"
+
+// lengthFlag is how long something is watched, in all commands. dotnet-trace calls it --duration.
+func lengthFlag(category, usage, value, text string) cli.Flag {
+	return &cli.StringFlag{
+		Name: forFlag, Aliases: []string{"duration"}, Category: category, Usage: usage, Value: value, DefaultText: text,
+	}
+}
+
+// watchFlag is the length for a running process where a file can be read instead.
+func watchFlag() cli.Flag {
+	return lengthFlag(timeOptions, "watch a running process for `TIME`: 90s, 5m, 00:00:05:00; Ctrl-C ends it earlier", "", watchFor.String())
 }
 
 // parseDuration reads 90s, 5m, 1h30m, or dd:hh:mm:ss as dotnet-trace does, from a flag.

@@ -30,18 +30,17 @@ NativeAOT programs before .NET 10 do not collect on request: exit code 4.
 Examples:
    gclog gc 4711                    returns when the collection has started
    gclog gc MyApp --wait            its line, as gclog attach would print it
-   gclog gc 4711 --wait -o json     its record`,
+   gclog gc 4711 --wait -f json     its record`,
 		Flags: join(processFlags(), []cli.Flag{
 			&cli.BoolFlag{Name: "wait", Usage: "wait until the collection has ended, and print its record"},
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "text", Usage: "with --wait: `text` or json"},
 			&cli.StringFlag{Name: "timeout", Value: "30s", Usage: "give up after `TIME`, unless the collection has started by then"},
 			&cli.Uint64Flag{Name: "sequence", Usage: "put `NUMBER` into the events of the collection; Windows only"},
-		}),
-		Action: p.gc,
+		}, resultFlags(textOrJSON)),
+		Action: p.result(textOrJSON, p.gc),
 	}
 }
 
-func (p *program) gc(c *cli.Context) error {
+func (p *program) gc(c *cli.Context, how string) error {
 	ch, err := choose(c, c.Args().Slice())
 	if err != nil {
 		return err
@@ -56,12 +55,9 @@ func (p *program) gc(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	how := c.String("output")
 	switch {
-	case how != "text" && how != "json":
-		return usagef("--output %s: it must be text or json", how)
-	case c.IsSet("output") && !o.Wait:
-		return usagef("--output is for the record of the collection: give --wait too")
+	case (c.IsSet(outputFlag) || c.IsSet(formatFlag)) && !o.Wait:
+		return usagef("-o and -f are for the record of the collection: give --wait too")
 	case c.IsSet("sequence"):
 		if err := checkSequence(runtime.GOOS, o.Sequence); err != nil {
 			return err

@@ -42,7 +42,7 @@ Examples:
    gclog heap suspects app.nettrace                where memory accumulates
    gclog heap tree app.nettrace                    what retains what
    gclog heap inspect app.nettrace                 known kinds of waste and leaks
-   gclog heap export app.nettrace --pprof -o app.pb.gz
+   gclog heap export app.nettrace -o app.pb.gz
    gclog heap convert app.nettrace -o app.gcdump   for PerfView and Visual Studio`,
 		Subcommands: []*cli.Command{
 			p.heapSnapshotCommand(),
@@ -73,13 +73,12 @@ func heapFlags(more ...cli.Flag) []cli.Flag {
 
 // listFlags are the flags of all commands that list what a snapshot contains.
 func listFlags(more ...cli.Flag) []cli.Flag {
-	return append([]cli.Flag{
-		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "table", Usage: "`FORMAT`: table, json or csv"},
+	return join(resultFlags(listFormats), []cli.Flag{
 		&cli.IntFlag{Name: "top", Usage: "list the first `N` rows", DefaultText: "20 in a table, 5 for each detector of inspect; else all"},
 		&cli.StringFlag{Name: "filter", Usage: "list only what matches the regular expression `RE`"},
 		rawNamesFlag(),
 		&cli.StringFlag{Name: "min", Usage: "list only what has at least `SIZE`: bytes (K, M, G), or a share of the heap (1%)"},
-	}, more...)
+	}, more)
 }
 
 // A heapList is what the flags say about a list.
@@ -94,13 +93,9 @@ type heapList struct {
 
 const tableRows = 20
 
-func readHeapFlags(c *cli.Context) (l heapList, err error) {
-	switch l.format = c.String("output"); l.format {
-	case "table":
+func readHeapFlags(c *cli.Context, how string) (l heapList, err error) {
+	if l.format = how; how == "text" {
 		l.top = tableRows
-	case "json", "csv":
-	default:
-		return l, usagef("--output %s: it must be table, json or csv", l.format)
 	}
 	if c.IsSet("top") {
 		if l.top = c.Int("top"); l.top <= 0 {

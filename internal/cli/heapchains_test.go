@@ -34,7 +34,7 @@ func TestUnnamedCalls(t *testing.T) {
 		}
 	}
 	var report inspectJSON
-	if err := json.Unmarshal([]byte(inspect("-o", "json")), &report); err != nil {
+	if err := json.Unmarshal([]byte(inspect("-f", "json")), &report); err != nil {
 		t.Fatal(err)
 	}
 	for _, d := range report.Detectors {

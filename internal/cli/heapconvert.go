@@ -22,7 +22,7 @@ Examples:
    gclog heap convert app.nettrace -o app.gcdump
    gclog heap convert app.nettrace -o app.gcdump --assemblies /app`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`, a name that ends with .gcdump"},
+			&cli.StringFlag{Name: outputFlag, Aliases: []string{"o"}, Category: outputOptions, Usage: "write to `FILE`, a name that ends with .gcdump"},
 			assembliesFlag(),
 			symbolsFlag(),
 			unpackFlag(),
@@ -40,7 +40,7 @@ func (p *program) heapConvert(c *cli.Context) error {
 	if err := n.read(c); err != nil {
 		return err
 	}
-	to := c.String("output")
+	to := c.String(outputFlag)
 	if filepath.Ext(to) != ".gcdump" {
 		return usagef("heap convert needs -o FILE.gcdump")
 	}

@@ -49,7 +49,7 @@ func TestHeapCutOff(t *testing.T) {
 	}
 	for _, file := range []string{whole, limited, unrooted} {
 		for _, command := range [][]string{
-			{"stat", file, "-o", "json"},
+			{"stat", file, "-f", "json"},
 			{"stat", file, "--by", "namespace"},
 			{"diff", file, file},
 			{"retained", file},
@@ -57,7 +57,7 @@ func TestHeapCutOff(t *testing.T) {
 			{"suspects", file},
 			{"tree", file},
 			{"inspect", file},
-			{"export", file, "--folded", "-o", out},
+			{"export", file, "-f", "folded", "-o", out},
 			{"convert", file, "-o", out + ".gcdump"},
 		} {
 			code, stdout, stderr := run(command...)

@@ -28,14 +28,14 @@ other types that shrank are in JSON and csv.
 Examples:
    gclog heap diff monday.nettrace friday.nettrace
    gclog heap diff 1.nettrace 2.nettrace 3.nettrace --min 1M
-   gclog heap diff a.nettrace b.nettrace -o csv > growth.csv`,
+   gclog heap diff a.nettrace b.nettrace -f csv > growth.csv`,
 		Flags:  heapFlags(),
-		Action: p.heapDiff,
+		Action: p.result(listFormats, p.heapDiff),
 	}
 }
 
-func (p *program) heapDiff(c *cli.Context) error {
-	l, err := readHeapFlags(c)
+func (p *program) heapDiff(c *cli.Context, how string) error {
+	l, err := readHeapFlags(c, how)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (p *program) heapDiff(c *cli.Context) error {
 	l.minOf(list[len(list)-1].Total().Bytes)
 	all := slices.DeleteFunc(heap.Compare(list...), func(g heap.Growth) bool { return !l.matches(g.Name) })
 	rows := slices.DeleteFunc(slices.Clone(all), func(g heap.Growth) bool {
-		return l.format == "table" && g.Bytes() <= 0 && g.Objects() <= 0 || g.Bytes() < int64(l.min) && c.IsSet("min")
+		return l.format == "text" && g.Bytes() <= 0 && g.Objects() <= 0 || g.Bytes() < int64(l.min) && c.IsSet("min")
 	})
 	shown := cut(&l, rows)
 	switch l.format {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"io"
 	"slices"
 
@@ -20,27 +21,26 @@ func (p *program) heapExportCommand() *cli.Command {
 		Description: `A stack is the chain of what keeps objects alive alone, by type: flat is what the objects
 of a type occupy, cum is what they retain. The outermost frame is what holds the first
 object: a static field, a local variable (stack), a handle, several roots, or no root.
-An existing file is replaced when the new one is complete.
+pprof is a profile for go tool pprof, speedscope JSON for speedscope, folded has lines for
+flamegraph.pl.
 
 Examples:
-   gclog heap export app.gcdump --pprof -o app.pb.gz
+   gclog heap export app.gcdump -o app.pb.gz
    go tool pprof -top -cum app.pb.gz
    go tool pprof -http :8080 -diff_base monday.pb.gz friday.pb.gz
-   gclog heap export app.gcdump --speedscope -o app.json
-   gclog heap export app.gcdump --folded | flamegraph.pl > app.svg`,
-		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "pprof", Usage: "write a profile for go tool pprof"},
-			&cli.BoolFlag{Name: "speedscope", Usage: "write JSON for speedscope"},
-			&cli.BoolFlag{Name: "folded", Usage: "write lines for flamegraph.pl"},
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: output.Stdout, Usage: "write to `FILE`"},
+   gclog heap export app.gcdump -f speedscope -o app.json
+   gclog heap export app.gcdump -f folded | flamegraph.pl > app.svg`,
+		Flags: join([]cli.Flag{
 			assembliesFlag(),
 			symbolsFlag(),
 			unpackFlag(),
 			rawNamesFlag(),
-		},
+		}, resultFlags(flameFormats)),
 		Action: p.heapExport,
 	}
 }
+
+var flameFormats = []string{"pprof", "speedscope", "folded"}
 
 func (p *program) heapExport(c *cli.Context) error {
 	var n heapNames
@@ -51,24 +51,18 @@ func (p *program) heapExport(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	var write func(*flame.Profile, io.Writer) error
-	given := 0
-	for flag, f := range map[string]func(*flame.Profile, io.Writer) error{
+	how, err := resultFormat(c, flameFormats)
+	if err != nil {
+		return err
+	}
+	write := map[string]func(*flame.Profile, io.Writer) error{
 		"pprof": (*flame.Profile).WritePprof, "speedscope": (*flame.Profile).WriteSpeedscope, "folded": (*flame.Profile).WriteFolded,
-	} {
-		if c.Bool(flag) {
-			write = f
-			given++
-		}
-	}
-	if given != 1 {
-		return usagef("heap export needs one of --pprof, --speedscope and --folded")
-	}
-	to := c.String("output")
+	}[how]
+	to := cmp.Or(c.String(outputFlag), output.Stdout)
 	if output.SamePath(name, to) && to != output.Stdout {
 		return usagef("%s is the input and cannot be the output too", name)
 	}
-	if c.Bool("pprof") && to == output.Stdout && screen.IsTerminal(p.stdout) {
+	if how == "pprof" && to == output.Stdout && screen.IsTerminal(p.stdout) {
 		return usagef("a profile for pprof is binary: give a file with -o, or a pipe")
 	}
 	if err := p.checkOutput(to); err != nil {

@@ -13,7 +13,7 @@ import (
 func TestHeapExport(t *testing.T) {
 	heap := filepath.Join("..", "..", "gclog", "heap", "testdata", "small.nettrace.gz")
 	profile := filepath.Join(t.TempDir(), "small.pb.gz")
-	if _, said, code := run("heap", "export", heap, "--pprof", "--raw-names", "-o", profile); code != 0 {
+	if _, said, code := run("heap", "export", heap, "-f", "pprof", "--raw-names", "-o", profile); code != 0 {
 		t.Fatal(said)
 	}
 	var stat struct {
@@ -30,7 +30,7 @@ func TestHeapExport(t *testing.T) {
 		}
 	}
 	for command, v := range map[string]any{"stat": &stat, "retained": &retained} {
-		out, said, code := run("heap", command, heap, "-o", "json")
+		out, said, code := run("heap", command, heap, "-f", "json")
 		if err := json.Unmarshal([]byte(out), v); err != nil || code != 0 {
 			t.Fatal(err, said)
 		}

@@ -27,9 +27,9 @@ what has at least 1 % of what is reachable (--min). docs/heap.md explains each.
 Examples:
    gclog heap inspect app.nettrace
    gclog heap inspect app.nettrace --min 5M --top 20
-   gclog heap inspect app.nettrace -o json | jq '.detectors[0].rows'`,
+   gclog heap inspect app.nettrace -f json | jq '.detectors[0].rows'`,
 		Flags:  heapFlags(),
-		Action: p.heapInspect,
+		Action: p.result(listFormats, p.heapInspect),
 	}
 }
 
@@ -38,13 +38,13 @@ const (
 	inspectRows  = 5    // of a detector in a table
 )
 
-func (p *program) heapInspect(c *cli.Context) error {
-	h, d, err := p.readReachable(c, inspectShare)
+func (p *program) heapInspect(c *cli.Context, how string) error {
+	h, d, err := p.readReachable(c, how, inspectShare)
 	if err != nil {
 		return err
 	}
 	r := inspectReport{reachableHeap: h}
-	if !c.IsSet("top") && r.format == "table" {
+	if !c.IsSet("top") && r.format == "text" {
 		r.top = inspectRows
 	}
 	r.list = d.Inspect(r.g.Paths(), r.min)

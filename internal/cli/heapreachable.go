@@ -13,8 +13,8 @@ type reachableHeap struct {
 }
 
 // readReachable reads a file for a command whose --min is by default a share of what is reachable.
-func (p *program) readReachable(c *cli.Context, share float64) (*reachableHeap, *heap.Dominators, error) {
-	l, err := readHeapFlags(c)
+func (p *program) readReachable(c *cli.Context, how string, share float64) (*reachableHeap, *heap.Dominators, error) {
+	l, err := readHeapFlags(c, how)
 	if err != nil {
 		return nil, nil, err
 	}

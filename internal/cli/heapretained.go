@@ -25,9 +25,9 @@ The objects of a chain, such as a linked list, are listed once, with their numbe
 Examples:
    gclog heap retained app.nettrace
    gclog heap retained app.nettrace --filter '^MyApp\.'
-   gclog heap retained app.nettrace -o json | jq '.objects[0]'`,
+   gclog heap retained app.nettrace -f json | jq '.objects[0]'`,
 		Flags:  heapFlags(),
-		Action: p.heapRetained,
+		Action: p.result(listFormats, p.heapRetained),
 	}
 }
 
@@ -45,8 +45,8 @@ type retainedObject struct {
 	collapsed int
 }
 
-func (p *program) heapRetained(c *cli.Context) error {
-	h, d, err := p.readReachable(c, 0)
+func (p *program) heapRetained(c *cli.Context, how string) error {
+	h, d, err := p.readReachable(c, how, 0)
 	if err != nil {
 		return err
 	}

@@ -31,14 +31,14 @@ wait for their finalizer.
 Examples:
    gclog heap roots app.nettrace MyApp.Session
    gclog heap roots app.nettrace 0x7ef817c09918
-   gclog heap roots app.nettrace MyApp.Session -o json`,
+   gclog heap roots app.nettrace MyApp.Session -f json`,
 		Flags:  heapFlags(),
-		Action: p.heapRoots,
+		Action: p.result(listFormats, p.heapRoots),
 	}
 }
 
-func (p *program) heapRoots(c *cli.Context) error {
-	l, err := readHeapFlags(c)
+func (p *program) heapRoots(c *cli.Context, how string) error {
+	l, err := readHeapFlags(c, how)
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ Examples:
    gclog heap snapshot MyApp -o before.gcdump
    gclog heap snapshot 4711 --dry-run           what it would do`,
 		Flags: join(processFlags(), []cli.Flag{
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`, a name that ends with .gcdump"},
+			&cli.StringFlag{Name: outputFlag, Aliases: []string{"o"}, Category: outputOptions, Usage: "write to `FILE`, a name that ends with .gcdump"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "only print what the snapshot would do to the process"},
 			&cli.BoolFlag{Name: "force", Usage: "take it even if there may not be enough memory, or space on the disk, or background collections go on"},
 			&cli.BoolFlag{Name: "keep-trace", Usage: "keep the recording too, as .nettrace next to the file"},
@@ -83,7 +83,7 @@ func (p *program) heapSnapshot(c *cli.Context) error {
 	if o.timeout, err = parseDuration(c, "timeout"); err != nil {
 		return err
 	}
-	path, keep := c.String("output"), c.Bool("keep-trace")
+	path, keep := c.String(outputFlag), c.Bool("keep-trace")
 	if path != "" {
 		if err := p.checkDump(path, keep); err != nil {
 			return err

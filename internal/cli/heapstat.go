@@ -32,11 +32,11 @@ Examples:
    gclog heap stat app.nettrace --by generation
    gclog heap stat app.nettrace --assemblies /app  with the outer classes of types
    gclog heap stat app.nettrace --filter '^MyApp\.' --min 1M
-   gclog heap stat app.nettrace -o json | jq '.types[0]'`,
+   gclog heap stat app.nettrace -f json | jq '.types[0]'`,
 		Flags: join(processFlags(), heapFlags(
 			&cli.StringFlag{Name: "by", Value: "type", Usage: "`WHAT` to count by: type, module, namespace or generation"},
 		)),
-		Action: p.heapStat,
+		Action: p.result(listFormats, p.heapStat),
 	}
 }
 
@@ -50,8 +50,8 @@ type statRow struct {
 // statGCPercent keeps the memory of heap stat small: it allocates little.
 const statGCPercent = 40
 
-func (p *program) heapStat(c *cli.Context) error {
-	l, err := readHeapFlags(c)
+func (p *program) heapStat(c *cli.Context, how string) error {
+	l, err := readHeapFlags(c, how)
 	if err != nil {
 		return err
 	}

@@ -26,17 +26,17 @@ single object keeps alive. --min chooses another share or size; up to 100 are fo
 Examples:
    gclog heap suspects app.nettrace
    gclog heap suspects app.nettrace --min 2%
-   gclog heap suspects app.nettrace -o json | jq -r '.suspects[].advice'`,
+   gclog heap suspects app.nettrace -f json | jq -r '.suspects[].advice'`,
 		Flags:  heapFlags(),
-		Action: p.heapSuspects,
+		Action: p.result(listFormats, p.heapSuspects),
 	}
 }
 
 // suspectShare is the default of --min, as Eclipse MAT has it.
 const suspectShare = 0.1
 
-func (p *program) heapSuspects(c *cli.Context) error {
-	h, d, err := p.readReachable(c, suspectShare)
+func (p *program) heapSuspects(c *cli.Context, how string) error {
+	h, d, err := p.readReachable(c, how, suspectShare)
 	if err != nil {
 		return err
 	}

@@ -26,11 +26,11 @@ Examples:
    gclog heap tree app.nettrace
    gclog heap tree app.nettrace --depth 3 --min 5%
    gclog heap tree app.nettrace --filter '^MyApp\.Session$'
-   gclog heap tree app.nettrace -o json | jq '.tree[0].below'`,
+   gclog heap tree app.nettrace -f json | jq '.tree[0].below'`,
 		Flags: heapFlags(
 			&cli.IntFlag{Name: "depth", Value: 10, Usage: "list at most `N` levels, 1 to 100"},
 		),
-		Action: p.heapTree,
+		Action: p.result(listFormats, p.heapTree),
 	}
 }
 
@@ -40,12 +40,12 @@ const (
 	treeNodes = 10000 // of a whole tree
 )
 
-func (p *program) heapTree(c *cli.Context) error {
+func (p *program) heapTree(c *cli.Context, how string) error {
 	depth := c.Int("depth")
 	if depth < 1 || depth > treeDepth {
 		return usagef("--depth %d: it must be from 1 to %d", depth, treeDepth)
 	}
-	h, d, err := p.readReachable(c, treeShare)
+	h, d, err := p.readReachable(c, how, treeShare)
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ Examples:
    gclog heap watch MyApp                          6 snapshots in 50 minutes
    gclog heap watch 4711 --every 1h --count 24
    gclog heap watch 4711 --keep /var/tmp           keeps the files
-   gclog heap watch 4711 -o json > growth.json     the result only`,
+   gclog heap watch 4711 -f json > growth.json     the result only`,
 		Flags: join(processFlags(), listFlags(
 			symbolsFlag(),
 			&cli.StringFlag{Name: "every", Value: "10m", Usage: "take one each `TIME`, 10s or more"},
@@ -45,7 +45,7 @@ Examples:
 			&cli.StringFlag{Name: "keep", Usage: "write each snapshot to a .gcdump file in the folder `DIR`"},
 			&cli.BoolFlag{Name: "force", Usage: "take them even if there may not be enough memory, or space on the disk, or background collections go on"},
 		)),
-		Action: p.heapWatch,
+		Action: p.result(listFormats, p.heapWatch),
 	}
 }
 
@@ -76,10 +76,10 @@ type watchedSnapshot struct {
 // leastInterval is how long a program is left alone between two snapshots.
 const leastInterval = 10 * time.Second
 
-func (p *program) heapWatch(c *cli.Context) error {
+func (p *program) heapWatch(c *cli.Context, how string) error {
 	w := &heapWatch{o: snapshotOptions{daemon: usualSocket(c), force: c.Bool("force"), wait: waitBackground}, count: c.Int("count"), keep: c.String("keep")}
 	var err error
-	if w.list, err = readHeapFlags(c); err != nil {
+	if w.list, err = readHeapFlags(c, how); err != nil {
 		return err
 	}
 	w.o.symbols = w.list.symbols
@@ -213,7 +213,7 @@ func (p *program) watchOne(ctx context.Context, w *heapWatch, s *plannedSnapshot
 	w.list.minOf(x.counts.Total().Bytes)
 	w.leaks, w.types = w.findLeaks(), &heap.Graph{Types: g.Types}
 	p.ui.say(w.progress())
-	if w.list.format != "table" || len(w.snapshots) == 1 {
+	if w.list.format != "text" || len(w.snapshots) == 1 {
 		return nil
 	}
 	rows := w.growth()

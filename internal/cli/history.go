@@ -28,7 +28,7 @@ import (
 func historyFlags() []cli.Flag {
 	return join(processFlags(), spanFlags(), []cli.Flag{
 		&cli.Int64Flag{Name: "pid", Category: processOptions, Usage: "the process with this `PID`, if a file contains several"},
-		&cli.StringFlag{Name: "duration", Aliases: []string{"for"}, Category: timeOptions, Usage: "watch a running process for `TIME`: 90s, 5m, 00:00:05:00; Ctrl-C ends it earlier", DefaultText: watchFor.String()},
+		watchFlag(),
 	})
 }
 
@@ -98,8 +98,8 @@ func (p *program) historyOf(c *cli.Context, names []string, observe history.Obse
 		return nil, usagef("%s needs a file, - for standard input, or the PID or NAME of a running process (gclog ps lists them)", c.Command.Name)
 	case files == nil:
 		return p.watchHistory(c, ch, asked, observe)
-	case c.IsSet("duration"):
-		return nil, usagef("--duration is for a running process: use --since and --until for a part of a file")
+	case c.IsSet(forFlag):
+		return nil, usagef("--for is for a running process: use --since and --until for a part of a file")
 	}
 	return p.readFiles(c, files, asked, observe)
 }
@@ -215,7 +215,7 @@ func (p *program) watchHistory(c *cli.Context, ch choice, asked history.Span, ob
 	if err := asked.CheckRunning(); err != nil {
 		return nil, inputError(err)
 	}
-	limit, err := parseDuration(c, "duration")
+	limit, err := parseDuration(c, forFlag)
 	if err != nil {
 		return nil, err
 	}

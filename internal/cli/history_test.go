@@ -144,7 +144,7 @@ func TestHistoryWindow(t *testing.T) {
 		{"--until 2000-01-01T00:00:00Z", "is before the start of the recorded time: that is from "},
 		{"--since 2s --until 1s", " is not before --until 1s ("},
 		{"--since yesterday", "\"yesterday\" is not a time"},
-		{"--duration 5s", "--duration is for a running process"},
+		{"--for 5s", "--for is for a running process"},
 	} {
 		h, _, _, err := runHistory(t, append(strings.Fields(bad.args), recording)...)
 		if err == nil || h != nil || !strings.Contains(err.Error(), bad.want) || exitCode(err) != exitUsage {

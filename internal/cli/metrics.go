@@ -42,7 +42,7 @@ Examples:
 		Flags: join(processFlags(), []cli.Flag{
 			unpackFlag(),
 			&cli.Int64Flag{Name: "pid", Category: processOptions, Usage: "only the process with this `PID`, if a file contains several"},
-			&cli.StringFlag{Name: "duration", Aliases: []string{"for"}, Category: timeOptions, Usage: "watch a running process for `TIME`: 90s, 5m, 00:00:05:00; Ctrl-C ends it earlier", DefaultText: watchFor.String()},
+			watchFlag(),
 			&cli.StringFlag{Name: namesFlag, Usage: "`NAMES` of metrics: otel, dotnetruntime (those of prometheus-net.DotNetRuntime) or both", Value: metrics.NamesOTel},
 			&cli.StringFlag{Name: attributesFlag, Usage: "`NAMES` of labels: runtime (gc_heap_generation) or semconv (dotnet_gc_heap_generation)", Value: metrics.AttributesRuntime},
 		}),
@@ -60,7 +60,7 @@ func (p *program) metrics(c *cli.Context) error {
 			return usagef("--%s %s: it must be %s%s", x.flag, x.value, strings.Join(x.list, " or "), spelling.DidYouMean(x.value, x.list))
 		}
 	}
-	duration, err := parseDuration(c, "duration")
+	duration, err := parseDuration(c, forFlag)
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (p *program) metrics(c *cli.Context) error {
 	case files == nil:
 		err = p.countProcess(c.Context, ch, registry, cmp.Or(duration, watchFor))
 	case duration != 0:
-		return usagef("--duration is for a running process")
+		return usagef("--for is for a running process")
 	default:
 		err = p.countFiles(c, files, registry)
 	}

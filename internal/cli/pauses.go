@@ -14,6 +14,7 @@ import (
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/history"
+	"github.com/gclog/gclog/internal/output"
 	"github.com/urfave/cli/v2"
 )
 
@@ -36,7 +37,7 @@ unchanged. Unknown values are null in NDJSON and empty in CSV.
 
 Examples:
    gclog pauses app.nettrace                          one line for each pause
-   gclog pauses gc*.json --since -5m -o json          those of the last 5 minutes
+   gclog pauses gc*.json --since -5m -f json          those of the last 5 minutes
    gclog pauses app.nettrace --at 14:03:22            was it the GC?
    gclog pauses app.nettrace --at 14:03:22.104 --took 783ms
    gclog pauses app.nettrace --at 14:03:22.1..14:03:24 --within 30s
@@ -48,22 +49,17 @@ Examples:
 			&cli.StringFlag{Name: "at", Usage: "report whether the program was paused at `TIME`, or FROM..TO, in the notation of --since"},
 			&cli.StringFlag{Name: "took", Usage: "with --at: report about the request that ended at that time and took `TIME` (783ms, 1.5s, 00:00:01.5; ms without a unit)"},
 			&cli.StringFlag{Name: "within", Usage: "with --at: list the pauses up to `TIME` before and after it", DefaultText: aroundAt.String()},
-			&cli.StringFlag{Name: "join", Usage: "write the access log `FILE` to standard output with the pause of each request; - is standard input"},
+			&cli.StringFlag{Name: "join", Usage: "write the access log `FILE` with the pause of each request; - is standard input"},
 			&cli.StringFlag{Name: "time-field", Usage: "`FIELD` of the log with the time of the request; a dot selects a field of an object"},
 			&cli.StringFlag{Name: "duration-field", Usage: "`FIELD` of the log with the duration of the request"},
 			&cli.StringFlag{Name: timeIsFlag, Value: "end", Usage: "`WHEN` the time of a request was taken: end (of the request, as in most logs) or start"},
 			&cli.StringFlag{Name: durationUnitFlag, Usage: "`UNIT` of durations without one: s, ms, us or ns", DefaultText: "ms"},
-			textOrJSONFlag(),
-		}),
-		Action: p.pauses,
+		}, resultFlags(textOrJSON)),
+		Action: p.result(textOrJSON, p.pauses),
 	}
 }
 
-func (p *program) pauses(c *cli.Context) error {
-	how, err := textOrJSON(c)
-	if err != nil {
-		return err
-	}
+func (p *program) pauses(c *cli.Context, how string) error {
 	if c.IsSet("at") && c.IsSet("join") {
 		return usagef("--at is for one time, --join for a log of requests: choose one of them")
 	}
@@ -82,8 +78,11 @@ func (p *program) pauses(c *cli.Context) error {
 	case c.IsSet("at"):
 		return p.pausesAt(c, how == "json")
 	case c.IsSet("join"):
-		if c.IsSet("output") {
-			return usagef("--output cannot be used with --join: the log keeps its format")
+		switch join, to := c.String("join"), c.String(outputFlag); {
+		case c.IsSet(formatFlag):
+			return usagef("-f cannot be used with --join: the log keeps its format")
+		case to != "" && join != output.Stdout && output.SamePath(join, to):
+			return usagef("%s is the input and cannot be the output too", join)
 		}
 		return p.pausesJoin(c)
 	}

@@ -43,7 +43,7 @@ func TestPauseWithoutLine(t *testing.T) {
 // duration the pause that ended just before counts. The pauses of gclog's own list are summed here.
 func TestAtTook(t *testing.T) {
 	recording := trace("net10-datas-bgc")
-	out, _, _ := run("pauses", recording, "-o", "json")
+	out, _, _ := run("pauses", recording, "-f", "json")
 	type stretch struct{ from, to time.Time }
 	var pauses []stretch
 	for line := range strings.Lines(out) {
@@ -90,7 +90,7 @@ func TestAtTook(t *testing.T) {
 		// A stamp in whole seconds may be of any moment of the second.
 		{[]string{"--at", ended.Format("02/Jan/2006:15:04:05 +0000"), "--took", "200ms"}, ended.Truncate(time.Second).Add(-200 * time.Millisecond), ended.Truncate(time.Second).Add(time.Second)},
 	} {
-		out, said, code := run(append([]string{"pauses", recording, "-o", "json"}, c.args...)...)
+		out, said, code := run(append([]string{"pauses", recording, "-f", "json"}, c.args...)...)
 		var x struct {
 			Event  struct{ Start, End time.Time }
 			Dotnet struct {

@@ -29,14 +29,14 @@ to wait for a processor or a disk, an answer is awaited for up to 2 s.
 
 Examples:
    gclog ps
-   gclog ps -o wide             with command lines and containers, not truncated
-   gclog ps -o json | jq -r '.[].pid'`,
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "table", Usage: "`table`, wide or json"},
-		},
-		Action: p.ps,
+   gclog ps -f wide             with command lines and containers, not truncated
+   gclog ps -f json | jq -r '.[].pid'`,
+		Flags:  resultFlags(psFormats),
+		Action: p.result(psFormats, p.ps),
 	}
 }
+
+var psFormats = []string{"text", "wide", "json"}
 
 // A psRow is one process; its JSON form is part of gclog's compatibility promise.
 type psRow struct {
@@ -64,13 +64,9 @@ const (
 	psLongest      = 2 * time.Second // for all, if answers still come, or if it is seen that one is late
 )
 
-func (p *program) ps(c *cli.Context) error {
+func (p *program) ps(c *cli.Context, how string) error {
 	if err := noArguments(c); err != nil {
 		return err
-	}
-	how := c.String("output")
-	if how != "table" && how != "wide" && how != "json" {
-		return usagef("--output %s: it must be table, wide or json", how)
 	}
 	list, err := p.host.List(c.Context)
 	if err != nil {

@@ -31,15 +31,15 @@ dotnet-trace. Without PID or NAME, gclog records the only .NET process.
 
 Examples:
    gclog record 4711                          until Ctrl-C, into MyApp_20260131_120000.nettrace
-   gclog record 4711 -o a.nettrace --duration 1m
+   gclog record 4711 -o a.nettrace --for 1m
    gclog record 4711 --level full             with allocations and pinned objects
    gclog record -- dotnet app.dll             from the first event on
    gclog record 4711 -o - | gclog convert -   record and convert at the same time
    gclog record 4711 --until 'pause > 1s'     only the time around such a collection
    gclog record 4711 --until 'generation == 2 && heap.after > 8GB' --last 2m`,
 		Flags: join(targetFlags(), sessionFlags(), []cli.Flag{
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: outputOptions, Usage: "write to `FILE`, - is standard output"},
-			&cli.StringFlag{Name: "duration", Category: endingOptions, Usage: "stop after `TIME`: 90s, 5m, 00:00:05:00"},
+			&cli.StringFlag{Name: outputFlag, Aliases: []string{"o"}, Category: outputOptions, Usage: "write to `FILE`, - is standard output"},
+			lengthFlag(endingOptions, "stop after `TIME`: 90s, 5m, 00:00:05:00", "", ""),
 			&cli.BoolFlag{Name: unsafeFlag, Category: recordingOptions, Usage: "send --providers to the runtime even if that is known to crash the process; for experiments"},
 			&cli.StringFlag{Name: untilFlag, Category: endingOptions, Usage: "record nothing but the time around the first collection for which `CONDITION` is true, such as 'pause > 1s'; the stream is kept in memory until then"},
 			&cli.StringFlag{Name: lastFlag, Category: endingOptions, Value: "30s", Usage: "with --until: record `TIME` from before the collection"},
@@ -56,7 +56,7 @@ func (p *program) record(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	duration, err := parseDuration(c, "duration")
+	duration, err := parseDuration(c, forFlag)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (p *program) record(c *cli.Context) error {
 		return err
 	}
 	cfg.RundownGC = until == nil
-	path := c.String("output")
+	path := c.String(outputFlag)
 	if path == output.Stdout && screen.IsTerminal(p.stdout) {
 		return usagef("a recording is binary: give a file with -o, or a pipe")
 	}
@@ -147,7 +147,7 @@ func (p *program) recordOne(ctx context.Context, t *host.Target, cfg session.Con
 
 // recordTree records the processes of a command, and writes no log.
 func (p *program) recordTree(c *cli.Context) error {
-	path := c.String("output")
+	path := c.String(outputFlag)
 	switch {
 	case c.IsSet(untilFlag), c.IsSet(lastFlag):
 		return usagef("--%s needs a running process: start the command first", untilFlag)

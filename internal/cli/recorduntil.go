@@ -134,7 +134,7 @@ func (p *program) recordUntil(ctx context.Context, t *host.Target, cfg session.C
 	case end.Reason != formats.EndDetached:
 		why = fmt.Sprintf("process %d ended (%s)", t.PID, end.Reason)
 	case ctx.Err() == nil:
-		why = fmt.Sprintf("--duration %v is over", duration)
+		why = fmt.Sprintf("--for %v is over", duration)
 	}
 	return &codedError{exitSession, fmt.Errorf("%s, and nothing was recorded: %s was not true of any of %s", why, o.text, counted(uint64(u.progress.GCs.Load()), "collection"))}
 }

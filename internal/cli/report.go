@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -30,7 +31,7 @@ and .zst; - is standard input. A number, or a name that is not a file, is a runn
 process, which is observed for 30 seconds (--for).
 
 The page is one HTML file that loads nothing from a network: it can be mailed. It explains
-the 500 collections that findings name or that paused the program longest. --format md
+the 500 collections that findings name or that paused the program longest. -f md
 writes the numbers and findings in Markdown, for an issue tracker, --png a picture of the
 pauses and the heap, for a chat; Chromium or Chrome must be installed to draw it. Heap
 snapshots (.gcdump) among the files are shown too, each with its difference to the one
@@ -42,26 +43,28 @@ Examples:
    gclog report gc*.json --since -1h -o report.html
    gclog report 4711 --for 60s -o report.html      of a running process
    gclog report before.json after.json -o report.html
-   gclog report app.nettrace --format md
+   gclog report app.nettrace -f md
    gclog report app.nettrace --png pauses.png      only the picture
    gclog report gc.json 1.gcdump 2.gcdump -o report.html`,
 		Flags: join(historyFlags(), []cli.Flag{
 			thresholdFlag(),
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: output.Stdout, Usage: "write to `FILE`; an existing one is replaced when the new one is complete"},
 			&cli.StringFlag{Name: "png", Usage: "also write a picture of pauses and heap to `FILE`; Chromium draws it"},
-			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "html", Usage: "`FORMAT`: html, or md (Markdown)"},
-		}),
+		}, resultFlags(reportFormats)),
 		Action: p.report,
 	}
 }
 
+// reportFormats are a page, and Markdown.
+var reportFormats = []string{"html", "md"}
+
 func (p *program) report(c *cli.Context) error {
 	p.maxUnpacked = p.unpacked(unpack.LimitKept) // a report keeps what it reads
-	how, to, png := c.String("format"), c.String("output"), c.String("png")
-	if how != "html" && how != "md" {
-		return usagef("--format %s: it must be html or md", how)
+	to, png := cmp.Or(c.String(outputFlag), output.Stdout), c.String("png")
+	how, err := resultFormat(c, reportFormats)
+	if err != nil {
+		return err
 	}
-	page := png == "" || c.IsSet("output") || c.IsSet("format")
+	page := png == "" || c.IsSet(outputFlag) || c.IsSet(formatFlag)
 	if page && how == "html" && to == output.Stdout && screen.IsTerminal(p.stdout) {
 		return usagef("a page is not for a terminal: give a file with -o, such as -o report.html")
 	}
@@ -74,7 +77,6 @@ func (p *program) report(c *cli.Context) error {
 	}
 	browser := ""
 	if png != "" {
-		var err error
 		if browser, err = findBrowser(); err != nil {
 			return err
 		}

@@ -34,26 +34,21 @@ Examples:
    gclog rules test app.nettrace -c gclog.yaml
    gclog rules test gc*.json --on 'pause > 200ms && generation == 2'
    gclog rules test gc.json --on exit --on 'gap: gap.lost_events > 0'`,
-		Flags: []cli.Flag{
+		Flags: join([]cli.Flag{
 			configFileFlag(),
 			unpackFlag(),
 			&cli.StringSliceFlag{Name: onFlag, Usage: "test: `RULE` instead of those of the configuration: a condition on a gc, or EVENT: CONDITION; may be repeated"},
 			&cli.Int64Flag{Name: "pid", Usage: "test: only the process `PID` of files that contain several"},
 			&cli.BoolFlag{Name: localFlag, Usage: "test: times in the local time zone, instead of UTC or TZ"},
-			textOrJSONFlag(),
-		},
-		Action: p.rules,
+		}, resultFlags(textOrJSON)),
+		Action: p.result(textOrJSON, p.rules),
 	}
 }
 
 // rulesWords are the first arguments of the command.
 var rulesWords = []string{"show", "fields", "test"}
 
-func (p *program) rules(c *cli.Context) error {
-	how, err := textOrJSON(c)
-	if err != nil {
-		return err
-	}
+func (p *program) rules(c *cli.Context, how string) error {
 	args := c.Args().Tail()
 	what := c.Args().First()
 	for _, flag := range []string{onFlag, "pid", localFlag} {

@@ -40,7 +40,7 @@ Examples:
 			&cli.BoolFlag{Name: "suspend", Category: recordingOptions, Usage: "suspend each .NET process at startup until its session is open: no event is missed, but the process waits forever if gclog is killed meanwhile"},
 			&cli.StringFlag{Name: "record", Category: recordingOptions, Usage: "also write the raw stream to `FILE` (.nettrace)"},
 			&cli.Int64Flag{Name: "count", Category: endingOptions, Usage: "stop logging a process after `N` collections", DefaultText: "unlimited"},
-			&cli.StringFlag{Name: "duration", Category: endingOptions, Usage: "stop logging after `TIME`; the program keeps running"},
+			lengthFlag(endingOptions, "stop logging after `TIME`; the program keeps running", "", ""),
 		}),
 		Action: p.run,
 	}

@@ -29,23 +29,18 @@ variables are never shown. For a recording or a log it shows what the runtime re
 
 Examples:
    gclog settings 4711
-   gclog settings MyApp -o json
+   gclog settings MyApp -f json
    gclog settings gc.nettrace
    gclog settings gc*.json --since -5m`,
 		Flags: join(processFlags(), spanFlags(), []cli.Flag{
 			&cli.Int64Flag{Name: "pid", Category: processOptions, Usage: "the process with this `PID`, if a file contains several"},
 			timeoutFlag(),
-			textOrJSONFlag(),
-		}),
-		Action: p.settings,
+		}, resultFlags(textOrJSON)),
+		Action: p.result(textOrJSON, p.settings),
 	}
 }
 
-func (p *program) settings(c *cli.Context) error {
-	how := c.String("output")
-	if how != "text" && how != "json" {
-		return usagef("--output %s: it must be text or json", how)
-	}
+func (p *program) settings(c *cli.Context, how string) error {
 	files, ch, err := subjectOf(c, c.Args().Slice())
 	switch {
 	case err != nil:

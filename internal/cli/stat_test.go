@@ -66,7 +66,7 @@ func statCell(m map[string]any) string {
 
 func summaryMetrics(t *testing.T, path string) map[string]map[string]any {
 	t.Helper()
-	out, _, _ := run("summary", path, "-o", "json")
+	out, _, _ := run("summary", path, "-f", "json")
 	var v struct {
 		Dotnet struct {
 			GC struct{ Metrics map[string]map[string]any }
@@ -87,7 +87,7 @@ func TestStatShare(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		list, _, _ := run("pauses", trace(name), "-o", "json")
+		list, _, _ := run("pauses", trace(name), "-f", "json")
 		var pauses []pause
 		for line := range strings.Lines(list) {
 			var v struct {

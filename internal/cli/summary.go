@@ -23,26 +23,21 @@ Examples:
    gclog summary app.nettrace
    gclog summary app.nettrace -v                   also what is unknown, and why
    gclog summary gc*.log                           the files of a rotated log
-   gclog summary 4711 --duration 2m
+   gclog summary 4711 --for 2m
    gclog summary MyApp --newest                    of several, the one started last
    gclog summary app.nettrace --since 14:03:00 --until 14:05:00
    gclog summary app.nettrace --since -5m          the last 5 minutes
    gclog summary gc.json --threshold long-pause.over=100ms
-   gclog summary app.nettrace -o json | jq '.dotnet.gc.metrics["pause.p99"].ns'`,
+   gclog summary app.nettrace -f json | jq '.dotnet.gc.metrics["pause.p99"].ns'`,
 		Flags: join(historyFlags(), []cli.Flag{
 			thresholdFlag(),
 			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "also show which rules were not evaluated and which values are unknown (n/a), and why"},
-			textOrJSONFlag(),
-		}),
-		Action: p.summary,
+		}, resultFlags(textOrJSON)),
+		Action: p.result(textOrJSON, p.summary),
 	}
 }
 
-func (p *program) summary(c *cli.Context) error {
-	how, err := textOrJSON(c)
-	if err != nil {
-		return err
-	}
+func (p *program) summary(c *cli.Context, how string) error {
 	h, a, err := p.assess(c)
 	if h == nil {
 		return err
@@ -51,17 +46,4 @@ func (p *program) summary(c *cli.Context) error {
 		return errors.Join(p.printJSON(p.summaryJSON(h, a)), err)
 	}
 	return errors.Join(p.printSummary(h, a, c.Bool("verbose")), err)
-}
-
-func textOrJSONFlag() cli.Flag {
-	return &cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "text", Usage: "`text` or json"}
-}
-
-// textOrJSON reads --output.
-func textOrJSON(c *cli.Context) (string, error) {
-	how := c.String("output")
-	if how != "text" && how != "json" {
-		return "", usagef("--output %s: it must be text or json", how)
-	}
-	return how, nil
 }

@@ -63,7 +63,7 @@ func checkQuality(t *testing.T, stream []byte) *quality {
 	if err := os.WriteFile(path, stream, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, said, code := run("summary", "-o", "json", path)
+	out, said, code := run("summary", "-f", "json", path)
 	if out == "" {
 		if code == exitOK {
 			t.Errorf("nothing is said, and all is well: %s", said)

@@ -42,17 +42,16 @@ Examples:
    gclog tune --for 1m --load ./load.sh -- ./app
    gclog tune --try gcServer=1,GCHeapCount=4 --try GCgen0size=128M -- ./app
    gclog tune --metric 'requests/s: ([0-9.]+)' --rounds 9 -- ./bench`,
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "for", Value: "20s", Usage: "end each run after `TIME`, unless the program has exited"},
+		Flags: join([]cli.Flag{
+			lengthFlag("", "end each run after `TIME`, unless the program has exited", "20s", ""),
 			&cli.IntFlag{Name: "rounds", Value: usualRounds, Usage: "run each setting `N` times, at least 3; from 5 on the differences between runs are taken into account"},
 			&cli.StringSliceFlag{Name: "try", Usage: "try only this `SETTING`: NAME=VALUE, or several with commas; may be repeated"},
 			&cli.StringFlag{Name: "load", Usage: "run `COMMAND`, by the shell, beside each run"},
 			&cli.StringFlag{Name: "warmup", Usage: "leave out the first `TIME` of each run"},
 			&cli.StringFlag{Name: "metric", Usage: "throughput is the last number that `REGEX` matches in the output of the program, or its first group"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "choose the random order: the same `NUMBER`, the same order"},
-			textOrJSONFlag(),
-		},
-		Action: p.tune,
+		}, resultFlags(textOrJSON)),
+		Action: p.result(textOrJSON, p.tune),
 	}
 }
 
@@ -89,11 +88,7 @@ type tuneResult struct {
 	optimal bool
 }
 
-func (p *program) tune(c *cli.Context) error {
-	how, err := textOrJSON(c)
-	if err != nil {
-		return err
-	}
+func (p *program) tune(c *cli.Context, how string) error {
 	t, tried, err := p.tuneOptions(c)
 	if err != nil {
 		return err
@@ -138,7 +133,7 @@ func (p *program) tuneOptions(c *cli.Context) (*tuning, []tuneSetting, error) {
 		return nil, nil, usagef("tune needs a command: gclog tune -- dotnet app.dll")
 	}
 	var err error
-	if t.limit, err = parseDuration(c, "for"); err != nil {
+	if t.limit, err = parseDuration(c, forFlag); err != nil {
 		return nil, nil, err
 	}
 	if t.limit == 0 {
@@ -150,7 +145,7 @@ func (p *program) tuneOptions(c *cli.Context) (*tuning, []tuneSetting, error) {
 	if warmup, err := parseDuration(c, "warmup"); err != nil {
 		return nil, nil, err
 	} else if warmup >= t.limit {
-		return nil, nil, usagef("--warmup %s leaves nothing of a run of %s", c.String("warmup"), c.String("for"))
+		return nil, nil, usagef("--warmup %s leaves nothing of a run of %s", c.String("warmup"), c.String(forFlag))
 	} else if warmup > 0 {
 		if t.asked.Since, err = history.ParseInstant("warmup", warmup.String(), t.asked.Zone); err != nil {
 			return nil, nil, inputError(err)

@@ -29,12 +29,12 @@ func (p *program) versionCommand() *cli.Command {
 	return &cli.Command{
 		Name:   "version",
 		Usage:  "print the version",
-		Flags:  []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as JSON"}},
-		Action: p.printVersion,
+		Flags:  resultFlags(textOrJSON),
+		Action: p.result(textOrJSON, p.printVersion),
 	}
 }
 
-func (p *program) printVersion(c *cli.Context) error {
+func (p *program) printVersion(c *cli.Context, how string) error {
 	if err := noArguments(c); err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (p *program) printVersion(c *cli.Context) error {
 			}
 		}
 	}
-	if c.Bool("json") {
+	if how == "json" {
 		return formats.NewJSONEncoder(p.out).Encode(v)
 	}
 	s := "gclog " + v.Version

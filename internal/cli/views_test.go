@@ -84,7 +84,7 @@ func TestViewsAgree(t *testing.T) {
 	}
 	summary, _, _ := run("summary", path)
 	stat, _, _ := run("stat", path)
-	report, _, _ := run("report", path, "--format", "md")
+	report, _, _ := run("report", path, "-f", "md")
 	compared, _, _ := run("compare", path, path)
 	cells := strings.Fields(strings.Split(strings.TrimSpace(stat), "\n")[1])
 	for _, x := range []struct{ in, pattern, what string }{

@@ -199,7 +199,7 @@ type growthCount struct {
 
 // compare returns what grew in a series of snapshots.
 func (t *snapshotTask) compare(ctx context.Context, list []snapshotFile) (*formats.HeapGrowth, error) {
-	args := []string{"heap", "diff", "--output", "json", "--top", strconv.Itoa(diffTypes)}
+	args := []string{"heap", "diff", "-f", "json", "--top", strconv.Itoa(diffTypes)}
 	g := &formats.HeapGrowth{}
 	for _, f := range list {
 		args = append(args, f.path)

@@ -12,7 +12,7 @@ import (
 // TestTroubleshooting compares docs/troubleshooting.md with the table.
 func TestTroubleshooting(t *testing.T) {
 	var b bytes.Buffer
-	b.WriteString("# When something does not work\n\n`gclog doctor` finds these causes. It says them of the process, the file or the machine that it is asked about, with the words in the first column in brackets; `-o json` has them as `cause`, and so has `gclog ps -o json`.\n")
+	b.WriteString("# When something does not work\n\n`gclog doctor` finds these causes. It says them of the process, the file or the machine that it is asked about, with the words in the first column in brackets; `-f json` has them as `cause`, and so has `gclog ps -f json`.\n")
 	for _, s := range Table {
 		fmt.Fprintf(&b, "\n## %s\n\n| cause | what it means | what to do |\n|---|---|---|\n", s.Title)
 		for _, c := range s.Causes {

@@ -16,7 +16,7 @@ func (l *line) Write(_ formats.Head, group []byte, _ bool) error {
 }
 
 // Record returns what the rule fired for as a JSON object: the line of a log, without its end. A
-// finding, which no log contains, is that of gclog summary -o json, with the process.
+// finding, which no log contains, is that of gclog summary -f json, with the process.
 func (f *Firing) Record() []byte {
 	v := f.values
 	format, err := formats.Find("json")

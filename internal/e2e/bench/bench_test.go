@@ -174,7 +174,7 @@ func BenchmarkAttach(b *testing.B) {
 	memory := int64(0)
 	for b.Loop() {
 		first = append(first, firstRequest(b, gclog, fake))
-		memory = max(memory, run(b, exec.Command(gclog, "attach", strconv.Itoa(p.PID), "--duration", "5s", "-o", "/dev/null")))
+		memory = max(memory, run(b, exec.Command(gclog, "attach", strconv.Itoa(p.PID), "--for", "5s", "-o", "/dev/null")))
 	}
 	slices.Sort(first)
 	b.ReportMetric(first[len(first)/2], "ms-to-request")

@@ -237,7 +237,7 @@ rules: [{name: a, when: number >= 0, cooldown: 1h, do: [{exec: {command: ["true"
 	program.Eventually(t, "a record of the process that a helper connects to", func() bool { return logged(filepath.Join(logs, "away-*.json"), "gc") })
 	program.Must(t, exe, "health", "--socket", socket)
 	program.Eventually(t, "a command", func() bool {
-		out, _ := exec.Command(exe, "ctl", "status", "-o", "json", "--socket", socket).Output() // it may be slow under strace
+		out, _ := exec.Command(exe, "ctl", "status", "-f", "json", "--socket", socket).Output() // it may be slow under strace
 		return commandDone.Match(out)
 	})
 	signal(syscall.SIGUSR1)
@@ -361,7 +361,7 @@ func TestDeployCapabilities(t *testing.T) {
 	}{
 		{nil, false}, {[]uintptr{capDACOverride}, false}, {[]uintptr{capSysPtrace}, false}, {[]uintptr{capDACOverride, capSysPtrace}, true},
 	} {
-		ps := exec.Command(exe, "ps", "-o", "json")
+		ps := exec.Command(exe, "ps", "-f", "json")
 		ps.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: program.Nobody, Gid: program.Nobody}, AmbientCaps: x.capabilities}
 		out, err := ps.Output()
 		if err != nil {

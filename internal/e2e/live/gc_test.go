@@ -70,7 +70,7 @@ func liveInduce(t *testing.T, r *gcload.Runtime, flavour string) {
 	if n, err := strconv.Atoi(major); err == nil && n >= 10 {
 		each = 1
 	}
-	stdout, stderr := gclog(0, "--wait", "-o", "json")
+	stdout, stderr := gclog(0, "--wait", "-f", "json")
 	var record struct {
 		DotNET struct {
 			GC struct {

@@ -209,7 +209,7 @@ type statJSON struct {
 // heapJSON runs a command of gclog heap.
 func heapJSON(t *testing.T, to any, args ...string) {
 	t.Helper()
-	out, err := exec.Command("gclog", append([]string{"heap"}, append(args, "-o", "json")...)...).Output()
+	out, err := exec.Command("gclog", append([]string{"heap"}, append(args, "-f", "json")...)...).Output()
 	if err != nil {
 		t.Fatalf("gclog heap %v: %v, %s", args, err, out)
 	}

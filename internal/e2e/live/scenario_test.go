@@ -60,7 +60,7 @@ func liveScenario(t *testing.T, r *gcload.Runtime, s scenario) {
 	}
 	defer p.Kill()
 	log := filepath.Join(t.TempDir(), "gc.json")
-	cmd := exec.Command("gclog", "attach", strconv.Itoa(p.PID), "--duration", "75s", "-o", log)
+	cmd := exec.Command("gclog", "attach", strconv.Itoa(p.PID), "--for", "75s", "-o", log)
 	cmd.Stderr = testOutput{t}
 	if err := cmd.Run(); err != nil {
 		t.Fatal(err)
@@ -83,7 +83,7 @@ func liveScenario(t *testing.T, r *gcload.Runtime, s scenario) {
 // findingsOf returns the ids of the findings about a log that are worth a warning.
 func findingsOf(t *testing.T, log string) (ids []string) {
 	t.Helper()
-	cmd := exec.Command("gclog", "summary", "-o", "json", log)
+	cmd := exec.Command("gclog", "summary", "-f", "json", log)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {

@@ -49,7 +49,7 @@ func liveSettings(t *testing.T, r *gcload.Runtime) {
 		t.Fatal(err)
 	}
 	defer p.Kill()
-	out, err := exec.Command("gclog", "settings", strconv.Itoa(p.PID), "-o", "json").Output()
+	out, err := exec.Command("gclog", "settings", strconv.Itoa(p.PID), "-f", "json").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func liveDepend(t *testing.T, r *gcload.Runtime, set []string) {
 	if !p.Ready.Server {
 		t.Skip("server GC needs two processors")
 	}
-	out, err := exec.Command("gclog", "settings", strconv.Itoa(p.PID), "-o", "json").Output()
+	out, err := exec.Command("gclog", "settings", strconv.Itoa(p.PID), "-f", "json").Output()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -199,7 +199,7 @@ func liveSnapshotWatched(t *testing.T, r *gcload.Runtime) {
 	stopAttach()
 	d.Stop(t)
 	for _, name := range []string{"first.gcdump", "third.gcdump"} {
-		out, err := exec.Command("gclog", "heap", "stat", path(name), "-o", "json").CombinedOutput()
+		out, err := exec.Command("gclog", "heap", "stat", path(name), "-f", "json").CombinedOutput()
 		if err != nil || !bytes.Contains(out, []byte(`"complete":true`)) {
 			t.Errorf("%s: %v, %.200s", name, err, out)
 		}
@@ -235,7 +235,7 @@ func liveSnapshotBackground(t *testing.T, r *gcload.Runtime) {
 		path := filepath.Join(dir, "a.gcdump")
 		said := startSnapshot(t, p.PID, path, "--force", "--wait-bgc", wait, "--timeout", "10m").finish(t, 0)
 		t.Logf("--wait-bgc %s: %s", wait, said)
-		if out, err := exec.Command("gclog", "heap", "stat", path, "-o", "json").CombinedOutput(); err != nil || !bytes.Contains(out, []byte(`"complete":true`)) {
+		if out, err := exec.Command("gclog", "heap", "stat", path, "-f", "json").CombinedOutput(); err != nil || !bytes.Contains(out, []byte(`"complete":true`)) {
 			t.Errorf("--wait-bgc %s: %v, %.200s", wait, err, out)
 		}
 	}
@@ -265,7 +265,7 @@ func liveSnapshotOthers(t *testing.T, r *gcload.Runtime) {
 			sessionOfOther(t, target)
 		}
 		said := s.finish(t, 0)
-		if out, err := exec.Command("gclog", "heap", "stat", path, "-o", "json").CombinedOutput(); err != nil || !bytes.Contains(out, []byte(`"complete":true`)) {
+		if out, err := exec.Command("gclog", "heap", "stat", path, "-f", "json").CombinedOutput(); err != nil || !bytes.Contains(out, []byte(`"complete":true`)) {
 			t.Errorf("%v, %.200s", err, out)
 		}
 		if strings.Contains(said, " more than usual: sessions of another tool ") {

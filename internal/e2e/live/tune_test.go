@@ -26,7 +26,7 @@ func TestLiveTune(t *testing.T) {
 		t.Skip("no runtime with all settings")
 	}
 	r := list[i]
-	cmd := exec.Command("gclog", "tune", "-o", "json", "--for", "5s", "--rounds", "5",
+	cmd := exec.Command("gclog", "tune", "-f", "json", "--for", "5s", "--rounds", "5",
 		"--try", "gcServer=1,GCDynamicAdaptationMode=0", "--try", "GCgen0size=1M,GCGen0MaxBudget=1M", "--",
 		r.Program("wks"), "churn", "--rate", "500", "--live", "20", "--threads", "2", "--quiet")
 	cmd.Env = r.Environment(cmd.Environ(), "wks")

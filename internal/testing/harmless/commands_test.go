@@ -99,7 +99,7 @@ func (x *trial) args(p *program) []string {
 	}
 	switch p.command {
 	case "ps":
-		return []string{"ps", "-o", "json"}
+		return []string{"ps", "-f", "json"}
 	case "daemon":
 		return []string{"daemon", "-c", x.configuration(p)}
 	case "record":

@@ -84,7 +84,7 @@ control: {socket: %s}
 		var status struct {
 			Stuck int `json:"stuck_looks"`
 		}
-		cmd := exec.Command(os.Args[0], "ctl", "status", "-o", "json", "--socket", socket)
+		cmd := exec.Command(os.Args[0], "ctl", "status", "-f", "json", "--socket", socket)
 		cmd.Env = append(os.Environ(), isGclog+"=1")
 		if out, err := cmd.Output(); err == nil {
 			_ = json.Unmarshal(out, &status)

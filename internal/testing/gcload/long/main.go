@@ -104,7 +104,7 @@ func recordOne(gclog, name, duration string, r *gcload.Runtime, flavour string, 
 	}
 	defer f.Close()
 	z := gzip.NewWriter(f)
-	cmd := exec.Command(gclog, "record", strconv.Itoa(p.PID), "--level", "light", "--duration", duration, "-o", "-")
+	cmd := exec.Command(gclog, "record", strconv.Itoa(p.PID), "--level", "light", "--for", duration, "-o", "-")
 	cmd.Stderr = os.Stderr
 	stream, err := cmd.StdoutPipe()
 	if err != nil {
