@@ -15,7 +15,9 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/attach"
+	"github.com/gclog/gclog/internal/history"
 	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/spelling"
 	"github.com/gclog/gclog/session"
@@ -25,12 +27,23 @@ import (
 // commandFlag is set if the arguments are a command to run: they were after "--".
 const commandFlag = "command"
 
-// processFlags choose one of the running processes.
+// The flags that choose a process: a running one or, with commands that read files, one of those in the
+// files. dotnet-trace calls --pid --process-id.
+const (
+	pidFlag    = "pid"
+	nameFlag   = "name"
+	newestFlag = "newest"
+)
+
+// processFlags choose a process.
 func processFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "process-id", Aliases: []string{"p"}, Category: processOptions, Usage: "the running process with this `PID`"},
-		&cli.StringFlag{Name: "name", Aliases: []string{"n"}, Category: processOptions, Usage: "the running process with this `NAME` (of its program, assembly or service); * matches anything"},
-		&cli.BoolFlag{Name: "newest", Category: processOptions, Usage: "if several processes match, the one started last"},
+		&cli.StringFlag{Name: pidFlag, Aliases: []string{"p", "process-id"}, Category: processOptions, Usage: "the process with this `PID`"},
+		&cli.StringFlag{
+			Name: nameFlag, Aliases: []string{"n"}, Category: processOptions,
+			Usage: "the process with this `NAME` (of its program, assembly or service); * matches anything",
+		},
+		&cli.BoolFlag{Name: newestFlag, Category: processOptions, Usage: "if several processes match, the one started last"},
 	}
 }
 
@@ -64,18 +77,42 @@ func (ch choice) made() bool { return ch.pid != 0 || ch.name != "" || ch.newest 
 
 // chosenByFlag reports whether the flags choose a process, whatever the arguments are.
 func chosenByFlag(c *cli.Context) bool {
-	return c.IsSet("process-id") || c.IsSet("name") || c.Bool("newest")
+	return c.IsSet(pidFlag) || c.IsSet(nameFlag) || c.Bool(newestFlag)
 }
 
-// subjectOf decides whether the arguments of a command that also takes files are files, or a
-// process.
+// subjectOf decides whether the arguments of a command that also takes files are files, in which the
+// flags may choose a process, or a running process.
 func subjectOf(c *cli.Context, args []string) (files []string, ch choice, err error) {
-	if !chosenByFlag(c) && areFiles(args) {
+	if areFiles(args) {
 		return args, ch, nil
 	}
 	ch, err = choose(c, args)
 	ch.orFile = len(args) > 0 && ch.name != ""
 	return nil, ch, err
+}
+
+// wholeSubjectOf is subjectOf for commands that do not choose within a file.
+func wholeSubjectOf(c *cli.Context, args []string) (files []string, ch choice, err error) {
+	files, ch, err = subjectOf(c, args)
+	if files != nil && chosenByFlag(c) {
+		return nil, ch, usagef("%s takes a file or a process, not both: %s", commandName(c), strings.Join(files, " "))
+	}
+	return files, ch, err
+}
+
+// commandName returns the name of a command, without gclog.
+func commandName(c *cli.Context) string { return strings.TrimPrefix(c.Command.HelpName, "gclog ") }
+
+// inFiles returns which process in files the flags choose.
+func inFiles(c *cli.Context) (history.Choice, error) {
+	ch, err := choose(c, nil)
+	chosen := history.Choice{PID: int64(ch.pid), Name: ch.name, Newest: ch.newest}
+	if ch.name != "" {
+		chosen.Named = func(p *gclog.Process) bool {
+			return ch.fits(p.Name, filepath.Base(p.Executable), strings.TrimSuffix(p.EntryAssembly, ".dll"), p.Service)
+		}
+	}
+	return chosen, err
 }
 
 // areFiles reports whether arguments are files: those that exist, or that cannot be anything else,
@@ -103,7 +140,7 @@ func isFileName(name string) bool {
 
 // choose reads the choice of a process from the flags and the arguments.
 func choose(c *cli.Context, args []string) (ch choice, err error) {
-	ch.command, ch.newest = strings.TrimPrefix(c.Command.HelpName, "gclog "), c.Bool("newest")
+	ch.command, ch.newest = commandName(c), c.Bool(newestFlag)
 	if ch.patience, err = patience(c); err != nil {
 		return ch, err
 	}
@@ -111,7 +148,7 @@ func choose(c *cli.Context, args []string) (ch choice, err error) {
 		return ch, usagef("one process at a time: %s", strings.Join(args, " "))
 	}
 	var given []string
-	for _, flag := range []string{"process-id", "name"} {
+	for _, flag := range []string{pidFlag, nameFlag} {
 		if c.IsSet(flag) {
 			given = append(given, c.String(flag))
 		}
@@ -124,7 +161,7 @@ func choose(c *cli.Context, args []string) (ch choice, err error) {
 		return ch, nil
 	case given[0] == "": // perhaps a variable of a script that is not set
 		return ch, usagef("the pid or name of the process is empty")
-	case c.IsSet("process-id") || !c.IsSet("name") && isNumber(given[0]):
+	case c.IsSet(pidFlag) || !c.IsSet(nameFlag) && isNumber(given[0]):
 		ch.pid, err = strconv.Atoi(given[0])
 		if err != nil || ch.pid <= 0 {
 			return ch, usagef("%q is not a process id", given[0])
@@ -330,8 +367,11 @@ func (p *program) next(ctx context.Context, ch choice, ended time.Time) (_ *host
 }
 
 // matches reports whether a process has the name.
-func (ch choice) matches(p *host.Process) bool {
-	for _, name := range attach.Names(p) {
+func (ch choice) matches(p *host.Process) bool { return ch.fits(attach.Names(p)...) }
+
+// fits reports whether one of the names is the one that was given.
+func (ch choice) fits(names ...string) bool {
+	for _, name := range names {
 		if ok, _ := path.Match(ch.name, name); ok || strings.EqualFold(ch.name, name) {
 			return true
 		}

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"slices"
 	"strings"
 	"syscall"
 
@@ -145,12 +144,7 @@ func usageFailed(c *cli.Context, err error, _ bool) error {
 	what := err.Error()
 	if flag, ok := strings.CutPrefix(what, "flag provided but not defined: "); ok {
 		what = "there is no flag -" + flag
-		names := typedNames(append(options(c.Command.Flags), helpOption))
-		if flag == "-pid" && slices.Contains(names, "--process-id") {
-			what += ": a process is chosen with -p"
-		} else {
-			what += spelling.DidYouMean("-"+flag, names)
-		}
+		what += spelling.DidYouMean("-"+flag, typedNames(append(options(c.Command.Flags), helpOption)))
 	}
 	what = strings.Replace(what, " for flag -", " for --", 1)
 	return usagef("%s (see %s --help)", what, name)

@@ -36,8 +36,7 @@ Examples:
    gclog compare 'old-*.json' 'new-*.json' -f json
    gclog compare before/ after/ --fail-if 'pause.p99 worse than 10%' \
          --fail-if 'findings.new>0'`,
-		Flags: join(spanFlags(), []cli.Flag{
-			&cli.Int64Flag{Name: "pid", Category: processOptions, Usage: "the process with this `PID`, if files contain several"},
+		Flags: join(processFlags(), spanFlags(), []cli.Flag{
 			&cli.StringSliceFlag{Name: failIfFlag, Usage: "fail if `CONDITION` is true, such as 'pause.p99 worse than 10%'; may be repeated"},
 			thresholdFlag(),
 		}, resultFlags(textOrJSON)),

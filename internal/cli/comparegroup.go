@@ -53,12 +53,16 @@ func (p *program) readGroup(c *cli.Context, arg string) (*runGroup, error) {
 	if err != nil {
 		return nil, err
 	}
+	chosen, err := inFiles(c)
+	if err != nil {
+		return nil, err
+	}
 	g := &runGroup{name: arg}
 	var damage error
 	for _, names := range files {
 		var r comparedRun
 		var a *assessment
-		r.h, err = p.readHistory(names, history.Options{PID: c.Int64("pid"), Span: asked}, func(process *gclog.Process, w analysis.Window) gclog.SpanObserver {
+		r.h, err = p.readHistory(names, history.Options{Choice: chosen, Span: asked}, func(process *gclog.Process, w analysis.Window) gclog.SpanObserver {
 			a, r.s = newSampleAssessment(process, thresholds, w)
 			return a
 		})

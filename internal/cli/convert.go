@@ -21,7 +21,7 @@ func (p *program) convertCommand() *cli.Command {
 		Usage:     "convert recordings (.nettrace) or logs to logs of any format, also from .gz and .zst",
 		ArgsUsage: "FILE...",
 		Description: `- is standard input. Several recordings of one process, or the files of a rotated log,
-are treated as one log. An input with several processes requires --pid, %p in the name
+are treated as one log. An input with several processes requires --pid or --name, %p in the name
 of the output, or a format that supports several processes: json, csv. Logs can be
 unified (with DotNet: lines), json or csv; what they do not contain is unknown in the
 output.
@@ -40,8 +40,7 @@ Examples:
    gclog convert logs/*.json -o 'fleet/date=%d/hour=%H/%s.parquet'`,
 		Flags: join(tableFlags(outputFlags()), rotationFlags(0), []cli.Flag{
 			unpackFlag(),
-			&cli.Int64Flag{Name: "pid", Category: processOptions, Usage: "convert only the process with this `PID`"},
-		}),
+		}, processFlags()),
 		Action: p.convert,
 	}
 }
@@ -87,10 +86,13 @@ func (p *program) convert(c *cli.Context) error {
 			return err
 		}
 	}
-	pid := c.Int64("pid")
-	v.in, err = p.openInputs(names, history.Options{PID: pid, Single: pid != 0 || !v.several()})
-	if several, ok := errors.AsType[*history.ProcessError](err); ok && pid == 0 {
-		return usagef("it contains %d processes with a .NET runtime (%s): choose one with --pid, write one file for each with %%p in the name, or use the format json or csv",
+	chosen, err := inFiles(c)
+	if err != nil {
+		return err
+	}
+	v.in, err = p.openInputs(names, history.Options{Choice: chosen, Single: chosenByFlag(c) || !v.several()})
+	if several, ok := errors.AsType[*history.ProcessError](err); ok && !several.Asked() {
+		return usagef("it contains %d processes with a .NET runtime (%s): choose one with --pid or --name, write one file for each with %%p in the name, or use the format json or csv",
 			len(several.Processes), several.PIDs())
 	}
 	if err != nil {

@@ -55,7 +55,7 @@ func (o *converting) open() {
 	v := o.v
 	if first := v.first; first != nil && !v.several() {
 		if first.ID != o.process.ID {
-			v.fail(usagef("it contains several processes (%d, %d): choose one with --pid, write one file for each with %%p in the name, or use the format json or csv", first.ID, o.process.ID))
+			v.fail(usagef("it contains several processes (%d, %d): choose one with --pid or --name, write one file for each with %%p in the name, or use the format json or csv", first.ID, o.process.ID))
 			return
 		}
 		v.endLogs()

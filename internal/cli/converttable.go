@@ -52,6 +52,10 @@ func (p *program) convertTable(c *cli.Context, names []string) error {
 	if err != nil {
 		return err
 	}
+	chosen, err := inFiles(c)
+	if err != nil {
+		return err
+	}
 	inputs := series(names)
 	for _, name := range names {
 		if name == "-" {
@@ -77,7 +81,7 @@ func (p *program) convertTable(c *cli.Context, names []string) error {
 	defer t.Discard()
 	// Row groups and sorted runs are garbage soon, and there is nothing else.
 	defer debug.SetGCPercent(debug.SetGCPercent(tableGCPercent))
-	x := &tableInput{p: p, table: t, pid: c.Int64("pid")}
+	x := &tableInput{p: p, table: t, chosen: chosen}
 	stop := p.ui.watch(func(time.Duration) string {
 		return fmt.Sprintf("%d of %s read, %s", x.done.Load(), counted(uint64(len(inputs)), "input"), counted(uint64(x.rows.Load()), "row"))
 	})
@@ -98,8 +102,8 @@ func (p *program) convertTable(c *cli.Context, names []string) error {
 		return err
 	case len(files) > 0:
 		p.sayTable(t, files)
-	case bad == nil && x.pid != 0:
-		return noProcessf("the inputs contain no records of a process %d", x.pid)
+	case bad == nil && chosenByFlag(c):
+		return noProcessf("the inputs contain no records of the chosen process")
 	case bad == nil:
 		p.ui.say("nothing was written: the inputs contain no records")
 	}
@@ -189,7 +193,7 @@ func series(names []string) (list [][]string) {
 type tableInput struct {
 	p      *program
 	table  *parquet.Table
-	pid    int64
+	chosen history.Choice
 	failed error // the table cannot be written
 	done   atomic.Int64
 	rows   atomic.Int64
@@ -197,7 +201,10 @@ type tableInput struct {
 
 // read reads one input. What precedes damage is in the table, too.
 func (x *tableInput) read(names []string) error {
-	in, err := x.p.openInputs(names, history.Options{PID: x.pid})
+	in, err := x.p.openInputs(names, history.Options{Choice: x.chosen})
+	if none, ok := errors.AsType[*history.ProcessError](err); ok && none.Asked() {
+		return nil // another input may contain it
+	}
 	if err != nil {
 		return err
 	}

@@ -75,7 +75,7 @@ func (p *program) doctor(c *cli.Context, how string) error {
 
 // examine determines what the argument is, and examines it.
 func (p *program) examine(c *cli.Context) (*doctor.Report, error) {
-	files, ch, err := subjectOf(c, c.Args().Slice())
+	files, ch, err := wholeSubjectOf(c, c.Args().Slice())
 	switch {
 	case err != nil:
 		return nil, err

@@ -88,7 +88,7 @@ func (p *program) heapStat(c *cli.Context, how string) error {
 
 // histogram returns the counts of the file or of the process that the arguments name.
 func (p *program) histogram(c *cli.Context, l *heapList) (*heap.Histogram, error) {
-	files, ch, err := subjectOf(c, c.Args().Slice())
+	files, ch, err := wholeSubjectOf(c, c.Args().Slice())
 	switch {
 	case err != nil:
 		return nil, err

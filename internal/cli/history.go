@@ -27,7 +27,6 @@ import (
 // historyFlags are the flags of the commands that call history.
 func historyFlags() []cli.Flag {
 	return join(processFlags(), spanFlags(), []cli.Flag{
-		&cli.Int64Flag{Name: "pid", Category: processOptions, Usage: "the process with this `PID`, if a file contains several"},
 		watchFlag(),
 	})
 }
@@ -92,8 +91,6 @@ func (p *program) historyOf(c *cli.Context, names []string, observe history.Obse
 	switch {
 	case err != nil:
 		return nil, err
-	case files == nil && c.IsSet("pid"):
-		return nil, pidOfRunning(c, ch)
 	case files == nil && !ch.made():
 		return nil, usagef("%s needs a file, - for standard input, or the PID or NAME of a running process (gclog ps lists them)", c.Command.Name)
 	case files == nil:
@@ -107,7 +104,11 @@ func (p *program) historyOf(c *cli.Context, names []string, observe history.Obse
 // readFiles reads the history of one process from files. If a file is of another kind, it prints
 // that a process with the file's name may have been meant.
 func (p *program) readFiles(c *cli.Context, files []string, asked history.Span, observe history.Observe) (*history.History, error) {
-	h, err := p.readHistory(files, history.Options{PID: c.Int64("pid"), Span: asked}, observe)
+	chosen, err := inFiles(c)
+	if err != nil {
+		return nil, err
+	}
+	h, err := p.readHistory(files, history.Options{Choice: chosen, Span: asked}, observe)
 	_, other := errors.AsType[*parse.KindError](err)
 	_, text := errors.AsType[*history.TextError](err)
 	if h == nil && (other || text) {
@@ -173,10 +174,10 @@ func inputError(err error) error {
 	switch {
 	case err == nil, errors.As(err, &coded):
 		return err
-	case errors.As(err, &process) && process.PID != 0:
+	case errors.As(err, &process) && process.Asked():
 		return &codedError{exitNoProcess, err}
 	case process != nil:
-		return usagef("%w: choose one with --pid:\n%s", err, strings.TrimRight(processesText(process.Processes), "\n"))
+		return usagef("%w: choose one with --pid or --name:\n%s", err, strings.TrimRight(processesText(process.Processes), "\n"))
 	case errors.As(err, &call):
 		return &codedError{exitUsage, err}
 	}
@@ -200,14 +201,6 @@ func processesText(list []*gclog.Process) string {
 		b.WriteByte('\n')
 	}
 	return b.String()
-}
-
-// pidOfRunning returns the error that --pid does not choose a running process.
-func pidOfRunning(c *cli.Context, ch choice) error {
-	if ch.made() {
-		return usagef("--pid chooses a process in a file, but no file was given")
-	}
-	return usagef("--pid chooses a process in a file; for a running one, use -p %d or its name", c.Int64("pid"))
 }
 
 // watchHistory watches a running process.

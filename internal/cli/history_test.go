@@ -182,7 +182,7 @@ func TestHistoryChoice(t *testing.T) {
 	log := convertTo(t, "both.json", both)
 	for _, file := range []string{both, log} {
 		_, _, _, err := runHistory(t, file)
-		if err == nil || exitCode(err) != exitUsage || !strings.Contains(err.Error(), "contains 2 processes with a .NET runtime: choose one with --pid:\n  27125") || !strings.Contains(err.Error(), "\n  29261") {
+		if err == nil || exitCode(err) != exitUsage || !strings.Contains(err.Error(), "contains 2 processes with a .NET runtime: choose one with --pid or --name:\n  27125") || !strings.Contains(err.Error(), "\n  29261") {
 			t.Errorf("%s: %v", file, err)
 		}
 		_, _, _, err = runHistory(t, "--pid", "1", file)

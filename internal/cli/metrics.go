@@ -41,7 +41,6 @@ Examples:
    gclog metrics gc.json > /var/lib/node_exporter/gclog.prom`,
 		Flags: join(processFlags(), []cli.Flag{
 			unpackFlag(),
-			&cli.Int64Flag{Name: "pid", Category: processOptions, Usage: "only the process with this `PID`, if a file contains several"},
 			watchFlag(),
 			&cli.StringFlag{Name: namesFlag, Usage: "`NAMES` of metrics: otel, dotnetruntime (those of prometheus-net.DotNetRuntime) or both", Value: metrics.NamesOTel},
 			&cli.StringFlag{Name: attributesFlag, Usage: "`NAMES` of labels: runtime (gc_heap_generation) or semconv (dotnet_gc_heap_generation)", Value: metrics.AttributesRuntime},
@@ -70,8 +69,6 @@ func (p *program) metrics(c *cli.Context) error {
 	switch {
 	case err != nil:
 		return err
-	case files == nil && c.IsSet("pid"):
-		return pidOfRunning(c, ch)
 	case files == nil && !ch.made():
 		return usagef("metrics needs a file, - for standard input, or the PID or NAME of a running process (gclog ps lists them)")
 	case files == nil:
@@ -91,8 +88,11 @@ func (p *program) metrics(c *cli.Context) error {
 
 // countFiles counts what files contain.
 func (p *program) countFiles(c *cli.Context, files []string, r *metrics.Registry) error {
-	pid := c.Int64("pid")
-	in, err := p.openInputs(files, history.Options{PID: pid, Single: pid != 0})
+	chosen, err := inFiles(c)
+	if err != nil {
+		return err
+	}
+	in, err := p.openInputs(files, history.Options{Choice: chosen, Single: chosenByFlag(c)})
 	if err != nil {
 		return inputError(err)
 	}

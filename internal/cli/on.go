@@ -207,7 +207,7 @@ func (p *program) heapAction(file string) actions.Action {
 			p.ui.sayf("no heap snapshot: the last one was %v ago, and they are at least %v apart", since.Round(time.Second), heapEvery)
 			return nil
 		}
-		args := []string{"heap", "snapshot", "--process-id", strconv.FormatInt(c.PID, 10)}
+		args := []string{"heap", "snapshot", "--pid", strconv.FormatInt(c.PID, 10)}
 		if file != "" {
 			args = append(args, "--output", file)
 		}

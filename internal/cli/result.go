@@ -90,7 +90,7 @@ func resultFormat(c *cli.Context, names []string) (string, error) {
 		return names[i], nil
 	}
 	if other {
-		return "", usagef("-o %s: %s writes %s, not %s; with -f %s the name does not matter", c.String(outputFlag), strings.TrimPrefix(c.Command.HelpName, "gclog "), orList(names), filepath.Ext(to), names[0])
+		return "", usagef("-o %s: %s writes %s, not %s; with -f %s the name does not matter", c.String(outputFlag), commandName(c), orList(names), filepath.Ext(to), names[0])
 	}
 	return names[0], nil
 }

@@ -38,9 +38,8 @@ Examples:
 			configFileFlag(),
 			unpackFlag(),
 			&cli.StringSliceFlag{Name: onFlag, Usage: "test: `RULE` instead of those of the configuration: a condition on a gc, or EVENT: CONDITION; may be repeated"},
-			&cli.Int64Flag{Name: "pid", Usage: "test: only the process `PID` of files that contain several"},
 			&cli.BoolFlag{Name: localFlag, Usage: "test: times in the local time zone, instead of UTC or TZ"},
-		}, resultFlags(textOrJSON)),
+		}, processFlags(), resultFlags(textOrJSON)),
 		Action: p.result(textOrJSON, p.rules),
 	}
 }
@@ -51,7 +50,7 @@ var rulesWords = []string{"show", "fields", "test"}
 func (p *program) rules(c *cli.Context, how string) error {
 	args := c.Args().Tail()
 	what := c.Args().First()
-	for _, flag := range []string{onFlag, "pid", localFlag} {
+	for _, flag := range []string{onFlag, pidFlag, nameFlag, newestFlag, localFlag} {
 		if c.IsSet(flag) && what != "test" {
 			return usagef("--%s is for rules test", flag)
 		}
@@ -199,7 +198,11 @@ func (p *program) rulesTest(c *cli.Context, names []string, how string) error {
 	if err != nil {
 		return err
 	}
-	in, err := p.openInputs(names, history.Options{PID: c.Int64("pid")})
+	chosen, err := inFiles(c)
+	if err != nil {
+		return err
+	}
+	in, err := p.openInputs(names, history.Options{Choice: chosen})
 	if err != nil {
 		return inputError(err)
 	}

@@ -93,7 +93,7 @@ func (p *program) run(c *cli.Context) error {
 // runTree runs the command in the arguments.
 func (p *program) runTree(c *cli.Context, w *watch) error {
 	switch {
-	case c.String("process-id") != "", c.String("name") != "":
+	case chosenByFlag(c):
 		return usagef("choose a process, or a command to run, not both")
 	case c.Bool("follow"):
 		return usagef("--follow cannot be used with a command: all processes that it starts are logged")

@@ -53,7 +53,7 @@ func readAll(t *testing.T, pid int64, files ...string) *reading {
 	t.Helper()
 	p := testProgram()
 	var o *pageReader
-	h, err := p.readHistory(files, history.Options{PID: pid}, func(process *gclog.Process, w analysis.Window) gclog.SpanObserver {
+	h, err := p.readHistory(files, history.Options{Choice: history.Choice{PID: pid}}, func(process *gclog.Process, w analysis.Window) gclog.SpanObserver {
 		o = &pageReader{assessment: newAssessment(process, analysis.Thresholds{}, w), peers: analysis.NewPeers()}
 		return o
 	})
@@ -102,7 +102,7 @@ func summarize(t *testing.T, held func(*gclog.GCDetails) *gclog.GCDetails, pid i
 	t.Helper()
 	p := testProgram()
 	var o *holder
-	h, err := p.readHistory(files, history.Options{PID: pid}, func(process *gclog.Process, w analysis.Window) gclog.SpanObserver {
+	h, err := p.readHistory(files, history.Options{Choice: history.Choice{PID: pid}}, func(process *gclog.Process, w analysis.Window) gclog.SpanObserver {
 		o = &holder{assessment: newAssessment(process, analysis.Thresholds{}, w), held: held}
 		return o
 	})

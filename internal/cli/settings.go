@@ -32,10 +32,7 @@ Examples:
    gclog settings MyApp -f json
    gclog settings gc.nettrace
    gclog settings gc*.json --since -5m`,
-		Flags: join(processFlags(), spanFlags(), []cli.Flag{
-			&cli.Int64Flag{Name: "pid", Category: processOptions, Usage: "the process with this `PID`, if a file contains several"},
-			timeoutFlag(),
-		}, resultFlags(textOrJSON)),
+		Flags: join(processFlags(), spanFlags(), []cli.Flag{timeoutFlag()}, resultFlags(textOrJSON)),
 		Action: p.result(textOrJSON, p.settings),
 	}
 }
@@ -47,8 +44,6 @@ func (p *program) settings(c *cli.Context, how string) error {
 		return err
 	case files != nil:
 		return p.settingsOfFiles(c, files, how)
-	case c.IsSet("pid"):
-		return pidOfRunning(c, ch)
 	}
 	for _, flag := range []string{"since", "until"} {
 		if c.IsSet(flag) {

@@ -44,7 +44,6 @@ Examples:
    gclog stat -p 4711 250             every 250 ms`,
 		Flags: join(processFlags(), []cli.Flag{
 			unpackFlag(),
-			&cli.Int64Flag{Name: "pid", Category: processOptions, Usage: "the process with this `PID`, if a file contains several"},
 			&cli.BoolFlag{Name: "timestamp", Aliases: []string{"t"}, Usage: "begin each line with the uptime of the process in seconds"},
 			&cli.IntFlag{Name: headerFlag, Usage: "repeat the titles every `N` lines; also -h N"},
 		}),
@@ -65,8 +64,6 @@ func (p *program) stat(c *cli.Context) error {
 	switch {
 	case err != nil:
 		return err
-	case files == nil && c.IsSet("pid"):
-		return pidOfRunning(c, ch)
 	case files == nil && !ch.made():
 		return usagef("stat needs the PID or NAME of a running process (gclog ps lists them), or a file")
 	case files == nil:
@@ -90,11 +87,11 @@ func statArguments(args []string, byFlag bool) (names []string, interval time.Du
 	at := 0
 	if !byFlag {
 		at = min(1, len(args))
-		if i := slices.IndexFunc(args[at:], isInterval); i >= 0 {
-			at += i
-		} else {
-			at = len(args)
-		}
+	}
+	if i := slices.IndexFunc(args[at:], isInterval); i >= 0 {
+		at += i
+	} else {
+		at = len(args)
 	}
 	names, args = args[:at], args[at:]
 	if len(args) > 2 {

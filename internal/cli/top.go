@@ -35,12 +35,11 @@ Examples:
    gclog top 4711
    gclog top orders 'web*'
    gclog top app.nettrace --speed 10`,
-		Flags: append(socketFlags(),
+		Flags: join(processFlags(), socketFlags(), []cli.Flag{
 			unpackFlag(),
 			&cli.StringFlag{Name: "speed", Usage: "replay a file `N` times as fast; 0 is at once", DefaultText: "1"},
-			&cli.Int64Flag{Name: "pid", Usage: "the process with this `PID`, if a file contains several"},
 			&cli.BoolFlag{Name: localFlag, Usage: "show local times, not UTC; this is the default if TZ is set"},
-		),
+		}),
 		Action: p.top,
 	}
 }
@@ -72,14 +71,17 @@ func (p *program) top(c *cli.Context) error {
 		page.print(d, &e)
 		return b.String()
 	}
-	o.Single = len(names) == 1 && (files > 0 || isNumber(names[0]))
+	o.Single = len(names) == 1 && (files > 0 || isNumber(names[0])) || chosenByFlag(c)
 	if files > 0 {
 		return p.topFiles(c, names, o)
 	}
-	if c.IsSet("speed") || c.IsSet("pid") {
-		return usagef("--speed and --pid are for a file")
+	if c.IsSet("speed") {
+		return usagef("--speed is for a file")
 	}
 	match, err := topMatch(names)
+	if err == nil && chosenByFlag(c) {
+		match, err = p.topChosen(c, names)
+	}
 	if err != nil {
 		return err
 	}
@@ -117,6 +119,19 @@ func topMatch(names []string) (func(*host.Process) bool, error) {
 	}, nil
 }
 
+// topChosen returns a match for the process that the flags choose.
+func (p *program) topChosen(c *cli.Context, names []string) (func(*host.Process) bool, error) {
+	ch, err := choose(c, names)
+	if err != nil {
+		return nil, err
+	}
+	t, err := p.find(c.Context, ch)
+	if err != nil {
+		return nil, err
+	}
+	return func(x *host.Process) bool { return x.PID == t.PID }, nil
+}
+
 // topFiles replays files.
 func (p *program) topFiles(c *cli.Context, names []string, o top.RunOptions) error {
 	if c.IsSet("speed") {
@@ -127,7 +142,11 @@ func (p *program) topFiles(c *cli.Context, names []string, o top.RunOptions) err
 		o.Speed = speed
 	}
 	// What is wrong with the files is reported before there is a screen.
-	options := history.Options{PID: c.Int64("pid"), Unpacked: p.unpacked(unpack.LimitPassed)}
+	chosen, err := inFiles(c)
+	if err != nil {
+		return err
+	}
+	options := history.Options{Choice: chosen, Unpacked: p.unpacked(unpack.LimitPassed)}
 	h, err := p.readHistory(names, options, func(*gclog.Process, analysis.Window) gclog.SpanObserver { return ignored{} })
 	if h == nil {
 		return err

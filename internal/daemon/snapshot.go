@@ -97,7 +97,7 @@ func (t *snapshotTask) do(ctx context.Context) (r snapshotResult) {
 		return r
 	}
 	defer func() { _ = dir.Remove(begunName(name)) }()
-	_, err = t.run(ctx, []string{"heap", "snapshot", "--process-id", strconv.Itoa(t.target.PID), "--start-key", strconv.FormatUint(t.target.StartKey, 10), "--output", path}, t.environ, t.say)
+	_, err = t.run(ctx, []string{"heap", "snapshot", "--pid", strconv.Itoa(t.target.PID), "--start-key", strconv.FormatUint(t.target.StartKey, 10), "--output", path}, t.environ, t.say)
 	if _, complete := inspectSnapshot(path); err != nil && !complete { // it may be interrupted when it is done
 		r.err = err
 		removeParts(dir, name)

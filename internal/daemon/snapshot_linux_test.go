@@ -100,7 +100,7 @@ func TestSnapshotTask(t *testing.T) {
 			t.Errorf("the directory: %v, %v", info, err)
 		}
 		call := gclog.called[0]
-		if want := []string{"heap", "snapshot", "--process-id", fmt.Sprint(os.Getpid()), "--start-key", fmt.Sprint(task.target.StartKey), "--output", r.file}; !slices.Equal(call, want) {
+		if want := []string{"heap", "snapshot", "--pid", fmt.Sprint(os.Getpid()), "--start-key", fmt.Sprint(task.target.StartKey), "--output", r.file}; !slices.Equal(call, want) {
 			t.Errorf("%q, want %q", call, want)
 		}
 		compared := files[max(0, i-2):] // keep is 2, and the new one

@@ -24,21 +24,27 @@ func (e *CallError) Unwrap() error { return errors.Unwrap(e.err) }
 // A ProcessError reports that the files do not contain the process that was asked for, or that they
 // contain several and none was asked for.
 type ProcessError struct {
-	PID       int64            // that was asked for; 0: none
-	Name      string           // of the first file
+	Choice                     // that was asked for; zero: none
+	File      string           // the first one
 	Processes []*gclog.Process // that the files contain
 }
 
 func (e *ProcessError) Error() string {
-	if e.PID == 0 {
-		return fmt.Sprintf("%s contains %d processes with a .NET runtime", e.Name, len(e.Processes))
+	if !e.Asked() {
+		return fmt.Sprintf("%s contains %d processes with a .NET runtime", e.File, len(e.Processes))
 	}
 	pids := e.PIDs()
 	if pids == "" || pids == "0" {
 		pids = "none with a known pid"
 	}
+	if e.Name != "" {
+		return fmt.Sprintf("it contains no process called %q, only %s", e.Name, pids)
+	}
 	return fmt.Sprintf("it contains no process %d, only %s", e.PID, pids)
 }
+
+// Asked reports whether a process was asked for.
+func (e *ProcessError) Asked() bool { return e.PID != 0 || e.Name != "" }
 
 // PIDs lists the processes that the files contain: "27125, 29261".
 func (e *ProcessError) PIDs() string {

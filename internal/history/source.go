@@ -4,8 +4,8 @@
 // Open recognizes files and sorts them by time; Source.Read passes the history of one process in
 // them to an observer, with its sessions and with the collections that are missing, and Watch does
 // the same for a running process. Source.ReadAll passes on everything that the files contain, of
-// all processes. Messages name the flags with which commands accept the options: --pid, --since,
-// --until and --local.
+// all processes. Messages name the flags with which commands accept the options: --pid, --name,
+// --since, --until and --local.
 package history
 
 import (
@@ -30,8 +30,8 @@ import (
 
 // Options configure what is read from files, and how.
 type Options struct {
-	PID  int64 // the process to read; 0: the only one, or all with ReadAll
-	Span Span  // the part that Read is to return
+	Choice
+	Span Span // the part that Read is to return
 	// Single makes Open return a *ProcessError unless there is exactly one process to read. That
 	// requires reading files that may contain several processes to their end.
 	Single bool
@@ -42,6 +42,14 @@ type Options struct {
 	Inspect func(*parse.Reader) bool         // sees each event and loss of a recording, and reports whether it is used; nil: all are
 	Stdin   io.Reader                        // what the name - means
 	Notify  func(string)                     // receives messages for people; nil: none
+}
+
+// A Choice is the process to read. The zero Choice is the only one, or all with ReadAll.
+type Choice struct {
+	PID    int64
+	Name   string                    // for messages
+	Named  func(*gclog.Process) bool // reports whether a process has the name; nil: any
+	Newest bool                      // of several that match, the one started last
 }
 
 // A Source is a set of files that were opened to be read once.
@@ -61,6 +69,9 @@ type Source struct {
 func Open(names []string, o Options) (*Source, error) {
 	s := &Source{o: o}
 	err := s.open(names)
+	if err == nil && (o.Named != nil || o.Newest) {
+		err = s.resolve()
+	}
 	if err == nil && o.Single {
 		err = s.checkSingle()
 	}
@@ -137,7 +148,7 @@ func (s *Source) openFile(f *File) error {
 		return err
 	}
 	if f.spool != nil {
-		return f.spool.keep(s.o.Span.mayBeFromEnd() || s.o.Single && f.several(s.o.PID))
+		return f.spool.keep(s.o.Span.mayBeFromEnd() || s.o.Named != nil || s.o.Newest || s.o.Single && f.several(s.o.PID))
 	}
 	if f.Trace == nil { // many files are open at once, and none keeps its head
 		f.text = nil
@@ -271,6 +282,30 @@ func (s *Source) readAhead(files []*File, observe func(*gclog.Process) formats.O
 	return nil
 }
 
+// resolve finds the pid of a process that is chosen by its name, or as the newest: that requires reading
+// all files to their end.
+func (s *Source) resolve() error {
+	var all []*gclog.Process
+	err := s.readAhead(s.Files, func(p *gclog.Process) formats.Observer {
+		all = addProcess(all, p)
+		return formats.NopObserver{} // what is known of it is completed
+	})
+	if err != nil {
+		return err
+	}
+	fits := slices.DeleteFunc(slices.Clone(all), func(p *gclog.Process) bool { return s.o.Named != nil && !s.o.Named(p) })
+	switch {
+	case len(fits) == 0 && s.o.Name != "":
+		return &ProcessError{Choice: s.o.Choice, File: s.Files[0].Name, Processes: all}
+	case len(fits) > 1 && !s.o.Newest:
+		return &ProcessError{File: s.Files[0].Name, Processes: fits}
+	case len(fits) > 0:
+		slices.SortStableFunc(fits, func(a, b *gclog.Process) int { return a.Started.Compare(b.Started) })
+		s.o.PID = fits[len(fits)-1].ID
+	}
+	return nil
+}
+
 // checkSingle returns an error unless there is exactly one process to read.
 func (s *Source) checkSingle() error {
 	var all []*gclog.Process
@@ -304,7 +339,7 @@ func addProcess(list []*gclog.Process, p *gclog.Process) []*gclog.Process {
 // choose returns an error unless exactly one process is selected and is among all.
 func (s *Source) choose(all []*gclog.Process) error {
 	if s.o.PID == 0 && len(all) > 1 || s.o.PID != 0 && !slices.ContainsFunc(all, s.wanted) {
-		return &ProcessError{s.o.PID, s.Files[0].Name, all}
+		return &ProcessError{s.o.Choice, s.Files[0].Name, all}
 	}
 	return nil
 }

@@ -71,7 +71,7 @@ func TestOpenErrors(t *testing.T) {
 func TestSingle(t *testing.T) {
 	both := trace("v6-merge-kvversion")
 	for pid, want := range map[int64]bool{0: false, 1: false, 29261: true} {
-		in, err := Open([]string{both}, Options{PID: pid, Single: true})
+		in, err := Open([]string{both}, Options{Choice: Choice{PID: pid}, Single: true})
 		if e, ok := errors.AsType[*ProcessError](err); ok == want || ok && (e.PID != pid || len(e.Processes) != 2 || e.PIDs() != "27125, 29261") {
 			t.Errorf("process %d: %v", pid, err)
 		}
