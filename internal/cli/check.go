@@ -15,7 +15,7 @@ import (
 func (p *program) checkCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "check",
-		Usage:     "fail if a recording, a log or a running process exceeds a limit: for tests and CI",
+		Usage:     "fail if files or a process exceed a limit: for tests and CI",
 		ArgsUsage: "FILE...|PID|NAME",
 		Description: `The exit code is 6 if a condition of --fail-if is true, or cannot be evaluated because its
 metric is unknown. A condition is false if there was nothing that it applies to, such as no

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -109,12 +110,17 @@ Examples:
 			}
 			return cli.ShowAppHelp(c)
 		},
-		Commands: []*cli.Command{
-			p.psCommand(), p.doctorCommand(), p.attachCommand(), p.runCommand(), p.convertCommand(), p.recordCommand(),
-			p.summaryCommand(), p.reportCommand(), p.explainCommand(), p.checkCommand(), p.compareCommand(), p.tuneCommand(), p.pausesCommand(), p.statCommand(), p.topCommand(),
-			p.heapCommand(), p.gcCommand(), p.settingsCommand(), p.metricsCommand(), p.daemonCommand(), p.rulesCommand(), p.ctlCommand(), p.healthCommand(), p.configCommand(), p.demoCommand(), p.versionCommand(), p.completionCommand(),
-			p.manCommand(), p.xlogHelpCommand(), p.completeCommand(),
-		},
+		Commands: slices.Concat(
+			inGroup("watch", p.psCommand(), p.topCommand(), p.statCommand(), p.settingsCommand(), p.metricsCommand(),
+				p.gcCommand(), p.doctorCommand()),
+			inGroup("record", p.attachCommand(), p.runCommand(), p.recordCommand(), p.convertCommand()),
+			inGroup("analyse", p.summaryCommand(), p.reportCommand(), p.explainCommand(), p.pausesCommand(),
+				p.checkCommand(), p.compareCommand(), p.tuneCommand()),
+			inGroup("heap", p.heapCommand()),
+			inGroup("node", p.daemonCommand(), p.ctlCommand(), p.healthCommand(), p.configCommand(), p.rulesCommand()),
+			inGroup("gclog", p.demoCommand(), p.versionCommand(), p.completionCommand(), p.manCommand()),
+			[]*cli.Command{p.xlogHelpCommand(), p.completeCommand()},
+		),
 	}
 	for _, c := range app.Commands {
 		for _, x := range append(c.Subcommands, c) {
@@ -124,6 +130,14 @@ Examples:
 		}
 	}
 	return app
+}
+
+// inGroup puts commands into a group of --help.
+func inGroup(name string, list ...*cli.Command) []*cli.Command {
+	for _, c := range list {
+		c.Category = name
+	}
+	return list
 }
 
 // before reads the flags that have the same meaning in all commands.

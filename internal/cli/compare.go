@@ -12,7 +12,7 @@ import (
 func (p *program) compareCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "compare",
-		Usage:     "compare recordings or logs of before and after a change: what is better, worse, or the same by chance",
+		Usage:     "compare before and after a change: better, worse, or by chance",
 		ArgsUsage: "A B",
 		Description: `A and B are each a file (a recording, or a log in the formats unified, json and csv), a
 directory, or a pattern in quotes: all files in the directory, or that match the pattern, are

@@ -18,9 +18,9 @@ import (
 func (p *program) convertCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "convert",
-		Usage:     "convert recordings (.nettrace) or logs to logs of any format, also from .gz and .zst",
+		Usage:     "convert recordings (.nettrace) or logs to logs of any format",
 		ArgsUsage: "FILE...",
-		Description: `- is standard input. Several recordings of one process, or the files of a rotated log,
+		Description: `- is standard input; .gz and .zst are unpacked. Several recordings of one process, or the files of a rotated log,
 are treated as one log. An input with several processes requires --pid or --name, %p in the name
 of the output, or a format that supports several processes: json, csv. Logs can be
 unified (with DotNet: lines), json or csv; what they do not contain is unknown in the

@@ -21,7 +21,7 @@ import (
 func (p *program) demoCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "demo",
-		Usage: "attach to a recorded .NET process, to see gclog in action without .NET",
+		Usage: "attach to a recorded .NET process, without .NET",
 		Description: `A process started by gclog replays a real .NET 9 process with server GC over a
 diagnostics socket. gclog attaches to it as to any other process, for 30 collections.
 

@@ -16,7 +16,7 @@ import (
 func (p *program) explainCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "explain",
-		Usage:     "explain a collection: why it happened, where its pause went, what it achieved",
+		Usage:     "explain a collection: its cause, its pause, what it achieved",
 		ArgsUsage: "FILE...|PID|NAME [NUMBER]",
 		Description: `NUMBER is the number of the collection, which the logs and all commands show. Without
 it, gclog explains the collection with the longest pause.

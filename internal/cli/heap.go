@@ -26,7 +26,7 @@ import (
 func (p *program) heapCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "heap",
-		Usage:     "analyze heap snapshots: what is alive, what keeps it alive, what grows",
+		Usage:     "analyze heap snapshots: what is alive, what holds it, what grows",
 		ArgsUsage: "COMMAND",
 		Description: `A heap snapshot lists every object that a full collection left alive, with its
 references. FILE is a .gcdump file, of gclog, dotnet-gcdump, dotnet-monitor or PerfView,

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"regexp"
@@ -28,11 +29,9 @@ func helpText(subject any, width int) string {
 	h := &help{width: width}
 	switch x := subject.(type) {
 	case *cli.App:
-		h.section("NAME", x.Name+" - "+x.Usage)
-		h.section("USAGE", x.Name+" [options] COMMAND [options] [arguments]")
+		h.section("USAGE", x.Name+" COMMAND [options] [arguments], "+x.Name+" COMMAND --help")
 		h.description(x.Description)
 		h.commands(x.VisibleCommands())
-		h.options(options(x.Flags))
 	case *cli.Command:
 		h.section("NAME", x.HelpName+" - "+x.Usage)
 		h.section("USAGE", x.HelpName+" [options] "+x.ArgsUsage)
@@ -111,12 +110,25 @@ func (h *help) verbatim(text string) {
 // comment matches the blanks between the command of an example and its comment.
 var comment = regexp.MustCompile(`\S {2,}\S`)
 
+// commands lists commands by group, in so few lines that those of gclog fit a screen.
 func (h *help) commands(list []*cli.Command) {
+	if len(list) == 0 {
+		return
+	}
 	var entries []manEntry
 	for _, c := range list {
 		entries = append(entries, manEntry{strings.Join(c.Names(), ", "), c.Usage})
 	}
-	h.entries("COMMANDS", entries, h.column(entries))
+	column := h.column(entries)
+	for i, c := range list {
+		switch {
+		case i == 0:
+			h.title(strings.ToUpper(cmp.Or(c.Category, "commands")))
+		case list[i-1].Category != c.Category:
+			h.line(0, strings.ToUpper(c.Category)+":")
+		}
+		h.entry(entries[i], column)
+	}
 }
 
 // options lists flags by group, and last those of no group.
@@ -164,12 +176,16 @@ func (h *help) entries(title string, list []manEntry, column int) {
 	}
 	h.title(title)
 	for _, e := range list {
-		if helpIndent+len(e.term)+helpGap > column {
-			h.line(helpIndent, e.term)
-			h.line(column, e.about)
-			continue
-		}
-		text := fmt.Sprintf("%*s%-*s%s", helpIndent, "", column-helpIndent, e.term, e.about)
-		h.b = append(screen.Wrap(h.b, text, h.width, column), '\n')
+		h.entry(e, column)
 	}
+}
+
+func (h *help) entry(e manEntry, column int) {
+	if helpIndent+len(e.term)+helpGap > column {
+		h.line(helpIndent, e.term)
+		h.line(column, e.about)
+		return
+	}
+	text := fmt.Sprintf("%*s%-*s%s", helpIndent, "", column-helpIndent, e.term, e.about)
+	h.b = append(screen.Wrap(h.b, text, h.width, column), '\n')
 }

@@ -54,6 +54,25 @@ func TestHelpFits(t *testing.T) {
 	}
 }
 
+// TestHelpIsOneScreen: gclog --help lists all commands, by group, in a line each.
+func TestHelpIsOneScreen(t *testing.T) {
+	const rows = 50
+	text := helpText(subjects(t)["gclog"], 80)
+	if n := strings.Count(text, "\n"); n > rows {
+		t.Errorf("%d lines:\n%s", n, text)
+	}
+	for _, group := range []string{"WATCH", "RECORD", "ANALYSE", "HEAP", "NODE"} {
+		if !strings.Contains(text, "\n"+group+":\n") {
+			t.Errorf("there is no group %s:\n%s", group, text)
+		}
+	}
+	for _, c := range subjects(t)["gclog"].(*cli.App).VisibleCommands() {
+		if c.Category == "" {
+			t.Errorf("%s is in no group", c.Name)
+		}
+	}
+}
+
 func description(subject any) string {
 	if c, ok := subject.(*cli.Command); ok {
 		return c.Description

@@ -29,7 +29,7 @@ const (
 func (p *program) metricsCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "metrics",
-		Usage:     "print Prometheus metrics of recordings, logs or a running process once",
+		Usage:     "print Prometheus metrics of files or of a running process once",
 		ArgsUsage: "FILE...|PID|NAME",
 		Description: `The daemon serves the same at /metrics (docs/metrics.md). A running process is watched for
 a while, and its counters start at 0 then. Files may contain several processes.

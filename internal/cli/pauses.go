@@ -21,7 +21,7 @@ import (
 func (p *program) pausesCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "pauses",
-		Usage:     "list the pauses, those at a given time, or those that hit requests",
+		Usage:     "list the pauses, those at a time, or those that hit requests",
 		ArgsUsage: "FILE...|PID|NAME",
 		Description: `Files are recordings (.nettrace) or logs of gclog, also .gz and .zst; a number, or a
 name that is not a file, is a running process, which is observed for 30 seconds.

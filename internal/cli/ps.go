@@ -21,7 +21,7 @@ import (
 func (p *program) psCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "ps",
-		Usage: "list the .NET processes, and why gclog cannot attach to some of them",
+		Usage: "list the .NET processes, and why some cannot be attached to",
 		Description: `Processes of other users are shown as far as gclog can recognize them. Why gclog cannot
 attach to a process is reported on standard error, and in JSON as its problem. A process
 that has not answered 0.15 s after the others have is listed as silent. Only if it is seen

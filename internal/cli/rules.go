@@ -21,7 +21,7 @@ import (
 func (p *program) rulesCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "rules",
-		Usage:     "show and try the rules of the daemon: what it does when something happens to a process",
+		Usage:     "show and try the daemon's rules: what it does when something happens",
 		ArgsUsage: "show|fields [EVENT]|test FILE...",
 		Description: `show lists the rules of the configuration. fields lists what their conditions can be about,
 for one event (gc, pause, stall, gap, finding, exit) or for all. test reports which rules

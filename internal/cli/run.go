@@ -25,7 +25,7 @@ import (
 func (p *program) runCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "run",
-		Usage:     "run a program and log the GC of it and of all processes it starts, from the first collection on",
+		Usage:     "run a program and log it and all it starts, from the first GC on",
 		ArgsUsage: "-- COMMAND [ARGUMENTS]",
 		Description: `The program keeps its standard input, output and error; gclog passes signals on to it
 and ends with its exit code. The first .NET process is logged to the given file,

@@ -21,7 +21,7 @@ import (
 func (p *program) settingsCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "settings",
-		Usage:     "show the GC settings of a process, where they come from, and which are ignored",
+		Usage:     "show the GC settings, where they come from, which are ignored",
 		ArgsUsage: "PID|NAME|FILE...",
 		Description: `For a process it shows the GC variables and the runtimeconfig.json that it was started
 with, the settings in effect, and which ones the runtime ignores, with the reason. Other

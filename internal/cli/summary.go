@@ -9,7 +9,7 @@ import (
 func (p *program) summaryCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "summary",
-		Usage:     "summarize recordings, logs or a running process: pauses, heap, findings",
+		Usage:     "summarize files or a running process: pauses, heap, findings",
 		ArgsUsage: "FILE...|PID|NAME",
 		Description: `Files are recordings (.nettrace) or logs in the formats unified, json and csv,
 also .gz and .zst; - is standard input. A number, or a name that is not a file,

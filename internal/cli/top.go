@@ -20,7 +20,7 @@ import (
 func (p *program) topCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "top",
-		Usage:     "watch the garbage collections of running processes, or of a recording, on a terminal",
+		Usage:     "watch the collections of processes, or of a file, on a terminal",
 		ArgsUsage: "[PID|NAME...|FILE...]",
 		Description: `Lists the .NET processes with their heap, allocation rate and pauses; enter opens the page
 of a process with its collections, enter again explains one of them. ? shows all keys.

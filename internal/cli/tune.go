@@ -22,7 +22,7 @@ import (
 func (p *program) tuneCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "tune",
-		Usage:     "run a program under several GC settings, and report what each does to pauses, memory, throughput and CPU time",
+		Usage:     "run a program under several GC settings, and compare them",
 		ArgsUsage: "-- COMMAND [ARGUMENTS]",
 		Description: `The command runs once as it is, and then several times with each setting, in rounds of random
 order, until it exits or for the given time; then it is sent SIGTERM, and killed 10 seconds
