@@ -125,7 +125,7 @@ func requestScript(name, flags string) string {
 	for _, keywords := range []string{"", ":1:5", ":100000:4", ":0x800000:0", ":1980001", ":ffffffffffffffff:5"} {
 		run("record $P --providers $R%s --for 200ms -o asked.nettrace", keywords)
 	}
-	run("record $P --providers My.Provider --until \"pause > 1s\" --for 200ms -o until.nettrace")
+	run("record $P --providers My.Provider --on \"pause > 1s\" --for 200ms -o until.nettrace")
 	run("gc $P --timeout 200ms")
 	run("gc $P --wait --timeout 200ms")
 	run("heap snapshot $P --timeout 1s -o a.gcdump")

@@ -39,7 +39,7 @@ func (n Number) field() (name string, value any) {
 		}
 		return n.Unit, v
 	case n.Unit == "bytes/s":
-		return "bytes_per_second", v
+		return "bytes_per_s", v
 	case n.Unit == "1/min":
 		return "per_minute", v
 	case n.Unit == "%":

@@ -29,7 +29,7 @@ Examples:
    gclog demo
    gclog demo --speed 0      without waiting`,
 		Flags: []cli.Flag{
-			&cli.Float64Flag{Name: "speed", Value: 1, Usage: "replay `TIMES` as fast as it was recorded; 0: without waiting"},
+			&cli.Float64Flag{Name: "speed", Value: 1, Usage: "replay `N` times as fast as it was recorded; 0: without waiting"},
 			&cli.BoolFlag{Name: "serve", Hidden: true, Usage: "be the recorded process"},
 		},
 		Action: p.demo,

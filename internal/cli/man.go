@@ -106,7 +106,7 @@ type manEntry struct{ term, about string }
 // docs/manual.md contains the same list.
 var manExitCodes = []manEntry{
 	{"0", "success; also: the process ended, SIGINT, SIGTERM"},
-	{"1", "no session: another user's process, not .NET, no socket or a stale one, no answer; `record --until`: the condition has not become true; daemon: a port or address that is not available; health: not ready"},
+	{"1", "no session: another user's process, not .NET, no socket or a stale one, no answer; `record --on`: the condition has not become true; daemon: a port or address that is not available; health: not ready"},
 	{"2", "data error: not nettrace, damaged, disk full"},
 	{"3", "usage or configuration error: flag, format, a file or directory that is missing or cannot be written, ambiguous choice"},
 	{"4", "not supported by this system, runtime or format"},

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -44,16 +43,11 @@ func onFlags() []cli.Flag {
 // parseOn parses the argument of --on: a condition on a collection, or an event and a condition on
 // it, or just an event.
 func parseOn(text string, cooldown time.Duration) (*rules.Rule, error) {
-	kind, when := rules.OnGC, strings.TrimSpace(text)
-	if name, rest, ok := strings.Cut(text, ":"); ok || slices.Contains(rules.Kinds, when) {
-		name = strings.TrimSpace(name)
-		k, err := rules.ParseKind(name)
-		switch {
-		case err == nil:
-			kind, when = k, strings.TrimSpace(rest)
-		case isWord(name): // in a condition there is a ':' only in quotes
-			return nil, usagef("--%s %q: %w", onFlag, text, err)
-		}
+	kind, when, named := eventOf(text)
+	if name, _, ok := strings.Cut(text, ":"); ok && !named && isWord(strings.TrimSpace(name)) {
+		// In a condition there is a ':' only in quotes.
+		_, err := rules.ParseKind(strings.TrimSpace(name))
+		return nil, usagef("--%s %q: %w", onFlag, text, err)
 	}
 	r, err := rules.New(text, kind, when, 0, 0, cooldown)
 	if wrong, ok := errors.AsType[*condition.Error](err); ok {
@@ -63,6 +57,15 @@ func parseOn(text string, cooldown time.Duration) (*rules.Rule, error) {
 		return nil, usagef("--%s %q: %w", onFlag, text, err)
 	}
 	return r, nil
+}
+
+// eventOf splits the argument of --on into the event that it names, if any, and the condition.
+func eventOf(text string) (kind rules.Kind, when string, named bool) {
+	name, rest, _ := strings.Cut(text, ":")
+	if kind, err := rules.ParseKind(strings.TrimSpace(name)); err == nil {
+		return kind, strings.TrimSpace(rest), true
+	}
+	return rules.OnGC, strings.TrimSpace(text), false
 }
 
 // isWord reports whether text consists of letters.

@@ -35,14 +35,18 @@ Examples:
    gclog record 4711 --level full             with allocations and pinned objects
    gclog record -- dotnet app.dll             from the first event on
    gclog record 4711 -o - | gclog convert -   record and convert at the same time
-   gclog record 4711 --until 'pause > 1s'     only the time around such a collection
-   gclog record 4711 --until 'generation == 2 && heap.after > 8GB' --last 2m`,
+   gclog record 4711 --on 'pause > 1s'        only the time around such a collection
+   gclog record 4711 --on 'generation == 2 && heap.after > 8GB' --last 2m`,
 		Flags: join(targetFlags(), sessionFlags(), []cli.Flag{
 			&cli.StringFlag{Name: outputFlag, Aliases: []string{"o"}, Category: outputOptions, Usage: "write to `FILE`, - is standard output"},
 			lengthFlag(endingOptions, "stop after `TIME`: 90s, 5m, 00:00:05:00", "", ""),
 			&cli.BoolFlag{Name: unsafeFlag, Category: recordingOptions, Usage: "send --providers to the runtime even if that is known to crash the process; for experiments"},
-			&cli.StringFlag{Name: untilFlag, Category: endingOptions, Usage: "record nothing but the time around the first collection for which `CONDITION` is true, such as 'pause > 1s'; the stream is kept in memory until then"},
-			&cli.StringFlag{Name: lastFlag, Category: endingOptions, Value: "30s", Usage: "with --until: record `TIME` from before the collection"},
+			&cli.StringFlag{
+				Name: onFlag, Category: endingOptions,
+				Usage: "record nothing but the time around the first time that `RULE` fires: a condition on a collection, " +
+					"such as 'pause > 1s', or EVENT: CONDITION; the stream is kept in memory until then",
+			},
+			&cli.StringFlag{Name: lastFlag, Category: endingOptions, Value: "30s", Usage: "with --on: record `TIME` from before it"},
 		}),
 		Action: p.record,
 	}
@@ -149,8 +153,8 @@ func (p *program) recordOne(ctx context.Context, t *host.Target, cfg session.Con
 func (p *program) recordTree(c *cli.Context) error {
 	path := c.String(outputFlag)
 	switch {
-	case c.IsSet(untilFlag), c.IsSet(lastFlag):
-		return usagef("--%s needs a running process: start the command first", untilFlag)
+	case c.IsSet(onFlag), c.IsSet(lastFlag):
+		return usagef("--%s needs a running process: start the command first", onFlag)
 	case path == "":
 		path = recordingName(filepath.Base(c.Args().First()), time.Now())
 	case path == output.Stdout:

@@ -23,10 +23,9 @@ import (
 )
 
 const (
-	untilFlag = "until"
-	lastFlag  = "last"
+	lastFlag = "last"
 
-	// recordAfter is how much is recorded from after what --until waits for.
+	// recordAfter is how much is recorded from after what --on waits for.
 	recordAfter = 5 * time.Second
 	// recordMemory is the most memory for what is recorded.
 	recordMemory = 128 << 20
@@ -34,40 +33,47 @@ const (
 	mostLast = 10 * time.Minute
 )
 
-// An untilOption is what record --until waits for.
+// An untilOption is what record --on waits for.
 type untilOption struct {
 	text   string
 	rules  []*rules.Rule
 	before time.Duration
 }
 
-// untilOption reads --until and --last; nil: they are not given.
+// untilOption reads --on and --last; nil: they are not given.
 func (p *program) untilOption(c *cli.Context) (*untilOption, error) {
-	u := &untilOption{text: c.String(untilFlag)}
+	u := &untilOption{text: c.String(onFlag)}
 	var err error
 	switch u.before, err = parseDuration(c, lastFlag); {
 	case err != nil:
 		return nil, err
-	case !c.IsSet(untilFlag) && c.IsSet(lastFlag):
-		return nil, usagef("--%s is how much to record from before what --%s waits for: give both", lastFlag, untilFlag)
-	case !c.IsSet(untilFlag):
+	case !c.IsSet(onFlag) && c.IsSet(lastFlag):
+		return nil, usagef("--%s is how much to record from before what --%s waits for: give both", lastFlag, onFlag)
+	case !c.IsSet(onFlag):
 		return nil, nil
 	case u.before > mostLast:
 		return nil, usagef("--%s %v: it must be at most %v", lastFlag, u.before, mostLast)
 	}
 	u.rules, err = untilRules(u.text)
 	if wrong, ok := errors.AsType[*condition.Error](err); ok {
-		return nil, usagef("--%s %q, column %d: %s", untilFlag, u.text, wrong.Column, wrong.Msg)
+		return nil, usagef("--%s %q, column %d: %s", onFlag, u.text, wrong.Column, wrong.Msg)
 	}
 	return u, err
 }
 
-// untilRules returns the rules for a condition: on a collection; otherwise on a pause or a stall, if
-// it has fields that only these have. A condition on a collection that a pause has the fields for also
-// waits for pauses without a collection.
+// untilRules returns the rules for a condition: on the event that it names, or else on a collection;
+// otherwise on a pause or a stall, if it has fields that only these have. A condition on a collection
+// that a pause has the fields for also waits for pauses without a collection.
 func untilRules(text string) (list []*rules.Rule, err error) {
+	if kind, _, named := eventOf(text); named {
+		if kind == rules.OnFinding || kind == rules.OnExit {
+			return nil, usagef("--%s %q: only gc, pause, stall and gap can be recorded", onFlag, text)
+		}
+		r, err := parseOn(text, 0)
+		return []*rules.Rule{r}, err
+	}
 	for _, k := range []rules.Kind{rules.OnGC, rules.OnPause, rules.OnStall} {
-		r, wrong := rules.New(untilFlag, k, text, 0, 0, 0)
+		r, wrong := rules.New(onFlag, k, text, 0, 0, 0)
 		switch {
 		case wrong != nil && err == nil:
 			err = wrong // what is said of collections is most useful

@@ -32,7 +32,7 @@ Examples:
    gclog settings MyApp -f json
    gclog settings gc.nettrace
    gclog settings gc*.json --since -5m`,
-		Flags: join(processFlags(), spanFlags(), []cli.Flag{timeoutFlag()}, resultFlags(textOrJSON)),
+		Flags:  join(processFlags(), spanFlags(), []cli.Flag{timeoutFlag()}, resultFlags(textOrJSON)),
 		Action: p.result(textOrJSON, p.settings),
 	}
 }

@@ -242,7 +242,7 @@ func (p *process) snapshotsUntil(at time.Time, took time.Duration) *SnapshotStat
 	if p.snapshotStatus == nil {
 		p.snapshotStatus = &SnapshotStatus{}
 	}
-	p.snapshotStatus.Last, p.snapshotStatus.Took = at, took.Seconds()
+	p.snapshotStatus.Last, p.snapshotStatus.Took = at, took.Nanoseconds()
 	return p.snapshotStatus
 }
 
@@ -270,7 +270,7 @@ type SnapshotStatus struct {
 	Taken   int       `json:"taken"`
 	Refused int       `json:"refused"`       // those that could not be taken
 	Last    time.Time `json:"last,omitzero"` // when the last one ended, or could not be taken
-	Took    float64   `json:"took_seconds"`
+	Took    int64     `json:"took_ns"`
 	File    string    `json:"file,omitempty"` // of the last one that was taken
 	Why     string    `json:"why,omitempty"`  // why the last one could not be taken; "": it was
 }

@@ -352,7 +352,7 @@ func TestHeapAutoTurns(t *testing.T) {
 		}
 		s.says("taking a heap snapshot, 10s later because of others")
 		time.Sleep(10 * time.Second)
-		if got := s.shows(b).Snapshots; got == nil || got.Taken != 1 || got.Took != 10 || got.State != "" {
+		if got := s.shows(b).Snapshots; got == nil || got.Taken != 1 || got.Took != (10*time.Second).Nanoseconds() || got.State != "" {
 			t.Errorf("%+v", got)
 		}
 	})
