@@ -154,7 +154,7 @@ func TestStatArguments(t *testing.T) {
 		{"4711 1s 0", false, `"0" is not a number of lines: it must be at least 1`},
 		{"4711 1s x", false, `"x" is not a number of lines: it must be at least 1`},
 		{"4711 1s 1 1", false, "after the interval and the count there must be no more arguments: 1"},
-		{"x", true, `"x" is not an interval: write 1s, 5m or milliseconds`},
+		{"a.json 1s", true, "[a.json] 1s 0"},
 		{"4711 99", false, "an interval of 99ms is too short: runtimes send their events every 100 ms"},
 		{"4711 0 3", false, "an interval of 0s is too short: runtimes send their events every 100 ms"},
 		{"99", true, "an interval of 99ms is too short: runtimes send their events every 100 ms"},

@@ -20,6 +20,7 @@ var raw = []string{
 	"top",                  // cleans names itself, and draws
 	"pausesJoin",           // the user's log, with columns of numbers
 	"runTree", "startDemo", // what the program that is started writes
+	"resultTo",      // makes a file standard output
 	"longestOutput", // asks what the streams are
 }
 
