@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"go/ast"
+	"go/doc"
 	"go/parser"
 	"go/token"
 	"io"
@@ -289,6 +290,30 @@ func TestExportedComments(t *testing.T) {
 					t.Errorf("%s/%s: %s has no comment", filepath.Base(p.Dir), name, what)
 				}
 			}
+		}
+	}
+}
+
+// TestExamples: every package of the library has an example that runs.
+func TestExamples(t *testing.T) {
+	for _, p := range packages(t, "linux") {
+		if p.ImportPath == module || strings.Contains(p.ImportPath, "/internal/") {
+			continue
+		}
+		names, err := filepath.Glob(filepath.Join(p.Dir, "*_test.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs := false
+		for _, name := range names {
+			f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
+			if err != nil {
+				t.Fatal(err)
+			}
+			runs = runs || slices.ContainsFunc(doc.Examples(f), func(e *doc.Example) bool { return e.Output != "" })
+		}
+		if !runs {
+			t.Errorf("%s has no example with an output", p.ImportPath)
 		}
 	}
 }

@@ -37,3 +37,31 @@ func ExampleClient_StartTracing() {
 		log.Fatal(err)
 	}
 }
+
+// A runtime that is started with this environment connects to the port before its first collection, and
+// waits until it is resumed.
+func ExampleListen() {
+	port, err := session.Listen("/run/tool.sock", 100)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer port.Close()
+	fmt.Println("start it with DOTNET_DiagnosticPorts=" + session.Environment("/run/tool.sock", true))
+	for {
+		peer, err := port.Next(context.Background())
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println("process", peer.PID)
+		if err := peer.Resume(context.Background()); err != nil {
+			log.Print(err)
+		}
+	}
+}
+
+// Which ports does a runtime wait for at its start?
+func ExampleSuspendingPorts() {
+	ports := session.Environment("/run/first.sock", true) + ";" + session.Environment("/run/second.sock", false)
+	fmt.Println(session.SuspendingPorts(map[string]string{"DOTNET_DiagnosticPorts": ports}))
+	// Output: [/run/first.sock]
+}

@@ -22,9 +22,11 @@ import (
 )
 
 // A file system that does not answer blocks its callers in the kernel, where not even SIGKILL
-// reaches them: a program with such a thread cannot exit. So gclog has a helper, a separate
-// process, access the file systems that may not answer. A helper that has answered is reused; one
-// that does not answer in time is abandoned.
+// reaches them: a program with such a thread cannot exit, and keeps its locks on files. (Seen on Linux
+// 6.18 with FUSE whose server has read the request and does not answer: after exit_group and after
+// SIGKILL the thread stays in request_wait_answer. SIGTERM does not even arrive, if the kernel chooses
+// that thread for it.) So gclog has a helper, a separate process, access the file systems that may not
+// answer. A helper that has answered is reused; one that does not answer in time is abandoned.
 
 const (
 	// helperTime is the time a helper has for a request.
