@@ -57,7 +57,7 @@ var arrows = map[string][]string{
 		"formats", "formats/fields", "gclog", "parse/clr", "internal/cause", "internal/output", "internal/shares",
 		"github.com/klauspost/compress/zstd", "github.com/parquet-go/parquet-go/deprecated", "github.com/parquet-go/parquet-go/encoding/rle", "github.com/parquet-go/parquet-go/encoding/thrift", "github.com/parquet-go/parquet-go/format",
 	},
-	"internal/accesslog":  {"formats", "gclog/analysis"},
+	"internal/accesslog":  {"formats", "gclog/analysis", "internal/times"},
 	"internal/rules":      {"formats", "formats/fields", "gclog", "gclog/analysis", "parse/clr", "internal/condition", "internal/spelling"},
 	"internal/xlog":       {"formats", "internal/output"},
 	"internal/gcsettings": {"gclog", "parse/clr", "internal/spelling"},
@@ -81,7 +81,8 @@ var arrows = map[string][]string{
 	"internal/report":      {"formats", "formats/fields", "gclog", "gclog/analysis", "internal/view"},
 	"internal/view":        {"formats", "formats/fields", "formats/screen", "gclog", "gclog/analysis"},
 	"internal/unpack":      {"formats", "github.com/klauspost/compress/zstd"},
-	"internal/history":     {"formats", "formats/logs", "gclog", "gclog/analysis", "parse", "parse/clr", "internal/accesslog", "internal/attach", "internal/cause", "internal/output", "internal/unpack"},
+	"internal/times":       {},
+	"internal/history":     {"formats", "formats/logs", "gclog", "gclog/analysis", "parse", "parse/clr", "internal/times", "internal/attach", "internal/cause", "internal/output", "internal/unpack"},
 	"internal/doctor":      {"formats", "formats/logs", "gclog", "parse", "parse/clr", "session", "internal/host", "internal/attach", "internal/config", "internal/control", "internal/history", "internal/output", "internal/unpack", "golang.org/x/sys/unix"},
 	"internal/fakeruntime": {"github.com/Microsoft/go-winio", "golang.org/x/sys/unix"},
 	"internal/daemon": {
@@ -90,7 +91,7 @@ var arrows = map[string][]string{
 		"github.com/goccy/go-yaml", "github.com/prometheus/client_golang/prometheus", "github.com/prometheus/client_golang/prometheus/collectors", "github.com/prometheus/client_model/go", "github.com/prometheus/exporter-toolkit/web", "golang.org/x/crypto/bcrypt", "golang.org/x/time/rate",
 	},
 	"internal/cli": {
-		"formats", "formats/logs", "formats/screen", "gclog", "gclog/analysis", "gclog/heap", "parse", "parse/clr", "session", "internal/host", "internal/parquet", "internal/output", "internal/attach", "internal/xlog", "internal/actions", "internal/command", "internal/condition", "internal/config", "internal/control", "internal/cause", "internal/daemon", "internal/rules", "internal/spelling", "internal/fakeruntime", "internal/unpack", "internal/doctor", "internal/flight", "internal/history", "internal/accesslog", "internal/flame", "internal/gcsettings", "internal/top", "internal/view", "internal/report", "internal/metrics",
+		"formats", "formats/logs", "formats/screen", "gclog", "gclog/analysis", "gclog/heap", "parse", "parse/clr", "session", "internal/host", "internal/parquet", "internal/output", "internal/attach", "internal/xlog", "internal/actions", "internal/command", "internal/condition", "internal/config", "internal/control", "internal/cause", "internal/daemon", "internal/rules", "internal/spelling", "internal/fakeruntime", "internal/unpack", "internal/doctor", "internal/flight", "internal/history", "internal/accesslog", "internal/times", "internal/flame", "internal/gcsettings", "internal/top", "internal/view", "internal/report", "internal/metrics",
 		"github.com/rs/zerolog", "github.com/rs/zerolog/diode", "github.com/urfave/cli/v2", "golang.org/x/sys/unix", "github.com/prometheus/common/expfmt",
 	},
 	// Only for tests and the demonstration of the Makefile.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/times"
 )
 
 // Options say how to interpret a row.
@@ -188,12 +189,12 @@ func (j *joiner) pausesOf(row []byte) *pauses {
 			return nil
 		}
 	}
-	at, ok := r.times.parse(l.time())
+	at, ok := r.at(l.time())
 	if !ok {
 		r.note(problemTime, j.line, l.time())
 		return nil
 	}
-	d, bare, ok := ParseDuration(l.duration(), j.unit)
+	d, bare, ok := times.ParseDuration(l.duration(), j.unit)
 	if !ok {
 		r.note(problemDuration, j.line, l.duration())
 		return nil

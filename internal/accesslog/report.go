@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/times"
 )
 
 // problem is what is wrong with a row. Nothing is known about a row with a problem, except for
@@ -41,7 +42,8 @@ type Report struct {
 	o        Options
 	problems [problems]noted
 	there    []string // fields of the first row that lacked one
-	times    times
+	zoneless int64    // times without a zone: they are taken as UTC
+	precise  bool     // a time has a fraction of a second
 	// first and last are when the earliest request started and the latest ended, in nanoseconds
 	// since 1970; 0: no row has both time and duration.
 	first, last int64
@@ -55,6 +57,20 @@ type noted struct {
 	count  int64
 	lines  []int64 // of the first rows
 	sample string  // what could not be parsed in the first row
+}
+
+// at reads the time of a row, in nanoseconds since 1970.
+func (r *Report) at(b []byte) (ns int64, ok bool) {
+	t, ok := times.Parse(b)
+	if !ok {
+		return 0, false
+	}
+	if !t.Zoned {
+		r.zoneless++
+	}
+	ns, ok = t.Nanoseconds()
+	r.precise = r.precise || ok && ns%int64(time.Second) != 0
+	return ns, ok
 }
 
 func (r *Report) note(p problem, line int64, sample []byte) {
@@ -151,10 +167,10 @@ func (r *Report) Sentences(known string) (list []string) {
 	if r.bare > 0 && r.o.Unit == 0 {
 		list = append(list, r.o.Duration+" has no unit and was read as milliseconds: set its unit with --duration-unit")
 	}
-	if r.times.zoneless > 0 {
+	if r.zoneless > 0 {
 		list = append(list, r.o.Time+" has no time zone and was read as UTC")
 	}
-	if r.Joined > 0 && !r.times.precise {
+	if r.Joined > 0 && !r.precise {
 		list = append(list, "all times are whole seconds: a pause may be assigned to requests up to a second away; log times with milliseconds")
 	}
 	return append(list, r.sum())

@@ -12,11 +12,11 @@ import (
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
-	"github.com/gclog/gclog/internal/accesslog"
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/doctor"
 	"github.com/gclog/gclog/internal/history"
 	"github.com/gclog/gclog/internal/host"
+	"github.com/gclog/gclog/internal/times"
 	"github.com/gclog/gclog/internal/unpack"
 	"github.com/gclog/gclog/parse"
 	"github.com/urfave/cli/v2"
@@ -34,7 +34,7 @@ func historyFlags() []cli.Flag {
 func spanFlags() []cli.Flag {
 	return []cli.Flag{
 		unpackFlag(),
-		&cli.StringFlag{Name: "since", Category: timeOptions, Usage: "only what happened since `TIME`: 14:03, 14:03:22, 2026-01-31T14:03:22Z, 90s after the start, -5m before the end"},
+		&cli.StringFlag{Name: "since", Category: timeOptions, Usage: "only what happened since `TIME`: 14:03:22, 2026-01-31T14:03:22Z, 1769868202.5 (since 1970), 90s after the start, -5m before the end"},
 		&cli.StringFlag{Name: "until", Category: timeOptions, Usage: "only what happened before `TIME`, in the same notation"},
 		&cli.BoolFlag{Name: localFlag, Category: timeOptions, Usage: "show local times, not UTC; this is the default if TZ is set"},
 	}
@@ -61,7 +61,7 @@ func (p *program) parseSpan(c *cli.Context) (s history.Span, err error) {
 	if !c.IsSet("took") {
 		return s, nil
 	}
-	took, _, ok := accesslog.ParseDuration([]byte(c.String("took")), int64(time.Millisecond))
+	took, _, ok := times.ParseDuration([]byte(c.String("took")), int64(time.Millisecond))
 	switch {
 	case !ok || took <= 0:
 		return s, usagef("--took %q is not a duration: write 783ms, 1.5s or 00:00:01.5", c.String("took"))

@@ -323,11 +323,11 @@ func (t *ruleTest) summary(in *history.Source) {
 		t.p.ui.say(in.NothingText())
 	}
 	for _, r := range t.list {
-		t.p.ui.sayf("fired %s: %s", times(r.fired), oneLine(r.Name))
+		t.p.ui.sayf("fired %s: %s", timesText(r.fired), oneLine(r.Name))
 	}
 }
 
-func times(n int) string {
+func timesText(n int) string {
 	if n == 1 {
 		return "once"
 	}

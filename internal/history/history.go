@@ -63,13 +63,14 @@ func (h *History) Source() string {
 // one are exact.
 func (h *History) At() (from, to time.Time) {
 	begin, end := h.Process.Time(h.Begin), h.Process.Time(h.End)
-	at, unit := h.Span.At.in(begin, end), h.Span.At.unit()
+	at, _ := h.Span.At.at(begin, end)
+	unit := h.Span.At.unit
 	switch until := &h.Span.AtEnd; {
 	case until.kind == instantClock:
-		_, to = until.around(at)
-		return at, to
+		return at, until.after(at)
 	case until.kind != instantOpen:
-		return at, until.in(begin, end)
+		to, _ = until.at(begin, end)
+		return at, to
 	case h.Span.Took == 0:
 		return at, at.Add(unit)
 	case unit < time.Second:
@@ -87,8 +88,8 @@ func (h *History) ZoneRule() string { return h.part.zoneRule(&h.Span.At) }
 // If the files are damaged it returns both a History, of what could be read, and an error.
 // Otherwise it returns one of them.
 func (s *Source) Read(observe Observe) (*History, error) {
-	r := &reader{Source: s, part: stretch{Span: s.o.Span, written: offsetText(s.begin())}, observe: observe}
-	if r.part.isFromEnd(s.begin()) {
+	r := &reader{Source: s, part: stretch{Span: s.o.Span}, observe: observe}
+	if r.part.isFromEnd() {
 		var err error
 		if r.part.end, err = s.findEnd(); err != nil {
 			return nil, err
@@ -125,9 +126,6 @@ func (s *Source) Read(observe Observe) (*History, error) {
 	h.ended(x.ended)
 	for _, f := range s.Files {
 		h.Skipped += f.Skipped.Count
-	}
-	for _, sentence := range h.part.doubts(h.Process.Time(h.Begin), h.Process.Time(h.End)) {
-		s.notifyf("%s", sentence)
 	}
 	if damage != nil {
 		h.Damage = damage.Error()

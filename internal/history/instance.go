@@ -259,8 +259,8 @@ func (x *subject) has(i *Instant) bool {
 		return false
 	}
 	begin, end := x.process.Time(x.startedAt), x.process.Time(x.newest)
-	at := i.in(begin, end)
-	return at.Add(i.unit()).After(begin) && !at.After(end)
+	at, _ := i.at(begin, end)
+	return at.Add(i.unit).After(begin) && !at.After(end)
 }
 
 // finish passes on what is still open at the end of the input.

@@ -1,14 +1,12 @@
 package history
 
 import (
-	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
-	"github.com/gclog/gclog/internal/accesslog"
+	"github.com/gclog/gclog/internal/times"
 )
 
 // A Span is the part of a history that is asked for.
@@ -26,15 +24,15 @@ type Span struct {
 
 // An Instant is a moment of a history as people write it. The zero Instant is left open.
 type Instant struct {
-	Text    string // as it was written
-	kind    instantKind
-	time    time.Time      // calendar time, as the clocks of its zone show it
-	clock   time.Duration  // since midnight, as those clocks show it
-	where   *time.Location // the zone of time and clock
-	zoned   bool           // the zone was given
-	step    time.Duration  // upper limit of unit: the unit of the last digit without decimals, or a second for an offset
-	offset  time.Duration  // from the start
-	fromEnd time.Duration  // back from the end
+	Text  string // as it was written
+	kind  instantKind
+	time  time.Time      // instantTime
+	ofDay int64          // instantClock: since midnight, as the clocks of where show it
+	where *time.Location // the zone of a time of day
+	bare  bool           // the zone was left out
+	// offset is from the start, or back from the end.
+	offset time.Duration
+	unit   time.Duration // of the last digit: a time stands for everything that starts with its digits
 }
 
 type instantKind uint8
@@ -47,26 +45,9 @@ const (
 	instantFromEnd                    // from the end
 )
 
-// Layouts of calendar times and of times of day, with and without seconds, and with and without a
-// zone. Go reads decimals of the seconds in all of them.
-var (
-	timeLayouts  = zonedLayouts("2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", "02/Jan/2006:15:04:05")
-	clockLayouts = zonedLayouts("15:04:05", "15:04")
-)
-
-func zonedLayouts(layouts ...string) (all []string) {
-	for _, l := range layouts {
-		all = append(all, l+"Z07:00", l+"Z0700", l+" Z07:00", l+" Z0700", l)
-	}
-	return all
-}
-
-const (
-	aDay = 24 * time.Hour
-	// A time shortly before the start may be meant as the start. Times farther away are more likely
-	// of another zone, or of another recording.
-	shortly = time.Hour
-)
+// shortly is how long before the start of a recording a time of day may be: one farther away is of the
+// next day.
+const shortly = time.Hour
 
 // Whole reports whether no part was selected.
 func (s *Span) Whole() bool { return s.Since.Text == "" && s.Until.Text == "" }
@@ -87,179 +68,73 @@ func (s *Span) CheckRunning() error {
 // timeText formats a time for people, in the zone of the span.
 func (s *Span) timeText(t time.Time) string { return TimeText(t.In(s.Zone.location())) }
 
-// ParseInstant parses the value of a flag: a calendar time, a time of day, an offset from the start
+// ParseInstant parses the value of a flag: a time in any form of package times, an offset from the start
 // or, if it is negative, from the end. Times without a zone are in the zone z.
 func ParseInstant(flag, text string, z Zone) (i Instant, err error) {
 	i.Text = text
-	text = plainTime(text)
-	if t, layout, ok := parseAny(timeLayouts, text); ok {
-		i.kind, i.time = instantTime, shown(t)
-		i.setZone(t, layout, z)
-		if len(moments(i.time, i.where)) == 0 {
-			return i, callf("--%s %s does not exist in %s: clocks were set forward over it", flag, text, i.where)
-		}
-		return i, nil
-	}
-	if t, layout, ok := parseAny(clockLayouts, text); ok {
-		i.kind, i.clock = instantClock, shown(t).Sub(time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC))
-		i.setZone(t, layout, z)
-		return i, nil
-	}
-	if d, err := time.ParseDuration(text); err == nil {
-		i.kind, i.offset, i.step = instantOffset, d, time.Second
+	t, ok := times.Parse([]byte(text))
+	d, err := time.ParseDuration(text)
+	switch {
+	case ok && t.OfDay:
+		i.kind, i.ofDay, i.where, i.bare, i.unit = instantClock, t.Shown, t.Zone(z.location()), !t.Zoned, t.Unit
+	case ok && t.Shown >= leastEpoch:
+		i.kind, i.time, i.bare, i.unit = instantTime, times.Moment(t.Shown, t.Zone(z.location())), !t.Zoned, t.Unit
+	case err != nil:
+		return i, callf("--%s %q is not a time: write %s (since 1970), 90s from the start or -5m from the end", flag, text, strings.Join(times.Examples(), ", "))
+	default:
+		i.kind, i.offset, i.unit = instantOffset, d, offsetUnit(text)
 		if strings.HasPrefix(text, "-") {
-			i.kind, i.offset, i.fromEnd = instantFromEnd, 0, -d
+			i.kind, i.offset = instantFromEnd, -d
 		}
-		return i, nil
 	}
-	if ns, unit, ok := accesslog.SinceEpoch([]byte(text)); ok && ns >= leastEpoch {
-		i.kind, i.time, i.where, i.zoned, i.step = instantTime, time.Unix(0, ns).UTC(), time.UTC, true, unit
-		return i, nil
-	}
-	return i, callf("--%s %q is not a time: write 14:03, 14:03:22, 2026-01-31T14:03:22Z, 1769868202.5 (since 1970), 31/Jan/2026:14:03:22 +0000, 90s from the start or -5m from the end", flag, i.Text)
+	return i, nil
 }
 
 // leastEpoch is the first number since 1970 that is taken as a time, of 1973: a smaller one lacks its
 // unit.
 const leastEpoch = int64(1e8 * time.Second)
 
-// plainTime returns a time of an access log as calendar times are written: nginx and Apache put it
-// into brackets, others end it with a UTC or write t and z.
-func plainTime(text string) string {
-	text = strings.TrimSpace(text)
-	if strings.HasPrefix(text, "[") && strings.HasSuffix(text, "]") {
-		text = text[1 : len(text)-1]
-	}
-	if bare, utc := strings.CutSuffix(text, "UTC"); utc {
-		text = strings.TrimRight(bare, " ") + "Z"
-	}
-	if len(text) > 11 && text[4] == '-' && text[10] == 't' {
-		text = strings.ToUpper(text)
-	}
-	return text
-}
-
-// parseAny parses a time with the first of the layouts that fits.
-func parseAny(layouts []string, text string) (t time.Time, layout string, ok bool) {
-	for _, layout := range layouts {
-		if t, err := time.Parse(layout, text); err == nil {
-			return t, layout, true
+// offsetUnit returns the unit of the last digit of an offset, at most a second.
+func offsetUnit(text string) time.Duration {
+	number := strings.TrimRight(text, "hmnsuµμ")
+	unit, _ := time.ParseDuration("1" + text[len(number):])
+	if dot := strings.LastIndexByte(number, '.'); dot >= 0 {
+		for range number[dot+1:] {
+			unit /= 10
 		}
 	}
-	return t, "", false
+	return max(1, min(unit, time.Second))
 }
 
-// setZone sets what the layout says about a time that was parsed with it.
-func (i *Instant) setZone(t time.Time, layout string, z Zone) {
-	i.where, i.zoned, i.step = z.location(), strings.Contains(layout, "Z"), time.Minute
-	if strings.Contains(layout, ":05") {
-		i.step = time.Second
-	}
-	if i.zoned {
-		_, east := t.Zone()
-		i.where = time.FixedZone("", east)
-	}
+// isFromEnd reports whether the end of the input must be known for the span.
+func (s *Span) isFromEnd() bool {
+	return s.Since.kind == instantFromEnd || s.Until.kind == instantFromEnd
 }
 
-// isFromEnd reports whether the end of the input, which starts at begin, must be known for the
-// span.
-func (s *Span) isFromEnd(begin time.Time) bool {
-	return s.Since.fromEndOf(begin) || s.Until.fromEndOf(begin)
-}
-
-// mayBeFromEnd is isFromEnd while the start is unknown.
-func (s *Span) mayBeFromEnd() bool {
-	kinds := [...]instantKind{s.Since.kind, s.Until.kind}
-	return slices.Contains(kinds[:], instantFromEnd) || slices.Contains(kinds[:], instantClock)
-}
-
-func (i *Instant) fromEndOf(begin time.Time) bool {
-	switch i.kind {
-	case instantFromEnd:
-		return true
-	case instantClock:
-		before, _ := i.around(begin)
-		return begin.Sub(before) <= shortly
-	default:
-		return false
-	}
-}
-
-// around returns the last time before begin at which the clock shows this, and the first from then
-// on.
-func (i *Instant) around(begin time.Time) (before, from time.Time) {
-	midnight := shown(begin.In(i.where)).Truncate(aDay)
-	for day := -2; day <= 2; day++ { // on one of them it may not exist
-		for _, t := range moments(midnight.AddDate(0, 0, day).Add(i.clock), i.where) {
-			if !t.Before(begin) {
-				return before, t
-			}
-			before = t
-		}
-	}
-	return before, from
-}
-
-// at returns the moment in a recording. The end must be known if isFromEnd says so. ok is false if
-// the instant was left open.
-//
-// A time of day is the first one in the recording. If there is none, it is the one shortly before
-// the start, unless the next one is closer to the end: a recording that starts some seconds after
-// 14:00 is asked for from 14:00. Of two times that look alike, because clocks were set back, it is
-// the first that is not over when the recording starts.
+// at returns the moment in a recording, whose end must be known if isFromEnd says so. ok is false if the
+// instant was left open.
 func (i *Instant) at(begin, end time.Time) (t time.Time, ok bool) {
 	switch i.kind {
 	case instantTime:
-		for _, t = range moments(i.time, i.where) {
-			if t.Add(i.unit()).After(begin) {
-				break
-			}
-		}
-		return t, true
+		return i.time, true
 	case instantClock:
-		before, t := i.around(begin)
-		if i.fromEndOf(begin) && t.Sub(end) > begin.Sub(before) {
-			return before, true
-		}
-		return t, true
+		return i.after(begin.Add(-shortly)), true
 	case instantOffset:
 		return begin.Add(i.offset), true
 	case instantFromEnd:
-		return end.Add(-i.fromEnd), true
+		return end.Add(-i.offset), true
 	default:
 		return t, false
 	}
 }
 
-// in returns the moment in what was recorded from begin to end. It counts a first second of which
-// only the end was recorded.
-func (i *Instant) in(begin, end time.Time) time.Time {
-	if i.kind == instantClock {
-		begin = begin.Truncate(i.unit())
+// after returns the time of day on the day of a moment or, if it is over, on the next day.
+func (i *Instant) after(at time.Time) time.Time {
+	t := times.MomentOn(at, i.ofDay, i.where)
+	if t.Before(at) {
+		t = times.MomentOn(at.AddDate(0, 0, 1), i.ofDay, i.where)
 	}
-	t, _ := i.at(begin, end)
 	return t
-}
-
-// unit returns the unit of the last digit that was written, for an offset at most a second: a time
-// means everything that starts with its digits.
-func (i *Instant) unit() time.Duration {
-	number, unit := i.Text, i.step
-	if i.kind == instantOffset || i.kind == instantFromEnd {
-		number = strings.TrimRight(i.Text, "hmnsuµμ")
-		if d, err := time.ParseDuration("1" + i.Text[len(number):]); err == nil {
-			unit = d
-		}
-	}
-	if dot := strings.LastIndexAny(number, ".,"); dot >= 0 {
-		for _, c := range number[dot+1:] {
-			if c < '0' || c > '9' {
-				break
-			}
-			unit /= 10
-		}
-	}
-	return max(1, min(unit, i.step))
 }
 
 // IsClock reports whether it is a time of day.
@@ -269,7 +144,6 @@ func (i *Instant) IsClock() bool { return i.kind == instantClock }
 type stretch struct {
 	Span
 	begin, end time.Time // of the recording; the end is only known if the span needs it
-	written    string    // the zone that a log is written in; "" for UTC
 }
 
 // check returns an error if the span is empty.
@@ -308,52 +182,13 @@ func (s *stretch) outside(end time.Time) error {
 	return nil
 }
 
-// zoneRule returns how a time without a zone is interpreted, and how it is written in the zone of
-// the log. It is for errors about a time that may have been meant in another zone.
+// zoneRule returns how a time without a zone is interpreted, as the end of a sentence: it may have been
+// meant in another zone.
 func (s *stretch) zoneRule(i *Instant) string {
-	if !i.bare() {
+	if !i.bare {
 		return ""
 	}
-	text := "; times without a zone are " + s.Zone.text()
-	day := shown(s.begin.In(i.where)).Truncate(aDay)
-	for range 2 { // the time may be on the next day
-		if i.kind == instantClock && len(moments(day.Add(i.clock), i.where)) == 0 {
-			text = fmt.Sprintf("; on %s clocks were set forward over it%s", day.Format("2006-01-02"), text)
-		}
-		day = day.Add(aDay)
-	}
-	switch {
-	case s.written != "":
-		return fmt.Sprintf("%s: one copied from this log is %s%s", text, i.Text, s.written)
-	case s.Zone.From == "":
-		return fmt.Sprintf("%s: write the zone after it, as in %s-05:00, or use that of this host with --local", text, i.Text)
-	}
-	return fmt.Sprintf("%s: write the zone after it, as in %sZ, or use UTC with --local=false", text, i.Text)
-}
-
-// bare reports whether the zone of a time was left out.
-func (i *Instant) bare() bool {
-	return !i.zoned && (i.kind == instantClock || i.kind == instantTime)
-}
-
-// doubts returns sentences about times without a zone that may have been meant as other times, in
-// what was recorded from begin to end.
-func (s *stretch) doubts(begin, end time.Time) (list []string) {
-	for _, i := range []*Instant{&s.At, &s.Since, &s.Until} {
-		if !i.bare() {
-			continue
-		}
-		t, _ := i.at(s.begin, s.end)
-		for _, other := range moments(shown(t), i.where) {
-			if !other.Equal(t) && other.Add(i.unit()).After(begin) && other.Before(end) {
-				list = append(list, fmt.Sprintf("%s occurs twice in it, because clocks were set back: this is %s%s, the other one is %s%s", i.Text, i.Text, t.Format("-07:00"), i.Text, other.Format("-07:00")))
-			}
-		}
-		if s.written != "" && s.written != offsetText(begin.In(i.where)) {
-			list = append(list, fmt.Sprintf("the log is written in another zone, %s: %s was taken as %s%s", s.written, i.Text, i.Text, t.Format("Z07:00")))
-		}
-	}
-	return list
+	return "; times without a zone are " + s.Zone.text()
 }
 
 // TimeText formats a time for people, in its zone and in a form that ParseInstant reads.

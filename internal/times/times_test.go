@@ -1,4 +1,4 @@
-package accesslog
+package times
 
 import (
 	"math/rand/v2"
@@ -40,39 +40,86 @@ func TestTimes(t *testing.T) {
 		{"1.5E9", time.Unix(1500000000, 0)},
 		{"0", time.Unix(0, 0)},
 	} {
-		var all times
-		if ns, ok := all.parse([]byte(x.text)); !ok || ns != x.want.UnixNano() {
+		if ns, ok := parsed(x.text); !ok || ns != x.want.UnixNano() {
 			t.Errorf("%q: %v %v, want %v", x.text, time.Unix(0, ns).UTC(), ok, x.want.UTC())
 		}
 	}
 	for _, text := range []string{
-		"", " ", "-", "now", "14:03:22", "2026-01-31", "2026-01-31T14:03", "2026-02-29T00:00:00Z", "2026-13-01T00:00:00Z", "2026-00-01T00:00:00Z",
+		"", " ", "-", "now", "14:03:22", "2026-01-31", "2026-01-31T14", "2026-01-31T14:3", "2026-02-29T00:00:00Z", "2026-13-01T00:00:00Z", "2026-00-01T00:00:00Z",
 		"2026-01-32T00:00:00Z", "2026-01-31T24:00:00Z", "2026-01-31T14:60:22Z", "2026-01-31T14:03:61Z", "2026-01-31T14:03:22.Z", "2026-01-31T14:03:22X",
 		"2026-01-31T14:03:22+1", "2026-01-31T14:03:22+24:00", "2026-01-31T14:03:22+01x00", "2026-01-31_14:03:22", "1969-12-31T23:59:59Z", "1970-01-01T00:00:00+01:00",
 		"31/Foo/2026:14:03:22 +0000", "31/anF/2026:14:03:22 +0000", "1/Jan/2026:14:03:22 +0000", "31/Jan/2026", "-5", "12x", "0x10", "1e400", "nan", "99999999999999999999", "2262-01-01T00:00:00Z", "[", "[]",
 	} {
-		var all times
-		if ns, ok := all.parse([]byte(text)); ok {
+		if ns, ok := parsed(text); ok {
 			t.Errorf("%q: %v", text, time.Unix(0, ns).UTC())
 		}
 	}
 }
 
-func TestTimesAll(t *testing.T) {
-	for _, x := range []struct {
-		texts    []string
-		zoneless int64
-		precise  bool
-	}{
-		{[]string{"2026-01-31T14:03:22", "2026-01-31T14:03:22Z", "31/Jan/2026:14:03:22 +0000", "5"}, 1, false},
-		{[]string{"2026-01-31T14:03:22.000Z", "2026-01-31T14:03:22.001Z"}, 0, true},
+// parsed returns a time in nanoseconds since 1970.
+func parsed(text string) (ns int64, ok bool) {
+	t, ok := Parse([]byte(text))
+	if !ok {
+		return 0, false
+	}
+	return t.Nanoseconds()
+}
+
+// TestForms: each form is read, and tells its zone and its unit.
+func TestForms(t *testing.T) {
+	for text, want := range map[string]Time{
+		"14:03":                        {Shown: 843 * 60e9, OfDay: true, Unit: time.Minute},
+		"14:03:22.5+01:00":             {Shown: 843*60e9 + 22.5e9, OfDay: true, East: 3600, Zoned: true, Unit: 100 * time.Millisecond},
+		"00:00:00,000 UTC":             {OfDay: true, Zoned: true, Unit: time.Millisecond},
+		"1970-01-02 00:01":             {Shown: 86460e9, Unit: time.Minute},
+		"[02/Jan/1970:00:00:00 -0100]": {Shown: 86400e9, East: -3600, Zoned: true, Unit: time.Second},
+		"5":                            {Shown: 5e9, Zoned: true, Unit: time.Second},
+		"5.25":                         {Shown: 5.25e9, Zoned: true, Unit: 10 * time.Millisecond},
+		"1769868202500.5":              {Shown: 1769868202500.5e6, Zoned: true, Unit: 100 * time.Microsecond},
 	} {
-		var all times
-		for _, text := range x.texts {
-			all.parse([]byte(text))
+		if got, ok := Parse([]byte(text)); !ok || got != want {
+			t.Errorf("%s is %+v, %v, want %+v", text, got, ok, want)
 		}
-		if all.zoneless != x.zoneless || all.precise != x.precise {
-			t.Errorf("%q: %+v", x.texts, all)
+	}
+	for _, text := range Examples() {
+		if got, ok := Parse([]byte(text)); !ok || got.Unit == 0 {
+			t.Errorf("%s is %+v, %v", text, got, ok)
+		}
+	}
+	text := []byte("2026-01-31T14:03:22.104Z")
+	if n := testing.AllocsPerRun(100, func() { Parse(text) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+// TestMoment: the clocks show a time at its moment, which is the first if they show it twice. If they
+// never do, the moment is as long after the change as the time would have been without one.
+func TestMoment(t *testing.T) {
+	for _, name := range []string{"Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "America/Havana", "Pacific/Apia", "Asia/Kolkata", "UTC"} {
+		where, err := time.LoadLocation(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := map[string]time.Time{} // by what the clocks show
+		const layout = "2006-01-02 15:04"
+		begin, end := time.Date(2011, 12, 1, 0, 0, 0, 0, time.UTC), time.Date(2013, 1, 1, 0, 0, 0, 0, time.UTC)
+		for at := begin; at.Before(end); at = at.Add(10 * time.Minute) {
+			if text := at.In(where).Format(layout); first[text].IsZero() {
+				first[text] = at
+			}
+		}
+		for at := begin.Add(48 * time.Hour); at.Before(end.Add(-48 * time.Hour)); at = at.Add(10 * time.Minute) {
+			got, want := Moment(at.UnixNano(), where), first[at.Format(layout)]
+			if want.IsZero() {
+				before := at
+				for first[before.Format(layout)].IsZero() {
+					before = before.Add(-10 * time.Minute)
+				}
+				want = first[before.Format(layout)].Add(at.Sub(before))
+			}
+			if !got.Equal(want) {
+				t.Fatalf("%s: %s is %v, want %v", name, at.Format(layout), got, want.In(where))
+			}
 		}
 	}
 }
@@ -84,8 +131,7 @@ func TestTimesRandom(t *testing.T) {
 		want := time.Unix(r.Int64N(9214646400), r.Int64N(1e9)).UTC()
 		for _, layout := range []string{time.RFC3339Nano, "02/Jan/2006:15:04:05.000000000 -0700"} {
 			text := want.In(time.FixedZone("", 60*(r.IntN(1440)-720))).Format(layout)
-			var all times
-			if ns, ok := all.parse([]byte(text)); !ok && want.Unix() > 86400 || ok && ns != want.UnixNano() {
+			if ns, ok := parsed(text); !ok && want.Unix() > 86400 || ok && ns != want.UnixNano() {
 				t.Fatalf("%q: %v %v, want %v", text, time.Unix(0, ns).UTC(), ok, want)
 			}
 		}
