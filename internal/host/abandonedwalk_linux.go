@@ -89,16 +89,15 @@ type threadsLook struct {
 
 func (p *Process) lookAtThreads() *threadsLook {
 	l := &threadsLook{parked: map[string]uint64{}, running: map[string]uint64{}}
-	buf := make([]byte, statSize)
 	_, _ = p.threads(func(t *thread) bool {
 		l.older = l.older || t.name == synchronizationThread
-		stat, ok := t.stat(buf)
+		stat, ok := t.stat()
 		switch {
 		case !ok:
 		case stat.busy():
-			l.running[t.id] = t.used(buf)
+			l.running[t.id] = t.used()
 		case stat.state == 'S' && t.name == eventPipeThread:
-			if place, err := t.read("wchan", buf); err == nil && bytes.HasPrefix(place, []byte("futex_")) {
+			if place, err := t.read("wchan"); err == nil && bytes.HasPrefix(place, []byte("futex_")) {
 				l.parked[t.id] = t.switches()
 			}
 		}
@@ -109,9 +108,8 @@ func (p *Process) lookAtThreads() *threadsLook {
 
 // switches returns how often the thread has given up its processor, or lost it.
 func (t *thread) switches() (n uint64) {
-	status, _ := readAllIn(t.all, t.id+"/status", maxStatus)
 	for _, name := range []string{"voluntary_ctxt_switches", "nonvoluntary_ctxt_switches"} {
-		for _, count := range statusNumbers(status, name) {
+		for _, count := range t.status(name) {
 			n += uint64(count)
 		}
 	}

@@ -15,6 +15,13 @@ type memoryGroup struct {
 	version int   // of the interface: 1 or 2
 }
 
+// groupFiles are the names of a group's files by the version of the interface, and the name of what is
+// reclaimable in memory.stat.
+var groupFiles = map[int]struct{ limit, usage, kills, reclaimable string }{
+	1: {"memory.limit_in_bytes", "memory.usage_in_bytes", "memory.oom_control", "total_inactive_file"},
+	2: {"memory.max", "memory.current", "memory.events", "inactive_file"},
+}
+
 // Limits for reading groups.
 const (
 	maxGroups     = 64 << 10 // bytes of /proc/PID/cgroup
@@ -175,32 +182,24 @@ func (g *memoryGroup) accounting() []int {
 // openUsage opens the file with the memory usage of the group, and those with the limits of the
 // group and its ancestors.
 func (g *memoryGroup) openUsage() (usage int, limits []int) {
-	dirs := g.accounting()
-	if len(dirs) == 0 {
-		return noFile, nil
-	}
-	usageName, limitName := "memory.current", "memory.max"
-	if g.version == 1 {
-		usageName, limitName = "memory.usage_in_bytes", "memory.limit_in_bytes"
-	}
-	for _, dir := range dirs {
-		if fd := openGroupFile(dir, limitName); fd >= 0 {
+	usage = noFile
+	for i, dir := range g.accounting() {
+		if i == 0 {
+			usage = openGroupFile(dir, groupFiles[g.version].usage)
+		}
+		if fd := openGroupFile(dir, groupFiles[g.version].limit); fd != noFile {
 			limits = append(limits, fd)
 		}
 	}
-	return openGroupFile(dirs[0], usageName), limits
+	return usage, limits
 }
 
 // openKills opens the file that counts the processes of the group that the OOM killer killed.
 func (g *memoryGroup) openKills() int {
-	dirs := g.accounting()
-	if len(dirs) == 0 {
-		return noFile
+	if dirs := g.accounting(); len(dirs) > 0 {
+		return openGroupFile(dirs[0], groupFiles[g.version].kills)
 	}
-	if g.version == 1 {
-		return openGroupFile(dirs[0], "memory.oom_control")
-	}
-	return openGroupFile(dirs[0], "memory.events")
+	return noFile
 }
 
 // oomKills reads that count.

@@ -67,8 +67,7 @@ func (p *Process) eventPipeThreads() (list []uint64, named bool) {
 
 // appendID appends the id of the thread in its own pid namespace, if it is known.
 func (t *thread) appendID(list []uint64) []uint64 {
-	b, _ := readAllIn(t.all, t.id+"/status", maxStatus)
-	if ids := statusNumbers(b, "NSpid"); len(ids) > 0 {
+	if ids := t.status("NSpid"); len(ids) > 0 {
 		list = append(list, uint64(ids[len(ids)-1]))
 	}
 	return list
@@ -95,7 +94,7 @@ func (p *Process) servers() []uint64 {
 
 // accepts returns the socket to which the thread waits for a connection, as /proc/PID/fd names it.
 func (t *thread) accepts() string {
-	b, _ := t.read("syscall", make([]byte, 256)) // nothing if that is not permitted
+	b, _ := t.read("syscall") // nothing if that is not permitted
 	// 43 0x9 0x7f…: the number of the system call, its arguments
 	call, rest := nextWord(b)
 	if n := decimal(call); n != unix.SYS_ACCEPT && n != unix.SYS_ACCEPT4 {

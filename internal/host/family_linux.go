@@ -2,8 +2,6 @@ package host
 
 import (
 	"context"
-	"os"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -42,21 +40,23 @@ func (f *Family) Count() (n int) {
 }
 
 func (f *Family) each(found func(*Process)) {
-	dirs, err := os.ReadDir(procRoot)
+	scanner, err := NewScanner()
 	if err != nil {
 		return
 	}
-	alive := map[int]bool{}
-	for _, d := range dirs {
-		pid, err := strconv.Atoi(d.Name())
-		if err != nil {
+	defer scanner.Close()
+	list, err := scanner.Scan()
+	if err != nil {
+		return
+	}
+	known := f.strangers
+	f.strangers = map[int]bool{} // only those that still exist
+	for _, s := range list {
+		if known[s.PID] {
+			f.strangers[s.PID] = true
 			continue
 		}
-		alive[pid] = true
-		if f.strangers[pid] {
-			continue
-		}
-		p, err := f.host.sight(pid)
+		p, err := f.host.sight(s.PID)
 		if err == nil {
 			p, err = look(context.Background(), p, func() (*Process, error) {
 				whole := *p
@@ -69,16 +69,11 @@ func (f *Family) each(found func(*Process)) {
 		case len(p.Environ) == 0:
 			// A process between fork and exec has no environment. Others never have one, or gclog
 			// may not read it.
-			f.strangers[pid] = time.Since(p.Started) > newborn
+			f.strangers[s.PID] = time.Since(p.Started) > newborn
 		case !strings.Contains(p.Environ[f.name], f.part):
-			f.strangers[pid] = true
+			f.strangers[s.PID] = true
 		default:
 			found(p)
-		}
-	}
-	for pid := range f.strangers {
-		if !alive[pid] {
-			delete(f.strangers, pid)
 		}
 	}
 }

@@ -42,27 +42,21 @@ func processRooms(proc int) (list []Room) {
 
 // rooms returns the limits of the group and of those above it.
 func (g *memoryGroup) rooms() (list []Room) {
-	limitName, usageName, reclaimable := "memory.max", "memory.current", "\ninactive_file "
-	if g.version == 1 {
-		limitName, usageName, reclaimable = "memory.limit_in_bytes", "memory.usage_in_bytes", "\ntotal_inactive_file "
-	}
-	number := func(dir int, name string) uint64 {
+	names := groupFiles[g.version]
+	// number returns the number after a text in a file.
+	number := func(dir int, name, text string) uint64 {
 		fd := openGroupFile(dir, name)
 		defer closeFile(&fd)
-		word, _ := nextWord(readAgain(fd, make([]byte, 64)))
+		_, rest, _ := bytes.Cut(readAgain(fd, make([]byte, 16<<10)), []byte(text))
+		word, _ := nextWord(rest)
 		return decimal(word)
 	}
 	for _, dir := range g.accounting() {
-		limit := number(dir, limitName)
-		if limit == 0 || limit >= noLimit {
-			continue
+		if limit := number(dir, names.limit, ""); limit > 0 && limit < noLimit {
+			used := number(dir, names.usage, "")
+			used -= min(number(dir, "memory.stat", "\n"+names.reclaimable+" "), used)
+			list = append(list, Room{Of: "its control group", Limit: limit, Used: used})
 		}
-		fd := openGroupFile(dir, "memory.stat")
-		_, rest, _ := bytes.Cut(readAgain(fd, make([]byte, 16<<10)), []byte(reclaimable))
-		closeFile(&fd)
-		word, _ := nextWord(rest)
-		used := number(dir, usageName)
-		list = append(list, Room{Of: "its control group", Limit: limit, Used: used - min(decimal(word), used)})
 	}
 	return list
 }
@@ -107,11 +101,10 @@ func (p *Process) PrivateMemory() (private uint64) {
 // running. known is false if the process has no thread with the name that .NET 8 and later give them:
 // it has not done a background collection recently, or it is another runtime.
 func (p *Process) BackgroundGCTime() (ns uint64, active, known bool) {
-	buf := make([]byte, statSize)
 	p.backgroundThreads(func(t *thread) {
-		stat, _ := t.stat(buf)
+		stat, _ := t.stat()
 		active = active || stat.state == 'R'
-		ns, known = ns+t.used(buf), true
+		ns, known = ns+t.used(), true
 	})
 	return ns, active, known
 }
@@ -120,13 +113,11 @@ func (p *Process) BackgroundGCTime() (ns uint64, active, known bool) {
 // most, and how long the oldest of them has existed. A collection makes a thread wait twice or more
 // often.
 func (p *Process) BackgroundGCs() (most int, age time.Duration) {
-	buf := make([]byte, statSize)
 	p.backgroundThreads(func(t *thread) {
-		status, _ := readAllIn(t.all, t.id+"/status", maxStatus)
-		for _, waits := range statusNumbers(status, "voluntary_ctxt_switches") {
+		for _, waits := range t.status("voluntary_ctxt_switches") {
 			most = max(most, waits/2)
 		}
-		if stat, ok := t.stat(buf); ok {
+		if stat, ok := t.stat(); ok {
 			age = max(age, time.Since(startTime(stat.startKey)))
 		}
 	})

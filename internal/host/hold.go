@@ -10,6 +10,9 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
+// errLocked reports that another process has a lock that excludes this one.
+var errLocked = errors.New("locked")
+
 // A Hold keeps all of gclog's processes on this host from starting and ending sessions with a
 // target while a heap snapshot of it is taken. Up to .NET 10, each of these makes the runtime
 // collect and walk its heap once more as long as the session of a snapshot is open (docs/heap.md,
@@ -52,7 +55,7 @@ func (t *Target) Hold(ctx context.Context) (*Hold, error) {
 	limited, cancel := context.WithTimeout(ctx, holdTime)
 	defer cancel()
 	for {
-		l, err := t.exclude()
+		l, err := t.flock(holdFile, true)
 		switch {
 		case err == nil:
 			return &Hold{target: t, lock: l}, nil
@@ -104,7 +107,7 @@ func (t *Target) outwaited() bool {
 // makes the runtime collect without taking a heap snapshot: in a log of the process that collection
 // may look like that of a snapshot. The announcement is a lock as a Hold is, but excludes nothing.
 func (t *Target) AnnounceGC() (release func()) {
-	l, err := t.announce()
+	l, err := t.flock(announceFile, false)
 	if err != nil {
 		return func() {} // as far as other processes can see, it is a snapshot
 	}
@@ -119,7 +122,7 @@ func (t *Target) AnnouncedGC() bool { return t.announced() }
 // between. For a Hold that is abandoned it waits 5 seconds at most. The error is that of ctx.
 func (t *Target) Share(ctx context.Context) (release func(), err error) {
 	for n := 0; ; n++ {
-		l, err := t.attend()
+		l, err := t.flock(holdFile, false)
 		switch {
 		case err == nil:
 			return l.release, nil

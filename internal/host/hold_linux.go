@@ -18,18 +18,6 @@ type lock struct{ file *os.File }
 
 func (l *lock) release() { _ = l.file.Close() }
 
-// errLocked reports that another process has a lock that excludes this one.
-var errLocked = errors.New("locked")
-
-// exclude takes the lock that nobody else can have at the same time.
-func (p *Process) exclude() (*lock, error) { return p.flock(holdFile, unix.LOCK_EX) }
-
-// attend takes the lock that others can have at the same time.
-func (p *Process) attend() (*lock, error) { return p.flock(holdFile, unix.LOCK_SH) }
-
-// announce takes the lock that announces a collection. Several processes can have it.
-func (p *Process) announce() (*lock, error) { return p.flock(announceFile, unix.LOCK_SH) }
-
 // announced reports whether a process has announced a collection.
 func (p *Process) announced() bool {
 	for range p.locks(announceFile) {
@@ -46,7 +34,12 @@ const (
 	announceFile = "syscall"
 )
 
-func (p *Process) flock(file string, how int) (*lock, error) {
+// flock locks a file of the process for this process, alone or together with others.
+func (p *Process) flock(file string, alone bool) (*lock, error) {
+	how := unix.LOCK_SH
+	if alone {
+		how = unix.LOCK_EX
+	}
 	fd, err := p.openLock(file)
 	if err != nil {
 		return nil, err
@@ -76,7 +69,7 @@ func (p *Process) openLock(file string) (int, error) {
 
 // heldBy returns an error that names who holds the process, or nil.
 func (p *Process) heldBy() *TargetError {
-	l, err := p.attend()
+	l, err := p.flock(holdFile, false)
 	if err == nil {
 		l.release()
 	}

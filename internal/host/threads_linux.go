@@ -19,16 +19,15 @@ type thread struct {
 	name string // at most 15 bytes
 	id   string // in this host's pid namespace
 	all  int    // directory of the process's threads
+	buf  []byte
 }
 
-// read reads a kernel file about the thread into buf, as much as fits.
-func (t *thread) read(file string, buf []byte) ([]byte, error) {
-	return readIn(t.all, t.id+"/"+file, buf)
-}
+// read reads the start of a kernel file about the thread. The next read overwrites it.
+func (t *thread) read(file string) ([]byte, error) { return readIn(t.all, t.id+"/"+file, t.buf) }
 
-// stat reads the state of the thread. buf has statSize bytes, and the result refers to it.
-func (t *thread) stat(buf []byte) (s procStat, ok bool) {
-	b, err := t.read("stat", buf)
+// stat reads the state of the thread. Its name is valid until the next read.
+func (t *thread) stat() (s procStat, ok bool) {
+	b, err := t.read("stat")
 	if err != nil {
 		return s, false
 	}
@@ -36,10 +35,16 @@ func (t *thread) stat(buf []byte) (s procStat, ok bool) {
 }
 
 // used returns the computing time of the thread in nanoseconds.
-func (t *thread) used(buf []byte) uint64 {
-	b, _ := t.read("schedstat", buf)
+func (t *thread) used() uint64 {
+	b, _ := t.read("schedstat")
 	word, _ := nextWord(b)
 	return decimal(word)
+}
+
+// status returns the numbers in a line of the thread's status.
+func (t *thread) status(name string) []int {
+	b, _ := readAllIn(t.all, t.id+"/status", maxStatus)
+	return statusNumbers(b, name)
 }
 
 // threads calls visit for each thread until visit returns false. It returns the number of threads
@@ -51,12 +56,12 @@ func (p *Process) threads(visit func(t *thread) bool) (n int, err error) {
 	}
 	tasks := os.NewFile(uintptr(fd), "task")
 	defer tasks.Close()
-	var buf [64]byte
+	buf := make([]byte, statSize)
 	for {
 		ids, err := tasks.Readdirnames(256)
 		for _, id := range ids {
-			t := thread{id: id, all: fd}
-			name, err := t.read("comm", buf[:])
+			t := thread{id: id, all: fd, buf: buf}
+			name, err := t.read("comm")
 			if err != nil {
 				continue // it has ended
 			}
@@ -104,10 +109,9 @@ func (p *Process) Processors() int {
 // CPUDelay returns how long the threads of the process have been runnable without a processor, in
 // nanoseconds in all. known is false if the kernel does not say.
 func (p *Process) CPUDelay() (ns uint64, known bool) {
-	var buf [96]byte
 	_, _ = p.threads(func(t *thread) bool {
 		// schedstat: time on a processor, time of waiting for one, number of turns.
-		b, err := t.read("schedstat", buf[:])
+		b, err := t.read("schedstat")
 		if fields := strings.Fields(string(b)); err == nil && len(fields) == 3 {
 			if delay, err := strconv.ParseUint(fields[1], 10, 64); err == nil {
 				ns, known = ns+delay, true
@@ -123,13 +127,12 @@ func (p *Process) CPUDelay() (ns uint64, known bool) {
 // threads.
 func (p *Process) IsLate() bool {
 	var named, server, other bool
-	buf := make([]byte, statSize)
 	_, _ = p.threads(func(t *thread) bool {
 		named = named || strings.HasPrefix(t.name, ".NET ")
 		if t.name != eventPipeThread && named {
 			return true
 		}
-		stat, _ := t.stat(buf)
+		stat, _ := t.stat()
 		if t.name == eventPipeThread {
 			server = server || stat.busy()
 		} else {
