@@ -13,41 +13,24 @@ import (
 // started before the recording.
 const benchRecording = "net9-wks-attach"
 
-// A replay records the calls of a recording's Observer, to repeat them.
+// A replay keeps the records of a recording, to repeat them.
 type replay struct {
 	process gclog.Process
-	calls   []func(o gclog.Observer)
+	list    []gclog.Record
 	records int
 }
 
-func (r *replay) Pause(p *gclog.Pause) {
-	q := *p
-	if p.GC != nil {
-		q.GC = p.GC.Clone()
+// Observe takes a record.
+func (r *replay) Observe(x gclog.Record) {
+	r.list = append(r.list, gclog.CloneRecord(x))
+	if _, ok := x.(*gclog.GCDetails); ok {
+		r.records++
 	}
-	r.calls = append(r.calls, func(o gclog.Observer) { o.Pause(&q) })
-}
-
-func (r *replay) Phase(p *gclog.Phase) {
-	q := *p
-	q.GC = p.GC.Clone()
-	r.calls = append(r.calls, func(o gclog.Observer) { o.Phase(&q) })
-}
-
-func (r *replay) GC(d *gclog.GCDetails) {
-	e := d.Clone()
-	r.records++
-	r.calls = append(r.calls, func(o gclog.Observer) { o.GC(e) })
-}
-
-func (r *replay) Gap(g *gclog.Gap) {
-	h := *g
-	r.calls = append(r.calls, func(o gclog.Observer) { o.Gap(&h) })
 }
 
 func (r *replay) replayTo(o gclog.Observer) {
-	for _, call := range r.calls {
-		call(o)
+	for _, x := range r.list {
+		o(x)
 	}
 }
 
@@ -63,7 +46,7 @@ func newReplay(t testing.TB) *replay {
 func readReplay(recording []byte) (r *replay, err error) {
 	_, err = read(recording, everything, gclog.NewProcesses(func(p *gclog.Process) gclog.Observer {
 		r = &replay{process: *p}
-		return r
+		return r.Observe
 	}))
 	return r, err
 }
@@ -83,11 +66,12 @@ func BenchmarkFormat(b *testing.B) {
 		b.Run(f.Name, func(b *testing.B) {
 			var out counter
 			w := formats.NewWriter(f, &out, formats.Options{Process: r.process, Version: "1.0", Session: "bench"})
-			r.replayTo(w)
+			observe := w.Observe
+			r.replayTo(observe)
 			b.SetBytes(out.bytes)
 			b.ReportAllocs()
 			for b.Loop() {
-				r.replayTo(w)
+				r.replayTo(observe)
 			}
 			b.ReportMetric(float64(b.N*r.records)/b.Elapsed().Seconds(), "records/s")
 		})
@@ -97,12 +81,13 @@ func BenchmarkFormat(b *testing.B) {
 // TestAllocations: once the buffers have grown to their size, a record causes no allocation.
 func TestAllocations(t *testing.T) {
 	r := newReplay(t)
-	r.GC(known()) // it also has what a session of level normal does not contain
+	r.Observe(known()) // it also has what a session of level normal does not contain
 	for _, f := range formats.All() {
 		t.Run(f.Name, func(t *testing.T) {
 			var out counter
 			w := formats.NewWriter(f, &out, formats.Options{Process: r.process, Version: "1.0", Session: "bench"})
-			if n := testing.AllocsPerRun(5, func() { r.replayTo(w) }); n != 0 {
+			observe := w.Observe
+			if n := testing.AllocsPerRun(5, func() { r.replayTo(observe) }); n != 0 {
 				t.Errorf("%.2f allocations per record", n/float64(r.records))
 			}
 			if out.bytes == 0 {

@@ -11,7 +11,7 @@ import (
 // csvFormat writes one row per collection. The first 21 columns are those of Criteo's GcLog, for
 // spreadsheets that use them; gclog's own follow. Unknown values are empty.
 type csvFormat struct {
-	noLines
+	stateless
 	clock   *clock
 	o       *Options
 	columns []*fields.Field
@@ -36,7 +36,11 @@ func newCSV(o *Options) formatter {
 
 func (c *csvFormat) header(dst []byte, _ int64, _ int) []byte { return append(dst, csvHeader...) }
 
-func (c *csvFormat) gc(dst []byte, d *gclog.GCDetails, _ uint64) []byte {
+func (c *csvFormat) append(dst []byte, r gclog.Record, _ uint64) []byte {
+	d, ok := r.(*gclog.GCDetails)
+	if !ok {
+		return dst
+	}
 	for i, f := range c.columns {
 		if i > 0 {
 			dst = append(dst, ',')

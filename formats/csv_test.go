@@ -175,7 +175,7 @@ func TestCSVColumns(t *testing.T) {
 		return d
 	}
 	row := func(d *gclog.GCDetails) map[string]string {
-		head, records := written(t, "csv", formats.Options{Process: someone()}, func(w *formats.Writer) { w.GC(d) })
+		head, records := written(t, "csv", formats.Options{Process: someone()}, func(w *formats.Writer) { w.Observe(d) })
 		row, fields := map[string]string{}, strings.Split(records[0], ",")
 		for i, title := range strings.Split(head, ",") {
 			row[title] = fields[i]
@@ -285,7 +285,7 @@ func TestCSVUnknown(t *testing.T) {
 		var d gclog.GCDetails
 		d.Reset()
 		d.Kind, d.Flaws = kind, gclog.FlawNoStart|gclog.FlawNoEnd
-		head, records := written(t, "csv", formats.Options{Process: someone()}, func(w *formats.Writer) { w.GC(&d) })
+		head, records := written(t, "csv", formats.Options{Process: someone()}, func(w *formats.Writer) { w.Observe(&d) })
 		known := map[string]string{"Generation": "0", "ProcessID": "4711", "Kind": kind.String(), "Complete": "False", "LostEvents": "0"}
 		if kind == gclog.KindBackground {
 			known["IsCompacting"] = "False"

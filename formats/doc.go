@@ -2,7 +2,7 @@
 // Java's GC tools can read (unified, jdk8), JSON lines for shippers, CSV, and text for people.
 // docs/formats.md describes every line.
 //
-// A [Format] is a row of a table; [Find] and [ForFile] choose one. A [Writer] is a gclog.Observer
+// A [Format] is a row of a table; [Find] and [ForFile] choose one. A [Writer] has a gclog.Observer
 // that writes one format to one [Output]: a [RotatingFile], or a [Stream] for anything that is not
 // a regular file.
 //

@@ -60,10 +60,34 @@ func (i *DocIDs) id(action string, fact ...uint64) DocID {
 	return DocID(sum[:16])
 }
 
-// GC returns the id of a collection. Of one that is not complete another session may know more, or
-// another part: such a record has an id of its own. It follows from what the record contains, so that
-// it is the same when a log is converted.
-func (i *DocIDs) GC(d *gclog.GCDetails) DocID {
+// Of returns the id of a record. It follows from what the record contains, so that it is the same
+// when a log is converted.
+func (i *DocIDs) Of(r gclog.Record) DocID {
+	switch r := r.(type) {
+	case *gclog.Start:
+		i.began = r.Ticks
+		return i.id("gc-session-start", uint64(r.Ticks))
+	case *gclog.End: // of the session that started last: two sessions may have seen the same last event
+		return i.id("gc-session-end", uint64(r.Ticks), uint64(i.began))
+	case *gclog.GCDetails:
+		return i.collection(r)
+	case *gclog.Pause: // without a collection
+		return i.id("gc-suspension", uint64(r.Ticks))
+	case *gclog.Gap:
+		return i.id("gc-gap", uint64(r.Ticks), uint64(r.Reason), uint64(r.Since), r.LostEvents, uint64(r.From), r.Thread, uint64(r.To), r.Records)
+	case *gclog.Stall: // two collections may have been seen first at the same time
+		return i.id("gc-stall", uint64(r.Ticks), uint64(r.Kind), uint64(r.Threshold), uint64(r.Number))
+	case *gclog.Summary: // of the session that started last
+		return i.id("gc-summary", uint64(r.Ticks), uint64(i.began))
+	case *gclog.HeapGrowth:
+		return i.id("gc-heap-growth", uint64(r.Ticks))
+	}
+	return DocID{}
+}
+
+// collection returns the id of a collection. Of one that is not complete another session may know
+// more, or another part: such a record has an id of its own.
+func (i *DocIDs) collection(d *gclog.GCDetails) DocID {
 	if d.Flaws == 0 && d.HasNumber {
 		return i.id("gc", uint64(d.Number))
 	}
@@ -73,36 +97,3 @@ func (i *DocIDs) GC(d *gclog.GCDetails) DocID {
 	}
 	return i.id("gc-part", uint64(d.Number), uint64(d.Flaws), uint64(i.sync+d.PauseStart()), uint64(end), d.LostEvents)
 }
-
-// Start returns the id of the start of a session.
-func (i *DocIDs) Start(s *Start) DocID {
-	i.began = s.Ticks
-	return i.id("gc-session-start", uint64(s.Ticks))
-}
-
-// End returns the id of the end of the session that started last: two sessions may have seen the same
-// last event.
-func (i *DocIDs) End(e *End) DocID {
-	return i.id("gc-session-end", uint64(e.Ticks), uint64(i.began))
-}
-
-// Pause returns the id of a pause without a collection.
-func (i *DocIDs) Pause(p *gclog.Pause) DocID { return i.id("gc-suspension", uint64(p.Ticks)) }
-
-// Gap returns the id of a gap.
-func (i *DocIDs) Gap(g *gclog.Gap) DocID {
-	return i.id("gc-gap", uint64(g.Ticks), uint64(g.Reason), uint64(g.Since), g.LostEvents, uint64(g.From), g.Thread, uint64(g.To), g.Records)
-}
-
-// Stall returns the id of a stall. Two collections may have been seen first at the same time.
-func (i *DocIDs) Stall(s *gclog.Stall) DocID {
-	return i.id("gc-stall", uint64(s.Ticks), uint64(s.Kind), uint64(s.Threshold), uint64(s.Number))
-}
-
-// Summary returns the id of a summary of the session that started last.
-func (i *DocIDs) Summary(s *Summary) DocID {
-	return i.id("gc-summary", uint64(s.Ticks), uint64(i.began))
-}
-
-// HeapGrowth returns the id of what grew between heap snapshots.
-func (i *DocIDs) HeapGrowth(g *HeapGrowth) DocID { return i.id("gc-heap-growth", uint64(g.Ticks)) }

@@ -175,25 +175,25 @@ func esRecords(t *testing.T, check func(where, name string, value any)) {
 	p := someone()
 	p.ServiceVersion, p.Namespace, p.Pod, p.PodUID, p.ContainerName = "1", "shop", "orders-1", "u", "orders"
 	p.Labels = map[string]string{"env": "prod"}
-	summary := &formats.Summary{}
+	summary := &gclog.Summary{}
 	fill(reflect.ValueOf(summary).Elem())
 	summary.To = 2
-	gap, stall, growth := &gclog.Gap{}, &gclog.Stall{}, &formats.HeapGrowth{}
+	gap, stall, growth := &gclog.Gap{}, &gclog.Stall{}, &gclog.HeapGrowth{}
 	for _, x := range []any{gap, stall, growth} {
 		fill(reflect.ValueOf(x).Elem())
 	}
 	_, records := written(t, "json", formats.Options{Process: p, Version: "1", Session: "1", Host: "h"}, func(w *formats.Writer) {
-		w.Start(&formats.Start{Providers: "p"})
-		w.GC(d)
+		w.Observe(&gclog.Start{Providers: "p"})
+		w.Observe(d)
 		d.TimingCount = 0 // as with an old runtime, which reports until when it marked instead
-		w.GC(d)
-		w.Gap(gap)
+		w.Observe(d)
+		w.Observe(gap)
 		gap.Reason = gclog.GapQueueFull // such gaps have dropped records
-		w.Gap(gap)
-		w.Stall(stall)
-		w.HeapGrowth(growth)
-		w.Summary(summary)
-		w.End(&formats.End{Reason: formats.EndStreamError, Message: "m", HasCode: true, Signal: 9})
+		w.Observe(gap)
+		w.Observe(stall)
+		w.Observe(growth)
+		w.Observe(summary)
+		w.Observe(&gclog.End{Reason: gclog.EndStreamError, Message: "m", HasCode: true, Signal: 9})
 	})
 	for _, r := range records {
 		all("a full record", []byte(r))

@@ -18,8 +18,8 @@ func ExampleWriter() {
 	}
 	process := gclog.Process{ID: 4711, Sync: time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)}
 	w := formats.NewWriter(format, formats.NewStream(os.Stdout, false), formats.Options{Process: process})
-	w.Gap(&gclog.Gap{Reason: gclog.GapLostEvents, LostEvents: 12, Time: 1_500_000_000})
-	w.End(&formats.End{At: 2_000_000_000, Reason: formats.EndExited})
+	w.Observe(&gclog.Gap{Reason: gclog.GapLostEvents, LostEvents: 12, Time: 1_500_000_000})
+	w.Observe(&gclog.End{At: 2_000_000_000, Reason: gclog.EndExited})
 	if err := w.Err(); err != nil {
 		log.Fatal(err)
 	}

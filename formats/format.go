@@ -27,42 +27,25 @@ type Format struct {
 	new        func(*Options) formatter
 }
 
-// A formatter appends the lines for its argument to a buffer. If it appends nothing, nothing is
-// written.
+// A formatter appends lines to a buffer. If it appends nothing, nothing is written.
 type formatter interface {
 	// header appends the header of a file whose first record has the time at. number counts the
 	// files of a Writer from 1.
 	header(dst []byte, at int64, number int) []byte
-	start(dst []byte, s *Start) []byte
-	pause(dst []byte, p *gclog.Pause) []byte
-	phase(dst []byte, p *gclog.Phase) []byte
-	gc(dst []byte, d *gclog.GCDetails, lost uint64) []byte // lost: events lost since the last record of a collection
-	suspension(dst []byte, s *gclog.Suspension) []byte
-	gap(dst []byte, g *gclog.Gap) []byte
-	stall(dst []byte, s *gclog.Stall) []byte
-	summary(dst []byte, s *Summary) []byte
-	heapGrowth(dst []byte, g *HeapGrowth) []byte
-	end(dst []byte, e *End) []byte
+	// append appends the lines of a record; nothing if the format leaves it out. lost is the number of
+	// events lost since the last record of a collection.
+	append(dst []byte, r gclog.Record, lost uint64) []byte
 	// hold reports whether a new file should not start with what is appended next.
 	hold() bool
 	// save saves what the header of a file would need that starts with what is appended next.
 	save()
 }
 
-// noLines is what a formatter does about records that its format leaves out.
-type noLines struct{}
+// stateless has what a formatter needs whose lines do not depend on those before.
+type stateless struct{}
 
-func (noLines) start(dst []byte, _ *Start) []byte                 { return dst }
-func (noLines) pause(dst []byte, _ *gclog.Pause) []byte           { return dst }
-func (noLines) phase(dst []byte, _ *gclog.Phase) []byte           { return dst }
-func (noLines) suspension(dst []byte, _ *gclog.Suspension) []byte { return dst }
-func (noLines) gap(dst []byte, _ *gclog.Gap) []byte               { return dst }
-func (noLines) stall(dst []byte, _ *gclog.Stall) []byte           { return dst }
-func (noLines) summary(dst []byte, _ *Summary) []byte             { return dst }
-func (noLines) heapGrowth(dst []byte, _ *HeapGrowth) []byte       { return dst }
-func (noLines) end(dst []byte, _ *End) []byte                     { return dst }
-func (noLines) hold() bool                                        { return false }
-func (noLines) save()                                             {}
+func (stateless) hold() bool { return false }
+func (stateless) save()      {}
 
 var table = []Format{
 	{Name: "unified", About: "JDK 9+ unified logging (-Xlog:gc*), for GCViewer, GCToolKit, garbagecat", joinHeader: true, oneProcess: true, holdPauses: true, new: newUnified},
@@ -120,24 +103,6 @@ type Options struct {
 	Selection *Selection // unified only: the lines to write; nil: the gc* lines that all readers know, in UTC
 }
 
-// Start is the start of a session with a process.
-type Start struct {
-	At        int64  // nanoseconds since the sync point
-	Ticks     int64  // At in ticks
-	Providers string // what the session listens to, in dotnet-trace's syntax; "": start of a recording
-}
-
-// A Summary is what happened in an interval.
-type Summary struct {
-	From, To int64 // nanoseconds since the sync point
-	Ticks    int64 // To in ticks
-	Partial  bool  // the session started or ended within the interval
-	gclog.Tally
-}
-
-// span returns the length of the interval in nanoseconds.
-func (s *Summary) span() int64 { return max(0, s.To-s.From) }
-
 // An Output receives whole groups of lines. A group is never split.
 type Output interface {
 	// Write writes one group, after the header if the group is the first of a file. If hold is set,
@@ -152,7 +117,7 @@ type Head struct {
 	Owner  Owner                               // of a file that starts with it
 }
 
-// A Writer writes records in one format to one Output. It is an Observer.
+// A Writer writes records in one format to one Output. Its Observe is a gclog.Observer.
 type Writer struct {
 	f          formatter
 	out        Output
@@ -161,8 +126,7 @@ type Writer struct {
 	begun      bool // a pause or phase of a collection was written
 	head       Head
 	buf        []byte
-	at         int64  // time of the current record
-	number     uint32 // of the collection that the current record belongs to, 0 if none
+	at         int64 // time of the current record
 	err        error
 
 	written, dropped int64
@@ -176,8 +140,6 @@ type Writer struct {
 // mostKept is the maximum number of gaps that wait to be written; the contents of further ones are
 // merged into the report of records that could not be written.
 const mostKept = 16
-
-var _ gclog.SuspensionObserver = (*Writer)(nil)
 
 // NewWriter returns a Writer.
 func NewWriter(f Format, out Output, o Options) *Writer {
@@ -208,89 +170,52 @@ func (w *Writer) Dropped() int64 { return w.dropped }
 // Written returns the number of groups of lines that were written.
 func (w *Writer) Written() int64 { return w.written }
 
-// Start writes the start of a session.
-func (w *Writer) Start(s *Start) { w.write(s.At, w.f.start(w.buf[:0], s)) }
-
-// Pause writes a pause.
-func (w *Writer) Pause(p *gclog.Pause) {
-	w.number = p.UsedNumber
-	w.hold = w.hold || w.holdPauses && p.GC == nil
-	w.begun = w.begun || p.GC != nil
-	w.write(p.Start, w.f.pause(w.buf[:0], p))
-	w.number = 0
-}
-
-// Phase writes the start or end of a concurrent phase.
-func (w *Writer) Phase(p *gclog.Phase) {
-	w.begun = true
-	w.write(p.Time, w.f.phase(w.buf[:0], p))
-}
-
-// Suspension writes a suspension of the program.
-func (w *Writer) Suspension(s *gclog.Suspension) { w.write(s.Start, w.f.suspension(w.buf[:0], s)) }
-
-// GC writes the record of a collection.
-func (w *Writer) GC(d *gclog.GCDetails) {
-	w.number = d.Number
-	if w.write(d.PauseStart(), w.f.gc(w.buf[:0], d, w.lost)) {
+// Observe writes a record. A gap that cannot be written is written as soon as possible.
+func (w *Writer) Observe(r gclog.Record) {
+	switch r := r.(type) {
+	case *gclog.Pause:
+		w.hold = w.hold || w.holdPauses && r.GC == nil
+		w.begun = w.begun || r.GC != nil
+	case *gclog.Phase:
+		w.begun = true
+	case *gclog.Gap:
+		w.lost += r.LostEvents
+	case *gclog.End:
+		w.hold = true // no file starts with it: the file would contain nothing else
+	}
+	w.buf = w.f.append(w.buf[:0], r, w.lost)
+	written := true
+	if len(w.buf) > 0 {
+		w.at, _ = r.When()
+		written = w.put(r)
+	}
+	if _, of := r.(*gclog.GCDetails); of && written {
 		w.lost = 0
-	}
-	w.number = 0
-}
-
-// Gap writes that something is missing. If that fails, it is written as soon as possible.
-func (w *Writer) Gap(g *gclog.Gap) {
-	w.lost += g.LostEvents
-	if w.write(g.Time, w.f.gap(w.buf[:0], g)) {
-		return
-	}
-	if len(w.kept) < mostKept {
-		w.kept = append(w.kept, *g)
-		return
-	}
-	w.missing.AddGap(g)
-}
-
-// Stall writes that something has been open for a long time.
-func (w *Writer) Stall(s *gclog.Stall) { w.write(s.Now, w.f.stall(w.buf[:0], s)) }
-
-// Summary writes what happened since the last summary.
-func (w *Writer) Summary(s *Summary) { w.write(s.To, w.f.summary(w.buf[:0], s)) }
-
-// End writes the end of a session, and of open phases.
-//
-// No file starts with it: the file would contain nothing else.
-func (w *Writer) End(e *End) {
-	w.hold = true
-	w.write(e.At, w.f.end(w.buf[:0], e))
-}
-
-// write writes a group, and reports whether that succeeded.
-func (w *Writer) write(at int64, group []byte) (ok bool) {
-	w.buf, ok = group, true
-	if len(group) > 0 {
-		w.at = at
-		ok = w.put(group)
 	}
 	w.hold = w.f.hold() || w.holdPauses && !w.begun
 	w.f.save()
-	return ok
 }
 
-// put writes a group, after a report of groups that could not be written before.
-func (w *Writer) put(group []byte) (ok bool) {
+// put writes the group of a record, after a report of groups that could not be written before, and
+// reports whether that succeeded.
+func (w *Writer) put(r gclog.Record) bool {
 	err := w.reportMissing()
 	if err == nil {
-		err = w.out.Write(w.head, group, w.hold)
+		err = w.out.Write(w.head, w.buf, w.hold)
 	}
-	if err != nil {
-		w.err = err
-		w.dropped++
-		w.missing.Add(w.number)
-		return false
+	if err == nil {
+		w.written++
+		return true
 	}
-	w.written++
-	return true
+	w.err = err
+	w.dropped++
+	if g, is := r.(*gclog.Gap); is && len(w.kept) < mostKept {
+		w.missing.Records++
+		w.kept = append(w.kept, *g)
+	} else {
+		w.missing.Add(r)
+	}
+	return false
 }
 
 // Unwritten returns what could not be written, and of which there is no gap in the Output so far.
@@ -316,7 +241,7 @@ func (w *Writer) reportMissing() error {
 	}
 	w.gap = w.gap[:0]
 	// Two gaps may be from the same moment, but each is a fact of its own.
-	w.missing.Gaps(gclog.Gap{Reason: gclog.GapUnwritten, Time: w.at, Ticks: w.at + w.gapReports}, func(g *gclog.Gap) { w.gap = w.f.gap(w.gap, g) })
+	w.missing.Gaps(gclog.Gap{Reason: gclog.GapUnwritten, Time: w.at, Ticks: w.at + w.gapReports}, func(g *gclog.Gap) { w.gap = w.f.append(w.gap, g, 0) })
 	for i := range w.kept {
 		g := &w.kept[i]
 		if g.Reason != gclog.GapLostEvents && g.To > 0 && w.missing.Names(g) {
@@ -324,7 +249,7 @@ func (w *Writer) reportMissing() error {
 				continue
 			}
 		}
-		w.gap = w.f.gap(w.gap, g)
+		w.gap = w.f.append(w.gap, g, 0)
 	}
 	if len(w.gap) > 0 {
 		if err := w.out.Write(w.head, w.gap, w.hold); err != nil {

@@ -61,7 +61,7 @@ func TestSamples(t *testing.T) {
 			}
 			out := &memory{}
 			var w *formats.Writer
-			var summary formats.Summary
+			var summary gclog.Summary
 			processes := gclog.NewProcesses(func(p *gclog.Process) gclog.Observer {
 				p.Flavor = gclog.FlavorCoreCLR // without it, there is no memory-limit
 				facts := *p
@@ -72,29 +72,29 @@ func TestSamples(t *testing.T) {
 				facts.UptimeAtSync = 90 * time.Second
 				facts.Started = facts.Sync.Add(-facts.UptimeAtSync)
 				w = formats.NewWriter(f, out, formats.Options{Process: facts, Version: "0.1.0", Session: "8c1f0e5a9d3b7642", Host: "shop-1"})
-				w.Start(&formats.Start{Providers: "Microsoft-Windows-DotNETRuntime:0x1:4,Microsoft-Windows-DotNETRuntimePrivate:0x1:4"})
-				return tallied{w, &summary.Tally}
+				w.Observe(&gclog.Start{Providers: "Microsoft-Windows-DotNETRuntime:0x1:4,Microsoft-Windows-DotNETRuntimePrivate:0x1:4"})
+				return tallied{w, &summary.Tally}.Observe
 			})
 			newest := readSample(t, stream, processes)
 			summary.To = newest + 5e7
-			w.Summary(&summary)
-			w.Stall(&gclog.Stall{
+			w.Observe(&summary)
+			w.Observe(&gclog.Stall{
 				Open: gclog.Open{Kind: gclog.OpenSuspension, Since: newest + 1e8, Ticks: newest + 1e8},
 				Now:  newest + 11e8, Threshold: 1e9,
 			})
 			grown := newest + 15e8
-			w.HeapGrowth(&formats.HeapGrowth{
+			w.Observe(&gclog.HeapGrowth{
 				At: grown, Ticks: grown,
-				Snapshots: []formats.HeapSnapshot{
+				Snapshots: []gclog.HeapSnapshot{
 					{File: "/var/log/gclog/heap/shop-28077-2026-11-21T00-20-31.250.gcdump", Time: time.Date(2026, 11, 21, 0, 20, 31, 250e6, time.UTC)},
 					{File: "/var/log/gclog/heap/shop-28077-2026-11-21T00-28-24.500.gcdump", Time: time.Date(2026, 11, 21, 0, 28, 24, 500e6, time.UTC)},
 				},
-				Types: []formats.TypeGrowth{
+				Types: []gclog.TypeGrowth{
 					{Type: "Shop.Session", Objects: 81250, Bytes: 5200000, ObjectsDiff: 60000, BytesDiff: 3840000},
 					{Type: "System.Collections.Generic.Dictionary`2+Entry[System.String,Shop.Session][]", Objects: 1, Bytes: 2097176, BytesDiff: 1048576},
 				},
 			})
-			w.End(&formats.End{At: newest + 2e9, Reason: formats.EndExited, ExitCode: 134, HasCode: true})
+			w.Observe(&gclog.End{At: newest + 2e9, Reason: gclog.EndExited, ExitCode: 134, HasCode: true})
 			generated.File(t, filepath.Join("..", "samples", name), string(headIDs.ReplaceAll(out.text(), []byte(sampleIDs))))
 		})
 	}
@@ -131,7 +131,7 @@ func readSample(t *testing.T, stream []byte, processes *gclog.Processes) (newest
 	t.Helper()
 	kept := []struct{ after, upTo uint32 }{{0, 3}, {29, 41}, {69, 78}, {124, 129}, {143, 1 << 30}}
 	ends := map[uint32]int64{0: 0, 1 << 30: 1 << 60}
-	all := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return endings(ends) })
+	all := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return endings(ends).Observe })
 	if _, err := read(stream, everything, all); err != nil {
 		t.Fatal(err)
 	}
@@ -173,29 +173,31 @@ type tallied struct {
 	tally *gclog.Tally
 }
 
-func (x tallied) Pause(p *gclog.Pause) {
-	x.tally.Pause(p)
-	x.Writer.Pause(p)
-}
-
-func (x tallied) GC(d *gclog.GCDetails) {
-	x.tally.GC(d)
-	x.Writer.GC(d)
-}
-
-func (x tallied) Gap(g *gclog.Gap) {
-	x.tally.Gap(g)
-	x.Writer.Gap(g)
+// Observe takes a record.
+func (x tallied) Observe(r gclog.Record) {
+	switch r := r.(type) {
+	case *gclog.Pause:
+		x.tally.Observe(r)
+		x.Writer.Observe(r)
+	case *gclog.GCDetails:
+		x.tally.Observe(r)
+		x.Writer.Observe(r)
+	case *gclog.Gap:
+		x.tally.Observe(r)
+		x.Writer.Observe(r)
+	default:
+		x.Writer.Observe(r)
+	}
 }
 
 // endings records when the pauses of collections ended.
 type endings map[uint32]int64
 
-func (e endings) Pause(p *gclog.Pause) {
-	if p.GC != nil {
-		e[p.GC.Number] = p.Start + p.Duration
+// Observe takes a record.
+func (e endings) Observe(r gclog.Record) {
+	if p, ok := r.(*gclog.Pause); ok {
+		if p.GC != nil {
+			e[p.GC.Number] = p.Start + p.Duration
+		}
 	}
 }
-func (e endings) Phase(*gclog.Phase)  {}
-func (e endings) GC(*gclog.GCDetails) {}
-func (e endings) Gap(*gclog.Gap)      {}

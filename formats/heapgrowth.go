@@ -2,32 +2,10 @@ package formats
 
 import (
 	"strings"
-	"time"
 
 	"github.com/gclog/gclog/formats/screen"
+	"github.com/gclog/gclog/gclog"
 )
-
-// A HeapGrowth is what grew from the first to the last of several heap snapshots of a process.
-type HeapGrowth struct {
-	At        int64 // when it was found: nanoseconds since the sync point
-	Ticks     int64 // At in ticks
-	Snapshots []HeapSnapshot
-	Types     []TypeGrowth // those that grew most
-}
-
-// A HeapSnapshot is the file of a heap snapshot.
-type HeapSnapshot struct {
-	File string
-	Time time.Time
-}
-
-// A TypeGrowth is how the objects of a type have changed.
-type TypeGrowth struct {
-	Type                   string // exact name; it comes from the process
-	Objects, Bytes         uint64 // in the last snapshot
-	ObjectsDiff, BytesDiff int64  // since the first one
-	EveryTime              bool   // the bytes grew from each snapshot to the next; false if there are only two
-}
 
 const (
 	// growthTypes is how many types a sentence names.
@@ -36,8 +14,8 @@ const (
 	growthName = 100
 )
 
-// Text returns a sentence about what grew. It contains no characters that a terminal acts on.
-func (g *HeapGrowth) Text() string {
+// GrowthText returns a sentence about what grew. It contains no characters that a terminal acts on.
+func GrowthText(g *gclog.HeapGrowth) string {
 	if len(g.Types) == 0 {
 		return "no type has grown since the first heap snapshot"
 	}
@@ -62,14 +40,11 @@ func (g *HeapGrowth) Text() string {
 	return b.String()
 }
 
-// HeapGrowth writes what grew between heap snapshots.
-func (w *Writer) HeapGrowth(g *HeapGrowth) { w.write(g.At, w.f.heapGrowth(w.buf[:0], g)) }
-
-func (j *jsonFormat) heapGrowth(dst []byte, g *HeapGrowth) []byte {
-	o := j.begin(dst, g.At, len(g.Types) > 0, func(b []byte) []byte {
-		quoted := appendJSONString(nil, g.Text())
+func (j *jsonFormat) heapGrowth(dst []byte, g *gclog.HeapGrowth) []byte {
+	o := j.begin(dst, g, len(g.Types) > 0, func(b []byte) []byte {
+		quoted := appendJSONString(nil, GrowthText(g))
 		return append(b, quoted[1:len(quoted)-1]...)
-	}, j.ids.HeapGrowth(g))
+	})
 	j.event(&o, "event", "gc-heap-growth")
 	o.close()
 	j.about(&o, g.At)
@@ -101,8 +76,8 @@ func (j *jsonFormat) heapGrowth(dst []byte, g *HeapGrowth) []byte {
 	return j.rest(&o)
 }
 
-func (t *textFormat) heapGrowth(dst []byte, g *HeapGrowth) []byte {
+func (t *textFormat) heapGrowth(dst []byte, g *gclog.HeapGrowth) []byte {
 	dst = t.begin(dst, g.At)
-	t.line = append(append(t.line, "  ! "...), g.Text()...)
+	t.line = append(append(t.line, "  ! "...), GrowthText(g)...)
 	return t.finish(dst, screen.Alarm)
 }

@@ -443,7 +443,7 @@ func unifiedOf(stream []byte, o formats.Options) (outputs []*memory) {
 		out := &memory{}
 		outputs = append(outputs, out)
 		o.Process = *p
-		return formats.NewWriter(format, out, o)
+		return formats.NewWriter(format, out, o).Observe
 	}))
 	return outputs
 }
@@ -591,7 +591,7 @@ func TestJavaSelections(t *testing.T) {
 		o = &c.Outputs[0]
 		out := &memory{}
 		_, err = read(stream, everything, gclog.NewProcesses(func(p *gclog.Process) gclog.Observer {
-			return formats.NewWriter(format, out, formats.Options{Process: *p, Host: "shop-1", Selection: &o.Selection})
+			return formats.NewWriter(format, out, formats.Options{Process: *p, Host: "shop-1", Selection: &o.Selection}).Observe
 		}))
 		if err != nil {
 			t.Fatal(err)
@@ -706,7 +706,7 @@ func history(seed uint64, n int, more ...func(gclog.Process) *formats.Writer) *c
 			h.background()
 		}
 	}
-	h.c.each(func(w *formats.Writer) { w.End(&formats.End{At: h.now}) })
+	h.c.each(func(w *formats.Writer) { w.Observe(&gclog.End{At: h.now}) })
 	return h.c
 }
 
@@ -764,7 +764,7 @@ func (h *historian) pause(d *gclog.GCDetails, kind gclog.PauseKind) {
 	p.Suspend, p.HasSuspend = h.rnd.Int64N(p.Duration), true
 	h.now += p.Duration
 	d.Pauses = append(d.Pauses, p)
-	h.c.Pause(&gclog.Pause{PausePart: p, GC: d})
+	h.c.Observe(&gclog.Pause{PausePart: p, GC: d})
 }
 
 func (h *historian) blocking(gen int) {
@@ -772,7 +772,7 @@ func (h *historian) blocking(gen int) {
 	d := h.details(gen)
 	h.collect(d)
 	h.pause(d, gclog.PauseBlocking)
-	h.c.GC(d)
+	h.c.Observe(d)
 }
 
 func (h *historian) background() {
@@ -782,12 +782,12 @@ func (h *historian) background() {
 	h.pause(d, gclog.PauseInitial)
 	phase := func(kind gclog.PhaseKind) {
 		begin := h.now
-		h.c.Phase(&gclog.Phase{Kind: kind, Time: begin, Start: begin, GC: d})
+		h.c.Observe(&gclog.Phase{Kind: kind, Time: begin, Start: begin, GC: d})
 		for range h.rnd.IntN(6) {
 			h.blocking(h.rnd.IntN(2))
 		}
 		h.wait(time.Second)
-		h.c.Phase(&gclog.Phase{Kind: kind, End: true, Time: h.now, Start: begin, GC: d})
+		h.c.Observe(&gclog.Phase{Kind: kind, End: true, Time: h.now, Start: begin, GC: d})
 	}
 	phase(gclog.PhaseMark)
 	h.pause(d, gclog.PauseFinal)
@@ -795,5 +795,5 @@ func (h *historian) background() {
 	for g := range d.Generations {
 		d.Generations[g].After = h.sizes[g]
 	}
-	h.c.GC(d)
+	h.c.Observe(d)
 }

@@ -33,7 +33,6 @@ type capacity struct{ young, old, heap int64 }
 
 // A jdk is the state of a JDK formatter.
 type jdk struct {
-	noLines
 	clock     *clock
 	process   gclog.Process
 	dotnet    bool // .NET's reasons instead of Java's causes

@@ -32,6 +32,20 @@ CommandLine flags: -XX:+PrintGC -XX:+PrintGCDateStamps -XX:+PrintGCDetails -XX:+
 	return dst
 }
 
+func (j *jdk8) append(dst []byte, r gclog.Record, _ uint64) []byte {
+	switch r := r.(type) {
+	case *gclog.Pause:
+		return j.pause(dst, r)
+	case *gclog.GCDetails:
+		return j.gc(dst, r)
+	case *gclog.Phase:
+		return j.phase(dst, r)
+	case *gclog.End:
+		return j.end(dst, r)
+	}
+	return dst
+}
+
 // stamp appends "date: uptime:" and a blank.
 func (j *jdk8) stamp(dst []byte, at int64) []byte {
 	j.newest = max(j.newest, at)
@@ -168,7 +182,7 @@ func (j *jdk8) concurrent(dst []byte, at int64, name string, duration int64) []b
 	return j.times(append(dst, " secs]"...), duration)
 }
 
-func (j *jdk8) gc(dst []byte, d *gclog.GCDetails, _ uint64) []byte {
+func (j *jdk8) gc(dst []byte, d *gclog.GCDetails) []byte {
 	j.learn(d)
 	if d.Kind != gclog.KindBackground {
 		return dst
@@ -194,7 +208,7 @@ func (j *jdk8) closeAbandoned(dst []byte, at int64) []byte {
 	return j.phaseEnd(dst, &p, false)
 }
 
-func (j *jdk8) end(dst []byte, e *End) []byte {
+func (j *jdk8) end(dst []byte, e *gclog.End) []byte {
 	if p, _, ok := j.closePhase(e.At); ok {
 		dst = j.phaseEnd(dst, &p, false)
 	}

@@ -26,7 +26,7 @@ const headerSize = 1100
 // jsonFormat writes one object per line. docs/formats.md has the fields. The record of a background
 // collection contains its phases.
 type jsonFormat struct {
-	noLines
+	stateless
 	clock   *clock
 	o       *Options
 	process []byte // members of the process object that are in every record
@@ -254,6 +254,28 @@ func (j *jsonFormat) header(dst []byte, at int64, number int) []byte {
 	return append(o.b, end...)
 }
 
+func (j *jsonFormat) append(dst []byte, r gclog.Record, lost uint64) []byte {
+	switch r := r.(type) {
+	case *gclog.Start:
+		return j.start(dst, r)
+	case *gclog.GCDetails:
+		return j.gc(dst, r, lost)
+	case *gclog.Pause:
+		return j.pause(dst, r)
+	case *gclog.Gap:
+		return j.gap(dst, r)
+	case *gclog.Stall:
+		return j.stall(dst, r)
+	case *gclog.Summary:
+		return j.summary(dst, r)
+	case *gclog.HeapGrowth:
+		return j.heapGrowth(dst, r)
+	case *gclog.End:
+		return j.end(dst, r)
+	}
+	return dst
+}
+
 // trailer writes what describes gclog itself, and the providers of a session if there are any.
 func (j *jsonFormat) trailer(o *object, providers string) {
 	o.open("log")
@@ -271,7 +293,9 @@ func (j *jsonFormat) trailer(o *object, providers string) {
 
 // begin writes the start of every record. message appends the human-readable sentence; the id is
 // that of the fact: it is the same in every session.
-func (j *jsonFormat) begin(dst []byte, at int64, warn bool, message func([]byte) []byte, id DocID) object {
+func (j *jsonFormat) begin(dst []byte, r gclog.Record, warn bool, message func([]byte) []byte) object {
+	at, _ := r.When()
+	id := j.ids.Of(r)
 	o := object{b: append(dst, '{')}
 	j.time(&o, "@timestamp", at)
 	level := "info"
@@ -305,8 +329,8 @@ func (j *jsonFormat) rest(o *object) []byte {
 	return append(o.b, "}\n"...)
 }
 
-func (j *jsonFormat) start(dst []byte, s *Start) []byte {
-	o := j.begin(dst, s.At, false, func(b []byte) []byte {
+func (j *jsonFormat) start(dst []byte, s *gclog.Start) []byte {
+	o := j.begin(dst, s, false, func(b []byte) []byte {
 		if s.Providers == "" {
 			b = append(b, "recording of process "...)
 			b = strconv.AppendInt(b, j.o.Process.ID, 10)
@@ -314,7 +338,7 @@ func (j *jsonFormat) start(dst []byte, s *Start) []byte {
 		}
 		b = append(b, "attached to process "...)
 		return strconv.AppendInt(b, j.o.Process.ID, 10)
-	}, j.ids.Start(s))
+	})
 	j.event(&o, "event", "gc-session-start")
 	o.close()
 	j.about(&o, s.At)
@@ -326,12 +350,12 @@ func (j *jsonFormat) start(dst []byte, s *Start) []byte {
 	return append(o.b, "}\n"...)
 }
 
-func (j *jsonFormat) end(dst []byte, e *End) []byte {
-	if e.Reason == EndOfLog {
+func (j *jsonFormat) end(dst []byte, e *gclog.End) []byte {
+	if e.Reason == gclog.EndOfLog {
 		return dst
 	}
-	o := j.begin(dst, e.At, e.Bad(), func(b []byte) []byte {
-		if e.Reason == EndOfRecording {
+	o := j.begin(dst, e, e.Bad(), func(b []byte) []byte {
+		if e.Reason == gclog.EndOfRecording {
 			b = append(b, "recording of process "...)
 			b = strconv.AppendInt(b, j.o.Process.ID, 10)
 			return append(b, " ends"...)
@@ -343,13 +367,13 @@ func (j *jsonFormat) end(dst []byte, e *End) []byte {
 		switch {
 		case e.Signal != 0:
 			b = append(b, " by "...)
-			b = append(b, SignalName(e.Signal)...)
+			b = append(b, gclog.SignalName(e.Signal)...)
 		case e.HasCode:
 			b = append(b, " with code "...)
 			b = strconv.AppendInt(b, int64(e.ExitCode), 10)
 		}
 		return b
-	}, j.ids.End(e))
+	})
 	j.event(&o, "event", "gc-session-end")
 	reason := e.Reason.String()
 	o.text("reason", reason)
@@ -396,13 +420,13 @@ func (j *jsonFormat) pause(dst []byte, p *gclog.Pause) []byte {
 		return dst
 	}
 	kind := p.Kind.String()
-	o := j.begin(dst, p.Start, p.Duration >= j.longPause(), func(b []byte) []byte {
+	o := j.begin(dst, p, p.Duration >= j.longPause(), func(b []byte) []byte {
 		b = append(b, "suspension without a collection ("...)
 		b = append(b, kind...)
 		b = append(b, "): "...)
 		b = appendMillis(b, p.Duration)
 		return append(b, " ms"...)
-	}, j.ids.Pause(p))
+	})
 	j.event(&o, "event", "gc-suspension")
 	j.time(&o, "start", p.Start)
 	j.time(&o, "end", p.Start+p.Duration)
@@ -424,7 +448,7 @@ func (j *jsonFormat) pause(dst []byte, p *gclog.Pause) []byte {
 }
 
 func (j *jsonFormat) gap(dst []byte, g *gclog.Gap) []byte {
-	o := j.begin(dst, g.Time, true, func(b []byte) []byte { return appendGap(b, g) }, j.ids.Gap(g))
+	o := j.begin(dst, g, true, func(b []byte) []byte { return appendGap(b, g) })
 	j.event(&o, "event", "gc-gap")
 	o.close()
 	j.about(&o, g.Time)
@@ -448,7 +472,7 @@ func (j *jsonFormat) gap(dst []byte, g *gclog.Gap) []byte {
 }
 
 func (j *jsonFormat) stall(dst []byte, s *gclog.Stall) []byte {
-	o := j.begin(dst, s.Now, true, func(b []byte) []byte { return appendStall(b, s) }, j.ids.Stall(s))
+	o := j.begin(dst, s, true, func(b []byte) []byte { return appendStall(b, s) })
 	j.event(&o, "event", "gc-stall")
 	o.close()
 	j.about(&o, s.Now)
@@ -472,12 +496,12 @@ func (j *jsonFormat) stall(dst []byte, s *gclog.Stall) []byte {
 	return j.rest(&o)
 }
 
-func (j *jsonFormat) summary(dst []byte, s *Summary) []byte {
-	o := j.begin(dst, s.To, s.Missing+s.LostEvents > 0, func(b []byte) []byte { return appendSummary(b, s) }, j.ids.Summary(s))
+func (j *jsonFormat) summary(dst []byte, s *gclog.Summary) []byte {
+	o := j.begin(dst, s, s.Missing+s.LostEvents > 0, func(b []byte) []byte { return appendSummary(b, s) })
 	j.event(&o, "metric", "gc-summary")
 	j.time(&o, "start", s.From)
 	j.time(&o, "end", s.To)
-	o.int("duration", s.span())
+	o.int("duration", s.Span())
 	o.close()
 	j.about(&o, s.To)
 	o.open("gc")
@@ -496,8 +520,8 @@ func (j *jsonFormat) summary(dst []byte, s *Summary) []byte {
 	o.ns("max", s.PauseMax)
 	o.uint("count", s.Pauses)
 	o.close()
-	if s.span() > 0 {
-		o.pct("paused", float64(s.PauseTotal)/float64(s.span()))
+	if s.Span() > 0 {
+		o.pct("paused", float64(s.PauseTotal)/float64(s.Span()))
 	}
 	o.bytes("promoted", s.Promoted)
 	if s.HasSize {

@@ -276,7 +276,7 @@ func TestJSONRecords(t *testing.T) {
 	}{
 		{
 			"start", func(w *formats.Writer) {
-				w.Start(&formats.Start{At: hour, Ticks: 1, Providers: "Microsoft-Windows-DotNETRuntime:0x1:4"})
+				w.Observe(&gclog.Start{At: hour, Ticks: 1, Providers: "Microsoft-Windows-DotNETRuntime:0x1:4"})
 			},
 			map[string]any{
 				"event.action": "gc-session-start", "dotnet.runtime.version": "10.0.14", "dotnet.gc.settings.server": true,
@@ -285,39 +285,39 @@ func TestJSONRecords(t *testing.T) {
 		},
 		{
 			"end exited", func(w *formats.Writer) {
-				w.End(&formats.End{At: hour, Ticks: 1, Reason: formats.EndExited, ExitCode: -1, HasCode: true})
+				w.Observe(&gclog.End{At: hour, Ticks: 1, Reason: gclog.EndExited, ExitCode: -1, HasCode: true})
 			},
 			map[string]any{"event.action": "gc-session-end", "event.reason": "exited", "process.exit_code": -1, "process.pid": 4711},
 		},
 		{
-			"end killed", func(w *formats.Writer) { w.End(&formats.End{At: hour, Ticks: 2, Reason: formats.EndKilled}) },
+			"end killed", func(w *formats.Writer) { w.Observe(&gclog.End{At: hour, Ticks: 2, Reason: gclog.EndKilled}) },
 			map[string]any{"event.reason": "killed", "process.exit_code": nil},
 		},
 		{
 			"end by a signal", func(w *formats.Writer) {
-				w.End(&formats.End{At: hour, Ticks: 2, Reason: formats.EndKilled, Signal: 15})
+				w.Observe(&gclog.End{At: hour, Ticks: 2, Reason: gclog.EndKilled, Signal: 15})
 			},
 			map[string]any{"event.reason": "killed", "process.exit_signal": 15, "process.exit_code": nil},
 		},
 		{
 			"end for want of memory", func(w *formats.Writer) {
-				w.End(&formats.End{At: hour, Ticks: 2, Reason: formats.EndOOMKilled, Signal: 9})
+				w.Observe(&gclog.End{At: hour, Ticks: 2, Reason: gclog.EndOOMKilled, Signal: 9})
 			},
 			map[string]any{"event.reason": "oom-killed", "process.exit_signal": 9, "message": "session with process 4711 ended: oom-killed by SIGKILL", "log.level": "warn"},
 		},
 		{
-			"end detached", func(w *formats.Writer) { w.End(&formats.End{At: hour, Ticks: 3, Reason: formats.EndDetached}) },
+			"end detached", func(w *formats.Writer) { w.Observe(&gclog.End{At: hour, Ticks: 3, Reason: gclog.EndDetached}) },
 			map[string]any{"event.reason": "detached"},
 		},
 		{
 			"end broken", func(w *formats.Writer) {
-				w.End(&formats.End{At: hour, Ticks: 4, Reason: formats.EndStreamError, Message: "a \"block\"\nof 7 bytes"})
+				w.Observe(&gclog.End{At: hour, Ticks: 4, Reason: gclog.EndStreamError, Message: "a \"block\"\nof 7 bytes"})
 			},
 			map[string]any{"event.reason": "stream-error", "log.level": "warn", "error.message": "a \"block\"\nof 7 bytes"},
 		},
 		{
 			"suspension", func(w *formats.Writer) {
-				w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseNoGCRegion, Start: hour, Duration: 1234567, Suspend: 4567, HasSuspend: true}, Ticks: 5, UsedNumber: 18})
+				w.Observe(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseNoGCRegion, Start: hour, Duration: 1234567, Suspend: 4567, HasSuspend: true}, Ticks: 5, UsedNumber: 18})
 			},
 			map[string]any{
 				"event.action": "gc-suspension", "event.duration": 1234567, "dotnet.gc.suspension.kind": "no-gc-region",
@@ -326,25 +326,25 @@ func TestJSONRecords(t *testing.T) {
 		},
 		{
 			"pins", func(w *formats.Writer) {
-				w.GC(&gclog.GCDetails{Start: hour, HasEnd: true, End: hour, Complete: true, PinEvents: 3, PinEventBytes: 300, PinPlugs: 2, PinPlugBytes: 1200})
+				w.Observe(&gclog.GCDetails{Start: hour, HasEnd: true, End: hour, Complete: true, PinEvents: 3, PinEventBytes: 300, PinPlugs: 2, PinPlugBytes: 1200})
 			},
 			map[string]any{"dotnet.gc.pinned_seen.bytes": 300, "dotnet.gc.pinned_plugs.bytes": 1200, "dotnet.gc.pinned_user.pct": "0.2500"},
 		},
 		{
 			"pins without their stretches", func(w *formats.Writer) {
-				w.GC(&gclog.GCDetails{Start: hour, HasEnd: true, End: hour, Complete: true, PinEvents: 3, PinEventBytes: 300})
+				w.Observe(&gclog.GCDetails{Start: hour, HasEnd: true, End: hour, Complete: true, PinEvents: 3, PinEventBytes: 300})
 			},
 			map[string]any{"dotnet.gc.pinned_seen.count": 3, "dotnet.gc.pinned_user.pct": nil},
 		},
 		{
 			"long suspension", func(w *formats.Writer) {
-				w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseUnknown, Start: hour, Duration: 300e6}, Ticks: 6})
+				w.Observe(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseUnknown, Start: hour, Duration: 300e6}, Ticks: 6})
 			},
 			map[string]any{"log.level": "warn", "dotnet.gc.suspension.kind": "unknown", "dotnet.gc.suspension.suspend.ns": nil},
 		},
 		{
 			"lost events", func(w *formats.Writer) {
-				w.Gap(&gclog.Gap{Reason: gclog.GapLostEvents, Time: hour, Ticks: 7, LostEvents: 5})
+				w.Observe(&gclog.Gap{Reason: gclog.GapLostEvents, Time: hour, Ticks: 7, LostEvents: 5})
 			},
 			map[string]any{
 				"event.action": "gc-gap", "log.level": "warn", "dotnet.gc.gap.reason": "lost-events", "dotnet.gc.gap.lost_events.count": 5,
@@ -353,23 +353,23 @@ func TestJSONRecords(t *testing.T) {
 		},
 		{
 			"missed collections", func(w *formats.Writer) {
-				w.Gap(&gclog.Gap{Reason: gclog.GapMissedGCs, Time: hour, Ticks: 8, From: 3, To: 4})
+				w.Observe(&gclog.Gap{Reason: gclog.GapMissedGCs, Time: hour, Ticks: 8, From: 3, To: 4})
 			},
 			map[string]any{"dotnet.gc.gap.reason": "missed-gcs", "dotnet.gc.gap.from": 3, "dotnet.gc.gap.to": 4},
 		},
 		{
-			"reattached", func(w *formats.Writer) { w.Gap(&gclog.Gap{Reason: gclog.GapReattached, Time: hour, Ticks: 9}) },
+			"reattached", func(w *formats.Writer) { w.Observe(&gclog.Gap{Reason: gclog.GapReattached, Time: hour, Ticks: 9}) },
 			map[string]any{"dotnet.gc.gap.reason": "reattached"},
 		},
 		{
 			"queue full", func(w *formats.Writer) {
-				w.Gap(&gclog.Gap{Reason: gclog.GapQueueFull, Time: hour, Ticks: 10, Records: 6})
+				w.Observe(&gclog.Gap{Reason: gclog.GapQueueFull, Time: hour, Ticks: 10, Records: 6})
 			},
 			map[string]any{"dotnet.gc.gap.reason": "queue-full", "dotnet.gc.gap.records.count": 6, "dotnet.gc.gap.from": nil},
 		},
 		{
 			"unwritten", func(w *formats.Writer) {
-				w.Gap(&gclog.Gap{Reason: gclog.GapUnwritten, Time: hour, Ticks: 10, Records: 6, From: 7, To: 9})
+				w.Observe(&gclog.Gap{Reason: gclog.GapUnwritten, Time: hour, Ticks: 10, Records: 6, From: 7, To: 9})
 			},
 			map[string]any{
 				"dotnet.gc.gap.reason": "unwritten", "dotnet.gc.gap.records.count": 6, "dotnet.gc.gap.from": 7, "dotnet.gc.gap.to": 9,
@@ -378,7 +378,7 @@ func TestJSONRecords(t *testing.T) {
 		},
 		{
 			"stopped", func(w *formats.Writer) {
-				w.Gap(&gclog.Gap{Reason: gclog.GapStopped, Time: hour, Ticks: 10, Records: 6, From: 7, To: 9})
+				w.Observe(&gclog.Gap{Reason: gclog.GapStopped, Time: hour, Ticks: 10, Records: 6, From: 7, To: 9})
 			},
 			map[string]any{
 				"dotnet.gc.gap.reason": "stopped", "dotnet.gc.gap.records.count": 6, "dotnet.gc.gap.from": 7, "dotnet.gc.gap.to": 9,
@@ -387,7 +387,7 @@ func TestJSONRecords(t *testing.T) {
 		},
 		{
 			"summary", func(w *formats.Writer) {
-				w.Summary(&formats.Summary{From: hour - 300e9, To: hour, Ticks: 11, Tally: gclog.Tally{
+				w.Observe(&gclog.Summary{From: hour - 300e9, To: hour, Ticks: 11, Tally: gclog.Tally{
 					Collections: [3]uint64{10, 2, 0}, Background: 1, Pauses: 14, PauseTotal: 34_500_000, PauseMax: 5_200_000,
 					Promoted: 1_234_567, SizeAfter: 65_000_000, HasSize: true,
 				}})
@@ -403,7 +403,7 @@ func TestJSONRecords(t *testing.T) {
 			},
 		},
 		{
-			"summary of nothing", func(w *formats.Writer) { w.Summary(&formats.Summary{From: hour, To: hour}) },
+			"summary of nothing", func(w *formats.Writer) { w.Observe(&gclog.Summary{From: hour, To: hour}) },
 			map[string]any{
 				"message": "in 0 s 0 collections, paused for 0.000 ms, at most 0.000 ms", "dotnet.gc.summary.collections.gen0.count": 0,
 				"dotnet.gc.summary.paused.pct": nil, "dotnet.gc.summary.heap.after.bytes": nil,
@@ -411,7 +411,7 @@ func TestJSONRecords(t *testing.T) {
 		},
 		{
 			"summary with gaps", func(w *formats.Writer) {
-				w.Summary(&formats.Summary{From: hour - 1e9, To: hour, Partial: true, Tally: gclog.Tally{LostEvents: 1, Missing: 2}})
+				w.Observe(&gclog.Summary{From: hour - 1e9, To: hour, Partial: true, Tally: gclog.Tally{LostEvents: 1, Missing: 2}})
 			},
 			map[string]any{
 				"log.level": "warn", "dotnet.gc.summary.lost_events.count": 1, "dotnet.gc.summary.missing_records.count": 2,
@@ -423,7 +423,7 @@ func TestJSONRecords(t *testing.T) {
 			"memory", func(w *formats.Writer) {
 				d := &gclog.GCDetails{Number: 3, HasNumber: true, Complete: true, Start: hour}
 				d.Memory = gclog.Memory{Resident: 300_000_000, Cgroup: 400_000_000, CgroupLimit: 500_000_000, At: hour + 5_000_000}
-				w.GC(d)
+				w.Observe(d)
 			},
 			map[string]any{
 				"process.memory.rss.bytes": 300_000_000, "process.cgroup.memory.usage.bytes": 400_000_000, "process.cgroup.memory.limit.bytes": 500_000_000,
@@ -432,21 +432,21 @@ func TestJSONRecords(t *testing.T) {
 		},
 		{
 			"memory of no group", func(w *formats.Writer) {
-				w.GC(&gclog.GCDetails{Number: 3, HasNumber: true, Complete: true, Memory: gclog.Memory{Resident: 1}})
+				w.Observe(&gclog.GCDetails{Number: 3, HasNumber: true, Complete: true, Memory: gclog.Memory{Resident: 1}})
 			},
 			map[string]any{"process.memory.rss.bytes": 1, "process.cgroup.memory.usage.bytes": nil, "process.cgroup.memory.limit.bytes": nil, "dotnet.gc.memory_read": nil},
 		},
 		{
 			"memory of a group without a limit", func(w *formats.Writer) {
-				w.GC(&gclog.GCDetails{Number: 3, HasNumber: true, Complete: true, Memory: gclog.Memory{Cgroup: 2}})
+				w.Observe(&gclog.GCDetails{Number: 3, HasNumber: true, Complete: true, Memory: gclog.Memory{Cgroup: 2}})
 			},
 			map[string]any{"process.memory.rss.bytes": nil, "process.cgroup.memory.usage.bytes": 2, "process.cgroup.memory.limit.bytes": nil},
 		},
 		{
 			"heap growth", func(w *formats.Writer) {
-				w.HeapGrowth(&formats.HeapGrowth{
-					At: hour, Snapshots: []formats.HeapSnapshot{{File: "/heap/a.gcdump", Time: time.Date(2026, 11, 5, 10, 0, 0, 5, time.UTC)}},
-					Types: []formats.TypeGrowth{{Type: "Shop\x1b[2J\"", Objects: 10, Bytes: 5e6, ObjectsDiff: 7, BytesDiff: 3e6, EveryTime: true}, {Type: "B", BytesDiff: 2048}},
+				w.Observe(&gclog.HeapGrowth{
+					At: hour, Snapshots: []gclog.HeapSnapshot{{File: "/heap/a.gcdump", Time: time.Date(2026, 11, 5, 10, 0, 0, 5, time.UTC)}},
+					Types: []gclog.TypeGrowth{{Type: "Shop\x1b[2J\"", Objects: 10, Bytes: 5e6, ObjectsDiff: 7, BytesDiff: 3e6, EveryTime: true}, {Type: "B", BytesDiff: 2048}},
 				})
 			},
 			map[string]any{
@@ -457,11 +457,11 @@ func TestJSONRecords(t *testing.T) {
 			},
 		},
 		{
-			"no heap growth", func(w *formats.Writer) { w.HeapGrowth(&formats.HeapGrowth{At: hour}) },
+			"no heap growth", func(w *formats.Writer) { w.Observe(&gclog.HeapGrowth{At: hour}) },
 			map[string]any{"log.level": "info", "message": "no type has grown since the first heap snapshot"},
 		},
 		{
-			"stalled collection", func(w *formats.Writer) { w.Stall(&gclog.Stall{Open: open, Now: hour + 500, Threshold: 1e9}) },
+			"stalled collection", func(w *formats.Writer) { w.Observe(&gclog.Stall{Open: open, Now: hour + 500, Threshold: 1e9}) },
 			map[string]any{
 				"event.action": "gc-stall", "log.level": "warn", "dotnet.gc.stall.kind": "gc", "dotnet.gc.stall.since": "2026-11-05T10:59:59.000000000Z",
 				"dotnet.gc.stall.ns": 1_000_000_500, "dotnet.gc.stall.threshold.ns": 1_000_000_000,
@@ -470,7 +470,7 @@ func TestJSONRecords(t *testing.T) {
 		},
 		{
 			"stalled suspension", func(w *formats.Writer) {
-				w.Stall(&gclog.Stall{Open: gclog.Open{Kind: gclog.OpenSuspension, Since: hour - 1e9, Ticks: 77}, Now: hour + 500, Threshold: 1e9})
+				w.Observe(&gclog.Stall{Open: gclog.Open{Kind: gclog.OpenSuspension, Since: hour - 1e9, Ticks: 77}, Now: hour + 500, Threshold: 1e9})
 			},
 			map[string]any{"dotnet.gc.stall.kind": "suspension", "dotnet.gc.stall.ns": 1_000_000_500, "dotnet.gc.number": nil, "dotnet.gc.type": nil},
 		},
@@ -535,7 +535,7 @@ func TestJSONUnknown(t *testing.T) {
 		{[]string{"imbalance.gen0"}, func(d *gclog.GCDetails) { d.Summary.Gen0Imbalance = 0 }},
 		{[]string{"imbalance.survived"}, func(d *gclog.GCDetails) { d.Summary.SurvivedImbalance = 0 }},
 	} {
-		_, records := written(t, "json", formats.Options{Process: someone()}, func(w *formats.Writer) { w.GC(record(c.change)) })
+		_, records := written(t, "json", formats.Options{Process: someone()}, func(w *formats.Writer) { w.Observe(record(c.change)) })
 		byPath := checkRecord(t, "record", []byte(records[0]))
 		for path, want := range known {
 			got, there := byPath[of+path]
@@ -572,7 +572,7 @@ func TestDocumentIDs(t *testing.T) {
 	oldElsewhere.Host = "node-2"
 
 	gc := func(number uint32) func(w *formats.Writer) {
-		return func(w *formats.Writer) { w.GC(&gclog.GCDetails{Number: number, HasNumber: true}) }
+		return func(w *formats.Writer) { w.Observe(&gclog.GCDetails{Number: number, HasNumber: true}) }
 	}
 	if x, y := id(a, gc(5)), id(later, gc(5)); x[0] != y[0] {
 		t.Errorf("a collection has the ids %s and %s in two sessions", x[0], y[0])
@@ -604,38 +604,38 @@ func TestDocumentIDs(t *testing.T) {
 		"its end, a bit longer": {Start: 7, End: 9, HasEnd: true, Flaws: gclog.FlawNoStart},
 	} {
 		d.Number, d.HasNumber = 5, true
-		note(what, id(a, func(w *formats.Writer) { w.GC(&d) }))
-		if x, y := id(a, func(w *formats.Writer) { w.GC(&d) }), id(a, func(w *formats.Writer) { w.GC(&d) }); x[0] != y[0] {
+		note(what, id(a, func(w *formats.Writer) { w.Observe(&d) }))
+		if x, y := id(a, func(w *formats.Writer) { w.Observe(&d) }), id(a, func(w *formats.Writer) { w.Observe(&d) }); x[0] != y[0] {
 			t.Errorf("%s has the ids %s and %s", what, x[0], y[0])
 		}
 	}
 	// Of collections that were already in progress only that is known.
 	for number := range uint32(2) {
 		note("what was in progress", id(a, func(w *formats.Writer) {
-			w.Stall(&gclog.Stall{Open: gclog.Open{Kind: gclog.OpenGC, Ticks: 7, Number: number, HasNumber: number > 0}, Threshold: 1e9})
+			w.Observe(&gclog.Stall{Open: gclog.Open{Kind: gclog.OpenGC, Ticks: 7, Number: number, HasNumber: number > 0}, Threshold: 1e9})
 		}))
 	}
 	for _, ticks := range []int64{5, 6} {
 		note("suspension", id(a, func(w *formats.Writer) {
-			w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseUnknown}, Ticks: ticks})
+			w.Observe(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseUnknown}, Ticks: ticks})
 		}))
 	}
 	for _, threshold := range gclog.StallThresholds {
-		note("stall", id(a, func(w *formats.Writer) { w.Stall(&gclog.Stall{Threshold: threshold}) }))
+		note("stall", id(a, func(w *formats.Writer) { w.Observe(&gclog.Stall{Threshold: threshold}) }))
 	}
 	// The losses of all threads are reported at one point in the stream.
 	note("a loss", id(a, func(w *formats.Writer) {
-		w.Gap(&gclog.Gap{Reason: gclog.GapLostEvents, Time: 9, Ticks: 9, Since: 3, LostEvents: 5})
+		w.Observe(&gclog.Gap{Reason: gclog.GapLostEvents, Time: 9, Ticks: 9, Since: 3, LostEvents: 5})
 	}))
 	note("the loss of another thread", id(a, func(w *formats.Writer) {
-		w.Gap(&gclog.Gap{Reason: gclog.GapLostEvents, Time: 9, Ticks: 9, Since: 4, LostEvents: 70})
+		w.Observe(&gclog.Gap{Reason: gclog.GapLostEvents, Time: 9, Ticks: 9, Since: 4, LostEvents: 70})
 	}))
 	// While one session takes over from another, both may see the same last event.
 	for began, what := range []string{"a session", "the session that takes over from it"} {
 		note(what, id(a, func(w *formats.Writer) {
-			w.Start(&formats.Start{Ticks: int64(began)})
-			w.Summary(&formats.Summary{From: 1, To: 9, Ticks: 9})
-			w.End(&formats.End{At: 9, Ticks: 9})
+			w.Observe(&gclog.Start{Ticks: int64(began)})
+			w.Observe(&gclog.Summary{From: 1, To: 9, Ticks: 9})
+			w.Observe(&gclog.End{At: 9, Ticks: 9})
 		}))
 	}
 }
@@ -656,14 +656,14 @@ func TestJSONGroups(t *testing.T) {
 		case clr.ReasonAllocSmall, clr.ReasonAllocLarge:
 			want = "allocation"
 		}
-		_, records := written(t, "json", formats.Options{Process: someone()}, func(w *formats.Writer) { w.GC(&gclog.GCDetails{Reason: reason, HasReason: true}) })
+		_, records := written(t, "json", formats.Options{Process: someone()}, func(w *formats.Writer) { w.Observe(&gclog.GCDetails{Reason: reason, HasReason: true}) })
 		if got := checkRecord(t, "record", []byte(records[0]))["dotnet.gc.reason_group"]; got != want {
 			t.Errorf("%v is of the group %v, want %s", reason, got, want)
 		}
 	}
 	for kind, want := range map[clr.GCType]string{clr.TypeBlocking: "blocking", clr.TypeBackground: "background", clr.TypeForeground: "foreground", 7: clr.GCType(7).String()} {
 		_, records := written(t, "json", formats.Options{Process: someone()}, func(w *formats.Writer) {
-			w.Stall(&gclog.Stall{Open: gclog.Open{Kind: gclog.OpenGC, Number: 17, HasNumber: true, Type: kind}, Now: 1e9})
+			w.Observe(&gclog.Stall{Open: gclog.Open{Kind: gclog.OpenGC, Number: 17, HasNumber: true, Type: kind}, Now: 1e9})
 		})
 		if !strings.Contains(records[0], `"type":"`+want+`"`) {
 			t.Errorf("a stall of a collection of type %v: no %s in %s", kind, want, records[0])

@@ -17,7 +17,7 @@ import (
 
 func (j *jsonFormat) gc(dst []byte, d *gclog.GCDetails, lost uint64) []byte {
 	at := d.PauseStart()
-	o := j.begin(dst, at, !d.Complete || d.PauseMax() >= j.longPause(), func(b []byte) []byte { return appendMessage(b, d) }, j.ids.GC(d))
+	o := j.begin(dst, d, !d.Complete || d.PauseMax() >= j.longPause(), func(b []byte) []byte { return appendMessage(b, d) })
 	j.event(&o, "event", "gc")
 	started := d.Flaws&gclog.FlawNoStart == 0
 	if started {

@@ -88,7 +88,7 @@ func known() *gclog.GCDetails {
 // turn.
 func gcMembers(t *testing.T, d *gclog.GCDetails) map[string]string {
 	t.Helper()
-	_, records := written(t, "json", formats.Options{Process: someone()}, func(w *formats.Writer) { w.GC(d) })
+	_, records := written(t, "json", formats.Options{Process: someone()}, func(w *formats.Writer) { w.Observe(d) })
 	checkRecord(t, "record", []byte(records[0]))
 	_, list := members(t, "record", []byte(records[0]))
 	all := map[string]string{}

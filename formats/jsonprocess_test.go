@@ -103,7 +103,7 @@ func TestJSONFacts(t *testing.T) {
 			}
 		}
 		maps.Copy(want, c.other)
-		head, records := written(t, "json", o, func(w *formats.Writer) { w.Start(&formats.Start{At: 1e9, Ticks: 5, Providers: "P"}) })
+		head, records := written(t, "json", o, func(w *formats.Writer) { w.Observe(&gclog.Start{At: 1e9, Ticks: 5, Providers: "P"}) })
 		if got := allOf(t, records[0]); !maps.Equal(got, want) {
 			t.Errorf("%s:\n%v, want\n%v", c.name, got, want)
 		}
@@ -125,7 +125,7 @@ func TestJSONFacts(t *testing.T) {
 // TestJSONHeadLength: a header is as long as shippers need it, whatever it contains, and no longer.
 func TestJSONHeadLength(t *testing.T) {
 	for n := range 1200 {
-		head, _ := written(t, "json", formats.Options{Version: strings.Repeat("x", n)}, func(w *formats.Writer) { w.Start(&formats.Start{}) })
+		head, _ := written(t, "json", formats.Options{Version: strings.Repeat("x", n)}, func(w *formats.Writer) { w.Observe(&gclog.Start{}) })
 		_, pad, _ := strings.Cut(head, `"pad":"`)
 		if length := len(head) + 1; length < 1100 || length > 1100 && pad != `"}` {
 			t.Fatalf("a head of %d bytes, the end of which is %q", length, pad)
@@ -139,20 +139,20 @@ func TestJSONBegins(t *testing.T) {
 		write func(w *formats.Writer)
 		want  map[string]string // message, level and the other members named
 	}{
-		{func(w *formats.Writer) { w.Start(&formats.Start{}) }, map[string]string{"message": "recording of process 4711 begins", "gclog.providers": ""}},
-		{func(w *formats.Writer) { w.End(&formats.End{Reason: formats.EndOfRecording}) }, map[string]string{"message": "recording of process 4711 ends", "log.level": "info", "event.reason": "end-of-recording"}},
-		{func(w *formats.Writer) { w.End(&formats.End{Reason: formats.EndDetached}) }, map[string]string{"message": "session with process 4711 ended: detached", "log.level": "info", "error.message": ""}},
-		{func(w *formats.Writer) { w.End(&formats.End{Reason: formats.EndExited, HasCode: true}) }, map[string]string{
+		{func(w *formats.Writer) { w.Observe(&gclog.Start{}) }, map[string]string{"message": "recording of process 4711 begins", "gclog.providers": ""}},
+		{func(w *formats.Writer) { w.Observe(&gclog.End{Reason: gclog.EndOfRecording}) }, map[string]string{"message": "recording of process 4711 ends", "log.level": "info", "event.reason": "end-of-recording"}},
+		{func(w *formats.Writer) { w.Observe(&gclog.End{Reason: gclog.EndDetached}) }, map[string]string{"message": "session with process 4711 ended: detached", "log.level": "info", "error.message": ""}},
+		{func(w *formats.Writer) { w.Observe(&gclog.End{Reason: gclog.EndExited, HasCode: true}) }, map[string]string{
 			"message": "session with process 4711 ended: exited with code 0", "log.level": "info", "process.exit_code": "0", "process.exit_signal": "",
 		}},
-		{func(w *formats.Writer) { w.End(&formats.End{Reason: formats.EndExited, HasCode: true, ExitCode: 139}) }, map[string]string{
+		{func(w *formats.Writer) { w.Observe(&gclog.End{Reason: gclog.EndExited, HasCode: true, ExitCode: 139}) }, map[string]string{
 			"message": "session with process 4711 ended: exited with code 139", "log.level": "warn", "process.exit_code": "139", "dotnet.gc.settings.server": "",
 		}},
-		{func(w *formats.Writer) { w.End(&formats.End{Reason: formats.EndKilled, Signal: 15}) }, map[string]string{
+		{func(w *formats.Writer) { w.Observe(&gclog.End{Reason: gclog.EndKilled, Signal: 15}) }, map[string]string{
 			"message": "session with process 4711 ended: killed by SIGTERM", "log.level": "warn", "process.exit_code": "", "process.exit_signal": "15",
 		}},
 		{func(w *formats.Writer) {
-			w.End(&formats.End{Reason: formats.EndStreamError, Message: "why", Process: &gclog.Process{Server: gclog.No, RuntimeVersion: "10.0.15", Cookie: "another"}})
+			w.Observe(&gclog.End{Reason: gclog.EndStreamError, Message: "why", Process: &gclog.Process{Server: gclog.No, RuntimeVersion: "10.0.15", Cookie: "another"}})
 		}, map[string]string{
 			"message": "session with process 4711 ended: stream-error", "log.level": "warn", "error.message": "why",
 			"dotnet.gc.settings.server": "false", "dotnet.runtime.version": "10.0.15", "dotnet.runtime.flavor": "CoreCLR", "process.entity_id": "1b8a56c0-0000-4000-8000-4a4f5c9e0001",
@@ -166,7 +166,7 @@ func TestJSONBegins(t *testing.T) {
 			}
 		}
 	}
-	_, records := written(t, "json", formats.Options{Process: someone()}, func(w *formats.Writer) { w.End(&formats.End{Reason: formats.EndOfLog}) })
+	_, records := written(t, "json", formats.Options{Process: someone()}, func(w *formats.Writer) { w.Observe(&gclog.End{Reason: gclog.EndOfLog}) })
 	if len(records) > 0 {
 		t.Errorf("the end of a log is no fact: %s", records)
 	}
@@ -179,9 +179,9 @@ func TestJSONLongPause(t *testing.T) {
 		level       string
 	}{{0, 199_999_999, "info"}, {0, 200_000_000, "warn"}, {1, 1, "warn"}, {1, 0, "info"}, {50, 49, "info"}, {50, 50, "warn"}} {
 		for _, write := range []func(w *formats.Writer){
-			func(w *formats.Writer) { w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Duration: c.pause}}) },
+			func(w *formats.Writer) { w.Observe(&gclog.Pause{PausePart: gclog.PausePart{Duration: c.pause}}) },
 			func(w *formats.Writer) {
-				w.GC(&gclog.GCDetails{Complete: true, Pauses: []gclog.PausePart{{Duration: c.pause}}})
+				w.Observe(&gclog.GCDetails{Complete: true, Pauses: []gclog.PausePart{{Duration: c.pause}}})
 			},
 		} {
 			_, records := written(t, "json", formats.Options{LongPause: c.long}, write)

@@ -82,50 +82,48 @@ func (c *converted) each(f func(*formats.Writer)) {
 	}
 }
 
-func (c *converted) Pause(p *gclog.Pause) {
-	q := *p
-	if p.GC != nil {
-		q.GC = p.GC.Clone()
-	}
-	c.pauses = append(c.pauses, q)
-	heap := int64(-1)
-	if c.last != nil {
-		young, old := javaSizes(c.last)
-		heap = young[1] + old[1]
-	}
-	c.heaps = append(c.heaps, heap)
-	if p.Kind == gclog.PauseBlocking && p.GC.HasSizesAfter {
-		c.last = q.GC
-	}
-	c.each(func(w *formats.Writer) { w.Pause(p) })
-	c.background = c.background || p.Kind == gclog.PauseInitial || p.Kind == gclog.PauseFinal
-	for _, out := range c.outputs {
-		if !c.background && p.GC != nil && out.held && c.begun {
-			c.held++
+// Observe takes a record.
+func (c *converted) Observe(r gclog.Record) {
+	switch r := r.(type) {
+	case *gclog.Pause:
+		q := *r
+		if r.GC != nil {
+			q.GC = r.GC.Clone()
 		}
+		c.pauses = append(c.pauses, q)
+		heap := int64(-1)
+		if c.last != nil {
+			young, old := javaSizes(c.last)
+			heap = young[1] + old[1]
+		}
+		c.heaps = append(c.heaps, heap)
+		if r.Kind == gclog.PauseBlocking && r.GC.HasSizesAfter {
+			c.last = q.GC
+		}
+		c.each(func(w *formats.Writer) { w.Observe(r) })
+		c.background = c.background || r.Kind == gclog.PauseInitial || r.Kind == gclog.PauseFinal
+		for _, out := range c.outputs {
+			if !c.background && r.GC != nil && out.held && c.begun {
+				c.held++
+			}
+		}
+		c.begun = c.begun || r.GC != nil
+	case *gclog.Phase:
+		c.background, c.begun = c.background || !r.End, true
+		c.each(func(w *formats.Writer) { w.Observe(r) })
+	case *gclog.GCDetails:
+		c.gcs = append(c.gcs, r.Clone())
+		if r.Kind == gclog.KindBackground {
+			c.background = false
+		}
+		if r.Kind == gclog.KindBackground && r.HasSizesAfter {
+			c.last = c.gcs[len(c.gcs)-1]
+		}
+		c.each(func(w *formats.Writer) { w.Observe(r) })
+	case *gclog.Gap:
+		c.gaps++
+		c.each(func(w *formats.Writer) { w.Observe(r) })
 	}
-	c.begun = c.begun || p.GC != nil
-}
-
-func (c *converted) Phase(p *gclog.Phase) {
-	c.background, c.begun = c.background || !p.End, true
-	c.each(func(w *formats.Writer) { w.Phase(p) })
-}
-
-func (c *converted) GC(d *gclog.GCDetails) {
-	c.gcs = append(c.gcs, d.Clone())
-	if d.Kind == gclog.KindBackground {
-		c.background = false
-	}
-	if d.Kind == gclog.KindBackground && d.HasSizesAfter {
-		c.last = c.gcs[len(c.gcs)-1]
-	}
-	c.each(func(w *formats.Writer) { w.GC(d) })
-}
-
-func (c *converted) Gap(g *gclog.Gap) {
-	c.gaps++
-	c.each(func(w *formats.Writer) { w.Gap(g) })
 }
 
 // A span is a range of a recording: the results of Scan from index from up to, but not including,
@@ -172,15 +170,15 @@ func convert(stream []byte, s span, cut func(hold bool) bool, names ...string) *
 			}
 			c.outputs[f.Name] = out
 			w := formats.NewWriter(f, out, formats.Options{Process: *p, Version: "1.0", Session: "test"})
-			w.Start(&formats.Start{})
+			w.Observe(&gclog.Start{})
 			c.writers = append(c.writers, w)
 		}
-		return c
+		return c.Observe
 	})
 	newest, err := read(stream, s, processes)
 	x.err = err
 	for _, c := range x.processes {
-		c.each(func(w *formats.Writer) { w.End(&formats.End{At: newest, Reason: formats.EndOfRecording}) })
+		c.each(func(w *formats.Writer) { w.Observe(&gclog.End{At: newest, Reason: gclog.EndOfRecording}) })
 	}
 	return x
 }

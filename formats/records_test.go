@@ -101,20 +101,20 @@ func TestEverything(t *testing.T) {
 			}
 			o := formats.Options{Process: someone(), Version: hostile, Session: hostile, Host: hostile}
 			name := fmt.Sprintf("%v gen%d", kind, generation)
-			head, records := written(t, "json", o, func(w *formats.Writer) { w.GC(d) })
+			head, records := written(t, "json", o, func(w *formats.Writer) { w.Observe(d) })
 			checkHeader(t, name+" head", []byte(head))
 			byPath := checkRecord(t, name, []byte(records[0]))
 			if got := fmt.Sprint(byPath["dotnet.gc.generation"]); got != strconv.Itoa(generation) || !strings.HasPrefix(byPath["message"].(string), fmt.Sprintf("GC 1 gen%d ", generation)) {
 				t.Errorf("%s: json says gen%s: %s", name, got, byPath["message"])
 			}
-			head, records = written(t, "csv", o, func(w *formats.Writer) { w.GC(d) })
+			head, records = written(t, "csv", o, func(w *formats.Writer) { w.Observe(d) })
 			if rows, err := csv.NewReader(strings.NewReader(head + "\n" + records[0] + "\n")).ReadAll(); err != nil || len(rows) != 2 {
 				t.Errorf("csv: %d rows: %v", len(rows), err)
 			}
-			if _, records = written(t, "text", o, func(w *formats.Writer) { w.GC(d) }); len(records) != 1 || strings.TrimPrefix(strings.Fields(records[0])[2], "1->") != strconv.Itoa(generation) {
+			if _, records = written(t, "text", o, func(w *formats.Writer) { w.Observe(d) }); len(records) != 1 || strings.TrimPrefix(strings.Fields(records[0])[2], "1->") != strconv.Itoa(generation) {
 				t.Errorf("text: %d lines for %s: %s", len(records), name, records)
 			}
-			if _, records = written(t, "unified", o, func(w *formats.Writer) { w.Pause(&gclog.Pause{GC: d}); w.GC(d) }); !strings.Contains(strings.Join(records, "\n"), fmt.Sprintf("DotNet: gen%d %s", generation, kind)) {
+			if _, records = written(t, "unified", o, func(w *formats.Writer) { w.Observe(&gclog.Pause{GC: d}); w.Observe(d) }); !strings.Contains(strings.Join(records, "\n"), fmt.Sprintf("DotNet: gen%d %s", generation, kind)) {
 				t.Errorf("unified: no gen%d in %s", generation, records)
 			}
 		}
@@ -132,9 +132,9 @@ func TestHostileFacts(t *testing.T) {
 	o := formats.Options{Process: p, Host: hostile, Version: hostile, Session: hostile}
 	pause := &gclog.Pause{PausePart: gclog.PausePart{Duration: 1e6}, GC: &gclog.GCDetails{Number: 1, HasNumber: true}}
 	write := func(w *formats.Writer) {
-		w.Start(&formats.Start{Providers: hostile})
-		w.Pause(pause)
-		w.End(&formats.End{Reason: formats.EndStreamError, Message: hostile, HasCode: true})
+		w.Observe(&gclog.Start{Providers: hostile})
+		w.Observe(pause)
+		w.Observe(&gclog.End{Reason: gclog.EndStreamError, Message: hostile, HasCode: true})
 	}
 	for format, check := range map[string]func(*testing.T, []byte, coverage) *jdkLog{"unified": checkUnified, "jdk8": checkJDK8} {
 		head, records := written(t, format, o, write)
@@ -169,22 +169,22 @@ func TestOpenPhases(t *testing.T) {
 		if kind != gclog.PauseBlocking {
 			d = background
 		}
-		w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: kind, Start: start, Duration: ms}, GC: d})
+		w.Observe(&gclog.Pause{PausePart: gclog.PausePart{Kind: kind, Start: start, Duration: ms}, GC: d})
 	}
 	ends := map[string]func(w *formats.Writer){
 		"given up": func(w *formats.Writer) {
 			d := background.Clone()
 			d.Flaws = gclog.FlawNoEnd
-			w.GC(d)
+			w.Observe(d)
 			pause(w, 7, gclog.PauseBlocking, 90*ms)
 		},
 		"ended unseen": func(w *formats.Writer) {
 			d := background.Clone()
 			d.End, d.HasEnd, d.HasSizesAfter = 80*ms, true, true
-			w.GC(d)
+			w.Observe(d)
 			pause(w, 7, gclog.PauseBlocking, 90*ms)
 		},
-		"end of the log": func(w *formats.Writer) { w.End(&formats.End{At: 100 * ms, Reason: formats.EndExited}) },
+		"end of the log": func(w *formats.Writer) { w.Observe(&gclog.End{At: 100 * ms, Reason: gclog.EndExited}) },
 	}
 	for name, end := range ends {
 		for _, kind := range []gclog.PhaseKind{gclog.PhaseMark, gclog.PhaseSweep} {
@@ -192,7 +192,7 @@ func TestOpenPhases(t *testing.T) {
 				t.Run(fmt.Sprint(format, " ", kind, " ", name), func(t *testing.T) {
 					head, records := written(t, format, formats.Options{Process: someone()}, func(w *formats.Writer) {
 						pause(w, 5, gclog.PauseInitial, 10*ms)
-						w.Phase(&gclog.Phase{Kind: kind, Start: 11 * ms, Time: 11 * ms, GC: background})
+						w.Observe(&gclog.Phase{Kind: kind, Start: 11 * ms, Time: 11 * ms, GC: background})
 						pause(w, 6, gclog.PauseBlocking, 50*ms)
 						end(w)
 					})
@@ -212,14 +212,14 @@ func TestCauses(t *testing.T) {
 		for _, generation := range []int{0, 1, 2} {
 			d := &gclog.GCDetails{Number: 1, HasNumber: true, Reason: reason, HasReason: true, Generation: generation}
 			p := &gclog.Pause{GC: d}
-			_, records := written(t, "jdk8", formats.Options{Process: someone()}, func(w *formats.Writer) { w.Pause(p) })
+			_, records := written(t, "jdk8", formats.Options{Process: someone()}, func(w *formats.Writer) { w.Observe(p) })
 			kind := map[bool]string{true: "Pause Full (", false: "Pause Young ("}[generation == 2]
 			java := strings.TrimSuffix(strings.TrimPrefix(javaName(p), kind), ")")
 			if !strings.Contains(records[0], "GC ("+java+") ") {
 				t.Errorf("%v of gen%d must be %s: %s", reason, generation, java, records[0])
 			}
 			// With --causes dotnet only letters: with digits and brackets readers lose the event.
-			_, records = written(t, "unified", formats.Options{Process: someone(), DotnetCauses: true}, func(w *formats.Writer) { w.Pause(p) })
+			_, records = written(t, "unified", formats.Options{Process: someone(), DotnetCauses: true}, func(w *formats.Writer) { w.Observe(p) })
 			want := reason.String()
 			if !reason.Known() {
 				want = "Other"

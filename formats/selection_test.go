@@ -32,7 +32,7 @@ func selected(t *testing.T, recording string, s formats.Selection) (lines []stri
 		process.Sync = time.Date(2026, 3, 28, 23, 59, 58, 123_456_789, time.UTC)
 		process.UptimeAtSync = 90*time.Second + 700*time.Microsecond
 		process.HasLimits, process.Limits.HighMemoryPercent = true, 90
-		return formats.NewWriter(format, out, formats.Options{Process: process, Host: "shop 1\n", Selection: &s})
+		return formats.NewWriter(format, out, formats.Options{Process: process, Host: "shop 1\n", Selection: &s}).Observe
 	}))
 	for _, out := range outputs {
 		if text := string(out.text()); text != "" {
@@ -126,7 +126,7 @@ func TestSafepoints(t *testing.T) {
 	for _, recording := range []string{"net10-datas-bgc", "core31-svr-induced"} {
 		count := &suspensions{}
 		stream := recordings.Read(t, filepath.Join("..", "testdata", "traces", recording+".nettrace.gz"))
-		if _, err := read(stream, everything, gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return count })); err != nil {
+		if _, err := read(stream, everything, gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return count.Observe })); err != nil {
 			t.Fatal(err)
 		}
 		s := levelled(formats.LevelInfo, int(formats.TagSafepoint))
@@ -138,24 +138,25 @@ func TestSafepoints(t *testing.T) {
 }
 
 type suspensions struct {
-	gclog.NopObserver
 	n, gc, other, pauses, pausesWithout int
 }
 
-func (s *suspensions) Pause(p *gclog.Pause) {
-	if p.GC == nil {
-		s.pausesWithout++
-	} else if !p.GC.InsideBGCStart {
-		s.pauses++
-	}
-}
-
-func (s *suspensions) Suspension(x *gclog.Suspension) {
-	s.n++
-	if x.Reason == 1 || x.Reason == 6 {
-		s.gc++
-	} else {
-		s.other++
+// Observe takes a record.
+func (s *suspensions) Observe(r gclog.Record) {
+	switch r := r.(type) {
+	case *gclog.Pause:
+		if r.GC == nil {
+			s.pausesWithout++
+		} else if !r.GC.InsideBGCStart {
+			s.pauses++
+		}
+	case *gclog.Suspension:
+		s.n++
+		if r.Reason == 1 || r.Reason == 6 {
+			s.gc++
+		} else {
+			s.other++
+		}
 	}
 }
 
@@ -225,7 +226,7 @@ func TestDecoration(t *testing.T) {
 		at := time.Date(2026, 12, 31, 23, 59, 59, 999_000_000, time.UTC)
 		p := gclog.Process{ID: 4711, Sync: at.Add(-15 * time.Millisecond), UptimeAtSync: c.uptime}
 		_, records := written(t, "unified", formats.Options{Process: p, Host: c.host, Selection: &s}, func(w *formats.Writer) {
-			w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Start: 10e6, Duration: 5e6}, Thread: c.thread, GC: &gclog.GCDetails{Number: 12, HasNumber: true}})
+			w.Observe(&gclog.Pause{PausePart: gclog.PausePart{Start: 10e6, Duration: 5e6}, Thread: c.thread, GC: &gclog.GCDetails{Number: 12, HasNumber: true}})
 		})
 		want := c.want + "[2026-12-31T23:59:59.999+0000]" + c.uptext + "[info][gc,cpu] GC(12) User=0.00s Sys=0.00s Real=0.01s"
 		if got := strings.Join(records, "|"); got != want {
@@ -255,7 +256,7 @@ func TestDaylightSaving(t *testing.T) {
 		{time.Second, "[2026-10-25T02:00:00.000+0100]"},
 	} {
 		_, records := written(t, "unified", formats.Options{Process: p, Selection: &s}, func(w *formats.Writer) {
-			w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Duration: int64(c.end)}, GC: &gclog.GCDetails{Number: 1, HasNumber: true}})
+			w.Observe(&gclog.Pause{PausePart: gclog.PausePart{Duration: int64(c.end)}, GC: &gclog.GCDetails{Number: 1, HasNumber: true}})
 		})
 		if got := strings.Join(records, "|"); !strings.HasPrefix(got, c.want) {
 			t.Errorf("%v after %v: %q, want %s", c.end, p.Sync, got, c.want)

@@ -13,7 +13,7 @@ import (
 // may change. A background collection is written when it ends, with both pauses. On a terminal only
 // the columns that fit are shown.
 type textFormat struct {
-	noLines
+	stateless
 	clock *clock
 	o     *Options
 	table *TextTable
@@ -51,6 +51,26 @@ func (t *textFormat) header(dst []byte, _ int64, _ int) []byte {
 	t.lines = 0
 	t.line = t.table.Head(t.line[:0])
 	return t.finish(dst, screen.Aside)
+}
+
+func (t *textFormat) append(dst []byte, r gclog.Record, _ uint64) []byte {
+	switch r := r.(type) {
+	case *gclog.Pause:
+		return t.pause(dst, r)
+	case *gclog.GCDetails:
+		return t.gc(dst, r)
+	case *gclog.Gap:
+		return t.gap(dst, r)
+	case *gclog.Stall:
+		return t.stall(dst, r)
+	case *gclog.Summary:
+		return t.summary(dst, r)
+	case *gclog.HeapGrowth:
+		return t.heapGrowth(dst, r)
+	case *gclog.End:
+		return t.end(dst, r)
+	}
+	return dst
 }
 
 // begin starts the line of something that happened at the time at. A header comes first if the last
@@ -107,7 +127,7 @@ func (t *textFormat) addMillis(ns int64, known bool) {
 	})
 }
 
-func (t *textFormat) gc(dst []byte, d *gclog.GCDetails, _ uint64) []byte {
+func (t *textFormat) gc(dst []byte, d *gclog.GCDetails) []byte {
 	dst = t.begin(dst, d.PauseStart())
 	t.line = t.table.appendCells(t.line, d)
 	style := screen.PauseStyle(d.PauseMax(), screen.Plain)
@@ -159,14 +179,14 @@ func (t *textFormat) stall(dst []byte, s *gclog.Stall) []byte {
 	return t.finish(dst, screen.Alarm)
 }
 
-func (t *textFormat) summary(dst []byte, s *Summary) []byte {
+func (t *textFormat) summary(dst []byte, s *gclog.Summary) []byte {
 	dst = t.begin(dst, s.To)
 	t.line = appendSummary(append(t.line, "  = "...), s)
 	return t.finish(dst, screen.Aside)
 }
 
-func (t *textFormat) end(dst []byte, e *End) []byte {
-	if e.Reason == EndDetached || e.Reason >= EndOfRecording {
+func (t *textFormat) end(dst []byte, e *gclog.End) []byte {
+	if e.Reason == gclog.EndDetached || e.Reason >= gclog.EndOfRecording {
 		return dst
 	}
 	dst = t.begin(dst, e.At)
@@ -174,7 +194,7 @@ func (t *textFormat) end(dst []byte, e *End) []byte {
 	return t.finish(dst, screen.Aside)
 }
 
-func (t *textFormat) appendEnd(b []byte, e *End) []byte {
+func (t *textFormat) appendEnd(b []byte, e *gclog.End) []byte {
 	b = strconv.AppendInt(b, t.o.Process.ID, 10)
 	if !e.Reason.OfProcess() {
 		return append(b, ": the stream broke"...)

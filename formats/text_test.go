@@ -104,7 +104,7 @@ func TestUnseenKind(t *testing.T) {
 			}
 			var out bytes.Buffer
 			w := formats.NewWriter(format, formats.NewStream(&out, false), formats.Options{})
-			w.GC(&tt.d)
+			w.Observe(&tt.d)
 			line := out.String()
 			if _, message, found := strings.Cut(line, `"message":"GC `); found {
 				line, _, _ = strings.Cut(message, `"`)
@@ -120,46 +120,46 @@ func TestUnseenKind(t *testing.T) {
 func TestTextLines(t *testing.T) {
 	for want, write := range map[string]func(w *formats.Writer){
 		"10:00:05.000  = in 5 s 3 collections (2 gen0, 1 gen2), paused for 1.500 ms, at most 1.000 ms, heap 1.0 MB": func(w *formats.Writer) {
-			w.Summary(&formats.Summary{To: 5e9, Tally: gclog.Tally{Collections: [3]uint64{2, 0, 1}, PauseTotal: 1_500_000, PauseMax: 1_000_000, SizeAfter: 1 << 20, HasSize: true}})
+			w.Observe(&gclog.Summary{To: 5e9, Tally: gclog.Tally{Collections: [3]uint64{2, 0, 1}, PauseTotal: 1_500_000, PauseMax: 1_000_000, SizeAfter: 1 << 20, HasSize: true}})
 		},
 		"10:00:01.000      -     -  suspension  unknown                                        ?         1.000": func(w *formats.Writer) {
-			w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseUnknown, Start: 1e9, Duration: 1e6}})
+			w.Observe(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseUnknown, Start: 1e9, Duration: 1e6}})
 		},
 		"10:00:01.000  process 4711 exited with code 139": func(w *formats.Writer) {
-			w.End(&formats.End{At: 1e9, Reason: formats.EndExited, ExitCode: 139, HasCode: true})
+			w.Observe(&gclog.End{At: 1e9, Reason: gclog.EndExited, ExitCode: 139, HasCode: true})
 		},
 		"10:00:01.000  process 4711 was killed or crashed": func(w *formats.Writer) {
-			w.End(&formats.End{At: 1e9, Reason: formats.EndKilled})
+			w.Observe(&gclog.End{At: 1e9, Reason: gclog.EndKilled})
 		},
 		"10:00:01.000  process 4711 was killed by SIGTERM": func(w *formats.Writer) {
-			w.End(&formats.End{At: 1e9, Reason: formats.EndKilled, Signal: 15})
+			w.Observe(&gclog.End{At: 1e9, Reason: gclog.EndKilled, Signal: 15})
 		},
 		"10:00:01.000  process 4711 was killed by the kernel, because memory ran out": func(w *formats.Writer) {
-			w.End(&formats.End{At: 1e9, Reason: formats.EndOOMKilled, Signal: 9})
+			w.Observe(&gclog.End{At: 1e9, Reason: gclog.EndOOMKilled, Signal: 9})
 		},
 		"10:00:01.000  process 4711 ended": func(w *formats.Writer) {
-			w.End(&formats.End{At: 1e9, Reason: formats.EndUnseen})
+			w.Observe(&gclog.End{At: 1e9, Reason: gclog.EndUnseen})
 		},
 		"10:00:01.000  process 4711 exited": func(w *formats.Writer) {
-			w.End(&formats.End{At: 1e9, Reason: formats.EndExited})
+			w.Observe(&gclog.End{At: 1e9, Reason: gclog.EndExited})
 		},
 		"10:00:01.000  process 4711: the stream broke": func(w *formats.Writer) {
-			w.End(&formats.End{At: 1e9, Reason: formats.EndStreamError, Signal: 15})
+			w.Observe(&gclog.End{At: 1e9, Reason: gclog.EndStreamError, Signal: 15})
 		},
 		"10:00:05.000  = in 5 s (not a whole interval) 1 collection (1 background), paused for 0.000 ms, at most 0.000 ms, 2 events are missing, 1 record is missing": func(w *formats.Writer) {
-			w.Summary(&formats.Summary{To: 5e9, Partial: true, Tally: gclog.Tally{Background: 1, LostEvents: 2, Missing: 1}})
+			w.Observe(&gclog.Summary{To: 5e9, Partial: true, Tally: gclog.Tally{Background: 1, LostEvents: 2, Missing: 1}})
 		},
 		"10:00:01.000  ! the program has been suspended for 10.3 s": func(w *formats.Writer) {
-			w.Stall(&gclog.Stall{Open: gclog.Open{Kind: gclog.OpenSuspension, Since: -9_250_000_000}, Now: 1e9})
+			w.Observe(&gclog.Stall{Open: gclog.Open{Kind: gclog.OpenSuspension, Since: -9_250_000_000}, Now: 1e9})
 		},
 		"10:00:01.000  ! a collection has been going on for 1.0 s": func(w *formats.Writer) {
-			w.Stall(&gclog.Stall{Open: gclog.Open{Kind: gclog.OpenGC, Number: 17, Generation: 2, Type: clr.TypeBackground}, Now: 1e9})
+			w.Observe(&gclog.Stall{Open: gclog.Open{Kind: gclog.OpenGC, Number: 17, Generation: 2, Type: clr.TypeBackground}, Now: 1e9})
 		},
 		"10:00:01.000  ! a collection has been going on for 1.0 s: #17 gen2 background": func(w *formats.Writer) {
-			w.Stall(&gclog.Stall{Open: gclog.Open{Kind: gclog.OpenGC, Number: 17, HasNumber: true, Generation: 2, Type: clr.TypeBackground}, Now: 1e9})
+			w.Observe(&gclog.Stall{Open: gclog.Open{Kind: gclog.OpenGC, Number: 17, HasNumber: true, Generation: 2, Type: clr.TypeBackground}, Now: 1e9})
 		},
 		"10:00:01.000  ! a collection has been going on for 1.0 s: #18 gen12": func(w *formats.Writer) { // from a damaged stream
-			w.Stall(&gclog.Stall{Open: gclog.Open{Kind: gclog.OpenGC, Number: 18, HasNumber: true, Generation: 12, Type: clr.TypeBlocking}, Now: 1e9})
+			w.Observe(&gclog.Stall{Open: gclog.Open{Kind: gclog.OpenGC, Number: 18, HasNumber: true, Generation: 12, Type: clr.TypeBlocking}, Now: 1e9})
 		},
 	} {
 		_, records := written(t, "text", formats.Options{Process: someone()}, write)
@@ -167,8 +167,8 @@ func TestTextLines(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	for _, reason := range []formats.EndReason{formats.EndDetached, formats.EndOfRecording, formats.EndOfLog} {
-		_, records := written(t, "text", formats.Options{Process: someone()}, func(w *formats.Writer) { w.End(&formats.End{Reason: reason}) })
+	for _, reason := range []gclog.EndReason{gclog.EndDetached, gclog.EndOfRecording, gclog.EndOfLog} {
+		_, records := written(t, "text", formats.Options{Process: someone()}, func(w *formats.Writer) { w.Observe(&gclog.End{Reason: reason}) })
 		if len(records) > 0 {
 			t.Errorf("%s: %q, want no line: the process goes on", reason, records)
 		}
@@ -198,7 +198,7 @@ func TestGapSentences(t *testing.T) {
 		{gclog.Gap{Reason: gclog.GapMissedGCs, From: 11, To: 13}, "collections 11 to 13 are missing"},
 	} {
 		c.gap.Time = 1e9
-		_, records := written(t, "text", formats.Options{Process: someone()}, func(w *formats.Writer) { w.Gap(&c.gap) })
+		_, records := written(t, "text", formats.Options{Process: someone()}, func(w *formats.Writer) { w.Observe(&c.gap) })
 		if got, want := strings.Join(records, "|"), "10:00:01.000  ! "+c.want; got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
@@ -266,7 +266,7 @@ func TestTextRows(t *testing.T) {
 			return d
 		}(), "10:00:01.000 7 1 blocking AllocSmall ? ? 0.012 11.041 118.0 MB -> 18.0 MB 13.2 MB 108.1 KB (heap snapshot by gclog)"},
 	} {
-		_, records := written(t, "text", formats.Options{Process: someone()}, func(w *formats.Writer) { w.GC(c.d) })
+		_, records := written(t, "text", formats.Options{Process: someone()}, func(w *formats.Writer) { w.Observe(c.d) })
 		if got := strings.Join(strings.Fields(strings.Join(records, "|")), " "); got != c.want {
 			t.Errorf("%s:\n%s, want\n%s", c.name, got, c.want)
 		}
@@ -275,7 +275,7 @@ func TestTextRows(t *testing.T) {
 	for kind, want := range map[gclog.Kind]string{gclog.KindBlocking: "1", gclog.KindBackground: "1B", gclog.KindForeground: "1F"} {
 		d := blocking(7)
 		d.Kind = kind
-		_, records := written(t, "text", narrow, func(w *formats.Writer) { w.GC(d) })
+		_, records := written(t, "text", narrow, func(w *formats.Writer) { w.Observe(d) })
 		if got := strings.Fields(records[0])[1]; got != want {
 			t.Errorf("%s without a column for it: the generation is %q, want %q", kind, got, want)
 		}
@@ -302,7 +302,7 @@ func TestTextColumns(t *testing.T) {
 		{10, "time gen pause ms"},
 	} {
 		o := formats.Options{Process: someone(), Screen: func() (int, int) { return c.width, 0 }}
-		head, records := written(t, "text", o, func(w *formats.Writer) { w.GC(blocking(1)) })
+		head, records := written(t, "text", o, func(w *formats.Writer) { w.Observe(blocking(1)) })
 		if c.width == 10 { // the header is wrapped as well
 			head = strings.Join(strings.Fields(head), " ")
 		}
@@ -331,7 +331,7 @@ func TestTextColumnsOrder(t *testing.T) {
 	leftOut := strings.Fields("exceeded free compact suspend kind gc promoted -> before after reason")
 	for width, n := 150, 0; width > 25; width-- {
 		o := formats.Options{Process: someone(), Screen: func() (int, int) { return width, 0 }}
-		head, _ := written(t, "text", o, func(w *formats.Writer) { w.GC(blocking(1)) })
+		head, _ := written(t, "text", o, func(w *formats.Writer) { w.Observe(blocking(1)) })
 		got := slices.DeleteFunc(strings.Fields(head), func(s string) bool { return s == "ms" })
 		for ; n < len(leftOut) && len(got) < len(titles); n++ {
 			titles = slices.DeleteFunc(titles, func(s string) bool { return s == leftOut[n] })
@@ -350,7 +350,7 @@ func TestTextColumnsOrder(t *testing.T) {
 func TestTextNotes(t *testing.T) {
 	d := blocking(7)
 	d.Provisional = true
-	_, records := written(t, "text", formats.Options{Process: someone()}, func(w *formats.Writer) { w.GC(d) })
+	_, records := written(t, "text", formats.Options{Process: someone()}, func(w *formats.Writer) { w.Observe(d) })
 	row, note, _ := strings.Cut(records[0], "  (")
 	for width, want := range map[int]string{
 		len(records[0]):     records[0],
@@ -358,7 +358,7 @@ func TestTextNotes(t *testing.T) {
 		len(records[0]) - 1: row + "\n              (" + note,
 	} {
 		o := formats.Options{Process: someone(), Screen: func() (int, int) { return width, 0 }}
-		_, records := written(t, "text", o, func(w *formats.Writer) { w.GC(d) })
+		_, records := written(t, "text", o, func(w *formats.Writer) { w.Observe(d) })
 		if got := strings.Join(records, "\n"); got != want {
 			t.Errorf("width %d:\n%s\nwant\n%s", width, got, want)
 		}
@@ -381,7 +381,7 @@ func TestTextColumnsDocumented(t *testing.T) {
 	for _, m := range named {
 		at, _ := strconv.Atoi(m[2])
 		for width, want := range map[int]bool{at: true, at - 1: false} {
-			head, _ := written(t, "text", formats.Options{Process: someone(), Screen: func() (int, int) { return width, 0 }}, func(w *formats.Writer) { w.GC(blocking(1)) })
+			head, _ := written(t, "text", formats.Options{Process: someone(), Screen: func() (int, int) { return width, 0 }}, func(w *formats.Writer) { w.Observe(blocking(1)) })
 			if strings.Contains(head, m[1]) != want {
 				t.Errorf("width %d: column %s: %v, want %v", width, m[1], !want, want)
 			}
@@ -405,10 +405,10 @@ func TestTextFits(t *testing.T) {
 	extent.Long(t)
 	for _, tr := range recordings.Repository(t) {
 		r, _ := readReplay(recordings.Read(t, tr.Path)) // some are truncated: what comes before that is sufficient
-		_, full := written(t, "text", formats.Options{Process: r.process}, func(w *formats.Writer) { r.replayTo(w) })
+		_, full := written(t, "text", formats.Options{Process: r.process}, func(w *formats.Writer) { r.replayTo(w.Observe) })
 		for width := 35; width <= 160; width += 5 {
 			o := formats.Options{Process: r.process, Screen: func() (int, int) { return width, 0 }}
-			head, records := written(t, "text", o, func(w *formats.Writer) { r.replayTo(w) })
+			head, records := written(t, "text", o, func(w *formats.Writer) { r.replayTo(w.Observe) })
 			for _, line := range append(records, head) {
 				if len(line) > width {
 					t.Fatalf("%s: a line of %d characters on a terminal of %d:\n%s", tr.Name, len(line), width, line)
@@ -451,14 +451,14 @@ func TestTextResized(t *testing.T) {
 	width, height := 100, 0
 	o := formats.Options{Process: someone(), Screen: func() (int, int) { return width, height }}
 	_, records := written(t, "text", o, func(w *formats.Writer) {
-		w.GC(blocking(1))
-		w.GC(blocking(2))
+		w.Observe(blocking(1))
+		w.Observe(blocking(2))
 		width = 50
-		w.GC(blocking(3))
-		w.GC(blocking(4))
+		w.Observe(blocking(3))
+		w.Observe(blocking(4))
 		height = 6
-		w.GC(blocking(5))
-		w.GC(blocking(6))
+		w.Observe(blocking(5))
+		w.Observe(blocking(6))
 	})
 	var heads []int
 	for i, line := range records {
@@ -480,8 +480,8 @@ func TestTextScreens(t *testing.T) {
 	o := formats.Options{Process: someone(), Screen: func() (int, int) { return width, height }}
 	_, records := written(t, "text", o, func(w *formats.Writer) {
 		for i := range 40 {
-			w.GC(blocking(uint32(i)))
-			w.Gap(&gclog.Gap{Reason: gclog.GapLostEvents, LostEvents: uint64(i + 2), Time: 1e9})
+			w.Observe(blocking(uint32(i)))
+			w.Observe(&gclog.Gap{Reason: gclog.GapLostEvents, LostEvents: uint64(i + 2), Time: 1e9})
 		}
 	})
 	since, heads := 0, 0
@@ -513,7 +513,7 @@ func TestTextColors(t *testing.T) {
 				for _, ns := range c.pauses {
 					d.Pauses = append(d.Pauses, gclog.PausePart{Duration: ns})
 				}
-				w.GC(d)
+				w.Observe(d)
 			})
 			begin, end := c.begin+"10:00:0", ""
 			if c.begin != "" {

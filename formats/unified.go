@@ -65,6 +65,24 @@ func (u *unified) header(dst []byte, _ int64, _ int) []byte {
 	return dst
 }
 
+func (u *unified) append(dst []byte, r gclog.Record, _ uint64) []byte {
+	switch r := r.(type) {
+	case *gclog.Start:
+		return u.start(dst, r)
+	case *gclog.GCDetails:
+		return u.gc(dst, r)
+	case *gclog.Pause:
+		return u.pause(dst, r)
+	case *gclog.Phase:
+		return u.phase(dst, r)
+	case *gclog.Suspension:
+		return u.suspension(dst, r)
+	case *gclog.End:
+		return u.end(dst, r)
+	}
+	return dst
+}
+
 func (u *unified) settings(dst []byte) []byte {
 	dst = u.appendRuntime(dst)
 	switch u.process.Server {
@@ -172,7 +190,7 @@ func appendGCNumber(dst []byte, n uint32) []byte {
 	return append(dst, ") "...)
 }
 
-func (u *unified) start(dst []byte, s *Start) []byte {
+func (u *unified) start(dst []byte, s *gclog.Start) []byte {
 	u.sessionStart, u.hasSessionStart = s.At, true
 	return dst
 }
@@ -381,7 +399,7 @@ func (u *unified) concurrent(dst []byte, at int64, n uint32, title string, durat
 
 // gc appends what is known about a background collection only at its end, in lines of the kind that
 // every reader skips.
-func (u *unified) gc(dst []byte, d *gclog.GCDetails, _ uint64) []byte {
+func (u *unified) gc(dst []byte, d *gclog.GCDetails) []byte {
 	before := u.last
 	u.learn(d)
 	if d.Kind != gclog.KindBackground {
@@ -424,11 +442,11 @@ func (u *unified) closeAbandoned(dst []byte, at int64) []byte {
 	return u.phaseEnd(dst, &p, n, false)
 }
 
-func (u *unified) end(dst []byte, e *End) []byte {
+func (u *unified) end(dst []byte, e *gclog.End) []byte {
 	if p, n, ok := u.closePhase(e.At); ok {
 		dst = u.phaseEnd(dst, &p, n, false)
 	}
-	if e.Reason != EndOfLog && u.any && !u.hasSessionStart {
+	if e.Reason != gclog.EndOfLog && u.any && !u.hasSessionStart {
 		dst = u.session(dst, "end", e.At)
 	}
 	return dst

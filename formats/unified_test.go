@@ -61,23 +61,23 @@ func allLines() *formats.Selection {
 func writeStory(w *formats.Writer) {
 	const ms = int64(time.Millisecond)
 	young, background, full := blockingInKiB(6, 1, 900*ms), inKiB(), blockingInKiB(8, 2, 1100*ms)
-	w.Start(&formats.Start{At: 5 * ms})
-	w.Pause(&gclog.Pause{PausePart: young.Pauses[0], GC: young})
-	w.GC(young)
-	w.Pause(&gclog.Pause{PausePart: background.Pauses[0], GC: background})
-	w.Phase(&gclog.Phase{Kind: gclog.PhaseMark, Start: 1001 * ms, Time: 1001 * ms, GC: background})
-	w.Phase(&gclog.Phase{Kind: gclog.PhaseMark, Start: 1001 * ms, Time: 1009 * ms, End: true, GC: background})
-	w.Pause(&gclog.Pause{PausePart: background.Pauses[1], GC: background})
-	w.Phase(&gclog.Phase{Kind: gclog.PhaseSweep, Start: 1013 * ms, Time: 1013 * ms, GC: background})
-	w.Phase(&gclog.Phase{Kind: gclog.PhaseSweep, Start: 1013 * ms, Time: 1024 * ms, End: true, GC: background})
-	w.GC(background)
-	w.Pause(&gclog.Pause{PausePart: full.Pauses[0], GC: full})
-	w.GC(full)
-	w.Suspension(&gclog.Suspension{Start: 1100 * ms, Duration: 41 * ms, Suspend: 1000, HasSuspend: true, Reason: 1})
-	w.Suspension(&gclog.Suspension{Start: 1200 * ms, Duration: 41 * ms, Reason: 1})
-	w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseNoGCRegion, Start: 1300 * ms, Duration: 5 * ms, Suspend: 6000, HasSuspend: true}, UsedNumber: 9})
-	w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseUnknown, Start: 1400 * ms, Duration: 7 * ms}})
-	w.End(&formats.End{At: 2000 * ms, Reason: formats.EndDetached})
+	w.Observe(&gclog.Start{At: 5 * ms})
+	w.Observe(&gclog.Pause{PausePart: young.Pauses[0], GC: young})
+	w.Observe(young)
+	w.Observe(&gclog.Pause{PausePart: background.Pauses[0], GC: background})
+	w.Observe(&gclog.Phase{Kind: gclog.PhaseMark, Start: 1001 * ms, Time: 1001 * ms, GC: background})
+	w.Observe(&gclog.Phase{Kind: gclog.PhaseMark, Start: 1001 * ms, Time: 1009 * ms, End: true, GC: background})
+	w.Observe(&gclog.Pause{PausePart: background.Pauses[1], GC: background})
+	w.Observe(&gclog.Phase{Kind: gclog.PhaseSweep, Start: 1013 * ms, Time: 1013 * ms, GC: background})
+	w.Observe(&gclog.Phase{Kind: gclog.PhaseSweep, Start: 1013 * ms, Time: 1024 * ms, End: true, GC: background})
+	w.Observe(background)
+	w.Observe(&gclog.Pause{PausePart: full.Pauses[0], GC: full})
+	w.Observe(full)
+	w.Observe(&gclog.Suspension{Start: 1100 * ms, Duration: 41 * ms, Suspend: 1000, HasSuspend: true, Reason: 1})
+	w.Observe(&gclog.Suspension{Start: 1200 * ms, Duration: 41 * ms, Reason: 1})
+	w.Observe(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseNoGCRegion, Start: 1300 * ms, Duration: 5 * ms, Suspend: 6000, HasSuspend: true}, UsedNumber: 9})
+	w.Observe(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseUnknown, Start: 1400 * ms, Duration: 7 * ms}})
+	w.Observe(&gclog.End{At: 2000 * ms, Reason: gclog.EndDetached})
 }
 
 // TestJDKStory: the story in all lines of the JDK formats. Each number in testdata/golden/story.* is
@@ -128,7 +128,7 @@ func TestVMArguments(t *testing.T) {
 		p.ID = 4711
 		x := blockingInKiB(8, 1, 1e9)
 		x.Global.Heaps = 0
-		head, _ := written(t, "unified", formats.Options{Process: p, Selection: allLines()}, func(w *formats.Writer) { w.Pause(&gclog.Pause{PausePart: x.Pauses[0], GC: x}) })
+		head, _ := written(t, "unified", formats.Options{Process: p, Selection: allLines()}, func(w *formats.Writer) { w.Observe(&gclog.Pause{PausePart: x.Pauses[0], GC: x}) })
 		_, got, _ := strings.Cut(head, "VM Arguments: ")
 		if got, _, _ = strings.Cut(got, "\n"); got != want {
 			t.Errorf("the arguments are %q, want %q", got, want)
@@ -144,9 +144,9 @@ func fieldsOf(t *testing.T, d *gclog.GCDetails) map[string]string {
 	t.Helper()
 	_, records := written(t, "unified", formats.Options{Process: gclog.Process{}, Selection: allLines()}, func(w *formats.Writer) {
 		if d.Kind != gclog.KindBackground {
-			w.Pause(&gclog.Pause{PausePart: d.Pauses[0], GC: d})
+			w.Observe(&gclog.Pause{PausePart: d.Pauses[0], GC: d})
 		}
-		w.GC(d)
+		w.Observe(d)
 	})
 	all := map[string]string{}
 	for _, line := range records {
@@ -277,9 +277,9 @@ func TestUnifiedSizes(t *testing.T) {
 		c.change(c.d)
 		_, records := written(t, "unified", formats.Options{}, func(w *formats.Writer) {
 			if c.d.Kind != gclog.KindBackground {
-				w.Pause(&gclog.Pause{PausePart: c.d.Pauses[0], GC: c.d})
+				w.Observe(&gclog.Pause{PausePart: c.d.Pauses[0], GC: c.d})
 			}
-			w.GC(c.d)
+			w.Observe(c.d)
 		})
 		text := strings.Join(records, "\n")
 		for _, want := range c.want {
@@ -302,15 +302,15 @@ func TestHeld(t *testing.T) {
 	unended.HasEnd, unended.Flaws = false, gclog.FlawNoEnd
 	phase := func(kind gclog.PhaseKind, end bool) func(w *formats.Writer) {
 		return func(w *formats.Writer) {
-			w.Phase(&gclog.Phase{Kind: kind, Start: 1001 * ms, Time: 1001 * ms, End: end, GC: d})
+			w.Observe(&gclog.Phase{Kind: kind, Start: 1001 * ms, Time: 1001 * ms, End: end, GC: d})
 		}
 	}
 	pause := func(i int) func(w *formats.Writer) {
-		return func(w *formats.Writer) { w.Pause(&gclog.Pause{PausePart: d.Pauses[i], GC: d}) }
+		return func(w *formats.Writer) { w.Observe(&gclog.Pause{PausePart: d.Pauses[i], GC: d}) }
 	}
 	blocking := func(w *formats.Writer) {
 		x := blockingInKiB(8, 1, 1100*ms)
-		w.Pause(&gclog.Pause{PausePart: x.Pauses[0], GC: x})
+		w.Observe(&gclog.Pause{PausePart: x.Pauses[0], GC: x})
 	}
 	type step struct {
 		write func(w *formats.Writer)
@@ -326,23 +326,23 @@ func TestHeld(t *testing.T) {
 			{pause(1), true},
 			{phase(gclog.PhaseSweep, false), true},
 			{phase(gclog.PhaseSweep, true), true},
-			{func(w *formats.Writer) { w.GC(d) }, true},
+			{func(w *formats.Writer) { w.Observe(d) }, true},
 			{blocking, false},
 		},
-		"from its final pause on": {{pause(1), false}, {blocking, true}, {func(w *formats.Writer) { w.GC(d) }, true}, {blocking, false}},
-		"from a phase on":         {{phase(gclog.PhaseSweep, false), false}, {blocking, true}, {func(w *formats.Writer) { w.GC(d) }, true}, {blocking, false}},
-		"given up":                {{pause(0), false}, {phase(gclog.PhaseMark, false), true}, {func(w *formats.Writer) { w.GC(unended) }, true}, {blocking, true}, {blocking, false}},
+		"from its final pause on": {{pause(1), false}, {blocking, true}, {func(w *formats.Writer) { w.Observe(d) }, true}, {blocking, false}},
+		"from a phase on":         {{phase(gclog.PhaseSweep, false), false}, {blocking, true}, {func(w *formats.Writer) { w.Observe(d) }, true}, {blocking, false}},
+		"given up":                {{pause(0), false}, {phase(gclog.PhaseMark, false), true}, {func(w *formats.Writer) { w.Observe(unended) }, true}, {blocking, true}, {blocking, false}},
 		"given up before another": {
 			{pause(0), false},
 			{phase(gclog.PhaseMark, false), true},
-			{func(w *formats.Writer) { w.GC(unended) }, true},
+			{func(w *formats.Writer) { w.Observe(unended) }, true},
 			{phase(gclog.PhaseMark, false), true},
 			{blocking, true},
 			{phase(gclog.PhaseMark, true), true},
-			{func(w *formats.Writer) { w.GC(d) }, true},
+			{func(w *formats.Writer) { w.Observe(d) }, true},
 			{blocking, false},
 		},
-		"at its end": {{blocking, false}, {func(w *formats.Writer) { w.End(&formats.End{}) }, true}},
+		"at its end": {{blocking, false}, {func(w *formats.Writer) { w.Observe(&gclog.End{}) }, true}},
 	} {
 		for _, format := range []string{"unified", "jdk8"} {
 			f, err := formats.Find(format)
@@ -371,10 +371,10 @@ func TestPhaseGivenUp(t *testing.T) {
 	lines := allLines()
 	lines.Decorators = formats.Of(formats.DecTID)
 	_, records := written(t, "unified", formats.Options{Process: someone(), Selection: lines}, func(w *formats.Writer) {
-		w.Pause(&gclog.Pause{PausePart: d.Pauses[0], Thread: 1, GC: d})
-		w.Phase(&gclog.Phase{Kind: gclog.PhaseMark, Start: 1001 * ms, Time: 1001 * ms, GC: d})
-		w.GC(d)
-		w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseNoGCRegion, Start: 1300 * ms, Duration: 5 * ms, Suspend: 6000, HasSuspend: true}, Thread: 4712, UsedNumber: 9})
+		w.Observe(&gclog.Pause{PausePart: d.Pauses[0], Thread: 1, GC: d})
+		w.Observe(&gclog.Phase{Kind: gclog.PhaseMark, Start: 1001 * ms, Time: 1001 * ms, GC: d})
+		w.Observe(d)
+		w.Observe(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseNoGCRegion, Start: 1300 * ms, Duration: 5 * ms, Suspend: 6000, HasSuspend: true}, Thread: 4712, UsedNumber: 9})
 	})
 	text := strings.Join(records, "\n")
 	ended, paused := regexp.MustCompile(`Concurrent Mark .*ms`).FindStringIndex(text), regexp.MustCompile(`\[4712\] +DotNet: pause=`).FindStringIndex(text)
@@ -401,7 +401,7 @@ func TestSettingsLine(t *testing.T) {
 		p.HasLimits = true
 		c.limits(&p.Limits)
 		x := blockingInKiB(8, 1, 1e9)
-		head, _ := written(t, "unified", formats.Options{Process: p, Selection: allLines()}, func(w *formats.Writer) { w.Pause(&gclog.Pause{PausePart: x.Pauses[0], GC: x}) })
+		head, _ := written(t, "unified", formats.Options{Process: p, Selection: allLines()}, func(w *formats.Writer) { w.Observe(&gclog.Pause{PausePart: x.Pauses[0], GC: x}) })
 		_, got, _ := strings.Cut(head, "Settings: ")
 		if got, _, _ = strings.Cut(got, ", workers="); got != c.want {
 			t.Errorf("the settings are %q, want %q", got, c.want)

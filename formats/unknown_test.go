@@ -24,19 +24,19 @@ func TestZeroIsKnown(t *testing.T) {
 		"a collection": func(w *formats.Writer, p gclog.PausePart) {
 			d := blockingInKiB(7, 1, p.Start)
 			d.Pauses[0] = p
-			w.Pause(&gclog.Pause{PausePart: p, GC: d})
-			w.GC(d)
+			w.Observe(&gclog.Pause{PausePart: p, GC: d})
+			w.Observe(d)
 		},
 		"a background collection": func(w *formats.Writer, p gclog.PausePart) {
 			d := inKiB()
 			d.Pauses[0] = p
-			w.Pause(&gclog.Pause{PausePart: p, GC: d})
-			w.GC(d)
+			w.Observe(&gclog.Pause{PausePart: p, GC: d})
+			w.Observe(d)
 		},
 		"no collection": func(w *formats.Writer, p gclog.PausePart) {
 			p.Kind = gclog.PauseNoGCRegion
-			w.Pause(&gclog.Pause{PausePart: p})
-			w.Suspension(&gclog.Suspension{Start: p.Start, Duration: p.Duration, Suspend: p.Suspend, HasSuspend: p.HasSuspend})
+			w.Observe(&gclog.Pause{PausePart: p})
+			w.Observe(&gclog.Suspension{Start: p.Start, Duration: p.Duration, Suspend: p.Suspend, HasSuspend: p.HasSuspend})
 		},
 	} {
 		for _, f := range formats.All() {
@@ -64,7 +64,7 @@ var emptyMember = regexp.MustCompile(`"\w+":(\[\]|\{\})`)
 func namesOf(t *testing.T, d *gclog.GCDetails) []string {
 	t.Helper()
 	all := map[string]bool{}
-	_, records := written(t, "json", formats.Options{Process: someone()}, func(w *formats.Writer) { w.GC(d) })
+	_, records := written(t, "json", formats.Options{Process: someone()}, func(w *formats.Writer) { w.Observe(d) })
 	for _, m := range emptyMember.FindAllString(records[0], -1) {
 		all["json "+m] = true
 	}
@@ -72,7 +72,7 @@ func namesOf(t *testing.T, d *gclog.GCDetails) []string {
 	for _, m := range list {
 		all["json "+strings.TrimPrefix(m.path, "dotnet.gc.")] = true
 	}
-	head, records := written(t, "csv", formats.Options{Process: someone()}, func(w *formats.Writer) { w.GC(d) })
+	head, records := written(t, "csv", formats.Options{Process: someone()}, func(w *formats.Writer) { w.Observe(d) })
 	columns := strings.Split(head, ",")
 	for i, cell := range strings.Split(records[0], ",") {
 		if cell != "" {

@@ -59,9 +59,9 @@ func appendDropped(b []byte, g *gclog.Gap) []byte {
 }
 
 // appendSummary appends the sentence about what happened in an interval.
-func appendSummary(b []byte, s *Summary) []byte {
+func appendSummary(b []byte, s *gclog.Summary) []byte {
 	b = append(b, "in "...)
-	b = appendFixed(b, s.span(), 9, 0)
+	b = appendFixed(b, s.Span(), 9, 0)
 	b = append(b, " s "...)
 	if s.Partial {
 		b = append(b, "(not a whole interval) "...)

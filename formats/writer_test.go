@@ -38,8 +38,8 @@ func TestUnwritten(t *testing.T) {
 			gc := func(n uint32) {
 				d := gclog.GCDetails{Number: n, HasNumber: true, HasReason: true, HasEnd: true, Complete: true}
 				d.Pauses = []gclog.PausePart{{Start: int64(n), Duration: 1000}}
-				w.Pause(&gclog.Pause{PausePart: d.Pauses[0], GC: &d})
-				w.GC(&d)
+				w.Observe(&gclog.Pause{PausePart: d.Pauses[0], GC: &d})
+				w.Observe(&d)
 			}
 			gc(1)
 			out.broken = true
@@ -66,7 +66,7 @@ func TestUnwritten(t *testing.T) {
 			out.broken = true
 			gc(9)
 			gc(8)
-			w.Summary(&formats.Summary{})
+			w.Observe(&gclog.Summary{})
 			out.broken = false
 			gc(10)
 			if text, want := string(out.text()), map[string]int{"json": 2, "text": 2}[f.Name]; strings.Count(text, "records are missing") != want || strings.Contains(text, "from 8 to 9") != (want > 0) {
@@ -88,11 +88,11 @@ func TestGapUnwritten(t *testing.T) {
 	}
 	out := &moody{broken: true}
 	w := formats.NewWriter(json, out, formats.Options{Process: someone()})
-	w.Gap(&gclog.Gap{Reason: gclog.GapReattached, From: 3, To: 7})
+	w.Observe(&gclog.Gap{Reason: gclog.GapReattached, From: 3, To: 7})
 	for i := range uint32(40) {
-		w.Gap(&gclog.Gap{Reason: gclog.GapMissedGCs, From: 10 + i, To: 10 + i})
+		w.Observe(&gclog.Gap{Reason: gclog.GapMissedGCs, From: 10 + i, To: 10 + i})
 	}
-	w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Start: 1, Duration: 1000}, UsedNumber: 8})
+	w.Observe(&gclog.Pause{PausePart: gclog.PausePart{Start: 1, Duration: 1000}, UsedNumber: 8})
 	next := formats.NewWriter(json, out, formats.Options{Process: someone()})
 	next.TakeOver(w)
 	if m := next.Unwritten(); m.Records == 0 || !errors.Is(next.Err(), errMood) {
@@ -137,12 +137,12 @@ func TestMissingOnce(t *testing.T) {
 		share := random.Float64()
 		for n := uint32(1); n <= last; {
 			if random.Float64() < share {
-				w.GC(&gclog.GCDetails{Number: n, HasNumber: true, Complete: true, Pauses: []gclog.PausePart{{Duration: 1}}})
+				w.Observe(&gclog.GCDetails{Number: n, HasNumber: true, Complete: true, Pauses: []gclog.PausePart{{Duration: 1}}})
 				n++
 				continue
 			}
 			to := min(last, n+random.Uint32N(4))
-			w.Gap(&gclog.Gap{Reason: gclog.GapMissedGCs, From: n, To: to})
+			w.Observe(&gclog.Gap{Reason: gclog.GapMissedGCs, From: n, To: to})
 			n = to + 1
 		}
 		out.broken = false
@@ -173,13 +173,13 @@ func TestLostEventsUnwritten(t *testing.T) {
 	out := &moody{}
 	w := formats.NewWriter(json, out, formats.Options{Process: someone()})
 	collection := func(n uint32) {
-		w.GC(&gclog.GCDetails{Number: n, HasNumber: true, Complete: true, Pauses: []gclog.PausePart{{Duration: 1}}})
+		w.Observe(&gclog.GCDetails{Number: n, HasNumber: true, Complete: true, Pauses: []gclog.PausePart{{Duration: 1}}})
 	}
-	w.Gap(&gclog.Gap{Reason: gclog.GapLostEvents, LostEvents: 3})
+	w.Observe(&gclog.Gap{Reason: gclog.GapLostEvents, LostEvents: 3})
 	out.broken = true
 	collection(1)
 	for range 20 { // more than are kept
-		w.Gap(&gclog.Gap{Reason: gclog.GapLostEvents, LostEvents: 2})
+		w.Observe(&gclog.Gap{Reason: gclog.GapLostEvents, LostEvents: 2})
 	}
 	collection(2)
 	out.broken = false
@@ -210,7 +210,7 @@ func TestUnwrittenTwice(t *testing.T) {
 			w.TakeOver(before)
 		}
 		out.broken = true
-		w.Gap(&gclog.Gap{Reason: gclog.GapReattached, Time: 7})
+		w.Observe(&gclog.Gap{Reason: gclog.GapReattached, Time: 7})
 		out.broken = false
 		w.Flush()
 		before = w
@@ -233,7 +233,7 @@ func TestHeldPauses(t *testing.T) {
 	for _, f := range formats.All() {
 		out := &memory{}
 		w := formats.NewWriter(f, out, formats.Options{Process: someone()})
-		w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseNoGCRegion, Start: 1000, Duration: 2000, Suspend: 500, HasSuspend: true}, UsedNumber: 1})
+		w.Observe(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseNoGCRegion, Start: 1000, Duration: 2000, Suspend: 500, HasSuspend: true}, UsedNumber: 1})
 		if want := f.Name == "unified"; out.held != want {
 			t.Errorf("%s: held is %v", f.Name, out.held)
 		}
@@ -247,18 +247,18 @@ func TestUnwrittenNumbers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	gc := func(w *formats.Writer) { w.GC(&gclog.GCDetails{Number: 15, HasNumber: true, Complete: true}) }
-	pause := func(w *formats.Writer) { w.Pause(&gclog.Pause{UsedNumber: 18}) }
+	gc := func(w *formats.Writer) { w.Observe(&gclog.GCDetails{Number: 15, HasNumber: true, Complete: true}) }
+	pause := func(w *formats.Writer) { w.Observe(&gclog.Pause{UsedNumber: 18}) }
 	for _, c := range []struct {
 		before, unwritten func(w *formats.Writer)
 		want              string
 	}{
 		{gc, gc, `{"from":15,"to":15,"records":{"count":1},"reason":"unwritten"}`},
 		{gc, pause, `{"from":18,"to":18,"records":{"count":1},"reason":"unwritten"}`},
-		{gc, func(w *formats.Writer) { w.Summary(&formats.Summary{}) }, `{"records":{"count":1},"reason":"unwritten"}`},
-		{pause, func(w *formats.Writer) { w.Stall(&gclog.Stall{}) }, `{"records":{"count":1},"reason":"unwritten"}`},
-		{pause, func(w *formats.Writer) { w.Start(&formats.Start{}) }, `{"records":{"count":1},"reason":"unwritten"}`},
-		{pause, func(w *formats.Writer) { w.End(&formats.End{}) }, `{"records":{"count":1},"reason":"unwritten"}`},
+		{gc, func(w *formats.Writer) { w.Observe(&gclog.Summary{}) }, `{"records":{"count":1},"reason":"unwritten"}`},
+		{pause, func(w *formats.Writer) { w.Observe(&gclog.Stall{}) }, `{"records":{"count":1},"reason":"unwritten"}`},
+		{pause, func(w *formats.Writer) { w.Observe(&gclog.Start{}) }, `{"records":{"count":1},"reason":"unwritten"}`},
+		{pause, func(w *formats.Writer) { w.Observe(&gclog.End{}) }, `{"records":{"count":1},"reason":"unwritten"}`},
 	} {
 		out := &moody{}
 		w := formats.NewWriter(json, out, formats.Options{Process: someone()})
@@ -285,7 +285,7 @@ func TestFileIDs(t *testing.T) {
 	ids := map[string]bool{}
 	for range 20 {
 		out := &memory{}
-		formats.NewWriter(json, out, formats.Options{Process: someone()}).GC(&gclog.GCDetails{})
+		formats.NewWriter(json, out, formats.Options{Process: someone()}).Observe(&gclog.GCDetails{})
 		_, id, _ := strings.Cut(string(out.text()), `{"gclog_file_id":"`)
 		id, _, _ = strings.Cut(id, `"`)
 		if len(id) != 16 {
@@ -314,8 +314,8 @@ func TestJoinedHeads(t *testing.T) {
 	for _, f := range formats.All() {
 		out := &headless{}
 		w, d := formats.NewWriter(f, out, formats.Options{Process: someone()}), blocking(1)
-		w.Pause(&gclog.Pause{PausePart: d.Pauses[0], GC: d})
-		w.GC(d)
+		w.Observe(&gclog.Pause{PausePart: d.Pauses[0], GC: d})
+		w.Observe(d)
 		if out.joined != joined[f.Name] {
 			t.Errorf("%s: the head comes with records: %v", f.Name, out.joined)
 		}
@@ -325,7 +325,7 @@ func TestJoinedHeads(t *testing.T) {
 // TestShareOfNothing: a summary of an empty interval contains no share of it.
 func TestShareOfNothing(t *testing.T) {
 	for span, want := range map[int64]bool{0: false, 1: true, 1e9: true} {
-		_, records := written(t, "json", formats.Options{Process: someone()}, func(w *formats.Writer) { w.Summary(&formats.Summary{To: span}) })
+		_, records := written(t, "json", formats.Options{Process: someone()}, func(w *formats.Writer) { w.Observe(&gclog.Summary{To: span}) })
 		if text := strings.Join(records, "\n"); strings.Contains(text, `"paused":`) != want {
 			t.Errorf("of %d ns:\n%s", span, text)
 		}

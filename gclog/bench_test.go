@@ -53,10 +53,8 @@ func typed(t testing.TB, name string) (list []stamped) {
 
 type nobody struct{}
 
-func (nobody) Pause(*gclog.Pause)  {}
-func (nobody) Phase(*gclog.Phase)  {}
-func (nobody) GC(*gclog.GCDetails) {}
-func (nobody) Gap(*gclog.Gap)      {}
+// Observe takes a record.
+func (nobody) Observe(gclog.Record) {}
 
 // again feeds the events once more, at later times.
 func again(r *gclog.Reducer, list []stamped, round int64) {
@@ -71,7 +69,7 @@ func again(r *gclog.Reducer, list []stamped, round int64) {
 func TestReducerAllocatesNothing(t *testing.T) {
 	for _, name := range []string{"net9-wks-attach", "core31-svr-induced", "net10-datas-bgc"} {
 		list := typed(t, name)
-		r := gclog.NewReducer(nobody{})
+		r := gclog.NewReducer(nobody{}.Observe)
 		again(r, list, 0)
 		round := int64(1)
 		if n := testing.AllocsPerRun(5, func() { again(r, list, round); round++ }); n > 0 {
@@ -85,7 +83,7 @@ func BenchmarkReduce(b *testing.B) {
 		list := typed(b, name)
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
-			r := gclog.NewReducer(nobody{})
+			r := gclog.NewReducer(nobody{}.Observe)
 			round := int64(0)
 			for b.Loop() {
 				again(r, list, round)
@@ -110,7 +108,7 @@ func BenchmarkStream(b *testing.B) {
 			r := parse.NewReader(nil, gclog.Wanted)
 			rows := int64(0)
 			for b.Loop() {
-				p := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return nobody{} })
+				p := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return nobody{}.Observe })
 				r.Reset(bytes.NewReader(data), gclog.Wanted)
 				_ = p.Drain(r)
 				rows += r.Stats().Rows

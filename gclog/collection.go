@@ -481,7 +481,7 @@ func (r *Reducer) complete(c *collection) {
 	r.histories.forget(c)
 	c.Index = r.index
 	r.index++
-	r.out.GC(&c.GCDetails)
+	r.out(&c.GCDetails)
 	for i := range r.phases {
 		if r.phases[i].GC == &c.GCDetails {
 			r.phases[i].GC = c.Clone()

@@ -1,10 +1,10 @@
 // Package gclog turns the garbage collection events of a .NET process into records: one [GCDetails]
 // per collection, one [Pause] per interval during which the program was paused for one, one [Phase]
-// per concurrent phase, one [Gap] where something is missing.
+// per concurrent phase, one [Gap] where something is missing. Each is a [Record].
 //
 // A [Reducer] does that for one process, from typed events in time order, whatever their source.
 // [Processes] does it for a stream of package parse, with one Reducer for each process in it. Both
-// pass their results to an [Observer].
+// pass their results to an [Observer], a function that selects records with a type switch.
 //
 // # Which event belongs to which collection
 //
@@ -31,6 +31,5 @@
 // # Memory
 //
 // The state of a Reducer is bounded by the number of heaps, and does not grow with time. Records
-// belong to the Reducer and are valid during the call of the Observer; use Clone or CopyFrom to
-// keep them.
+// belong to the Reducer and are valid during the call of the Observer; a [Slot] keeps a copy.
 package gclog

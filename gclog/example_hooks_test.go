@@ -27,28 +27,22 @@ func recording() io.ReadCloser {
 	return unpacked
 }
 
-// A watcher prints every collection, and records whether one took too long.
-type watcher struct {
-	printer
-	limit time.Duration
-	done  bool
-}
-
-// GC is called when a collection is complete.
-func (w *watcher) GC(d *gclog.GCDetails) {
-	fmt.Printf("#%d gen%d: %v\n", d.Number, d.Generation, time.Duration(d.Pause()).Round(time.Millisecond))
-	w.done = time.Duration(d.Pause()) > w.limit
-}
-
 // This prints every collection until one takes longer than a limit: a second in a program that
 // watches a process, a tenth of a second here.
 func ExampleObserver() {
-	w := &watcher{limit: 100 * time.Millisecond}
-	processes := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return w })
+	const limit = 100 * time.Millisecond
+	done := false
+	observe := func(r gclog.Record) {
+		if d, ok := r.(*gclog.GCDetails); ok {
+			fmt.Printf("#%d gen%d: %v\n", d.Number, d.Generation, time.Duration(d.Pause()).Round(time.Millisecond))
+			done = time.Duration(d.Pause()) > limit
+		}
+	}
+	processes := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return observe })
 	stream := recording()
 	defer stream.Close()
 	r := parse.NewReader(stream, gclog.Wanted)
-	for !w.done && r.Scan() {
+	for !done && r.Scan() {
 		processes.Take(r)
 	}
 	fmt.Println("stopped")
@@ -67,45 +61,43 @@ type note struct {
 	after    time.Duration // time from the start of the first collection
 }
 
-// A noter attaches a note at GCStart, adds to it with each event, and reads it when the
-// collection is complete.
-type noter struct {
-	printer
-	first int64
-}
-
-func (n *noter) Event(at gclog.Stamp, e clr.Event, d *gclog.GCDetails) {
-	switch e := e.(type) {
-	case *clr.GCStart:
-		if n.first == 0 {
-			n.first = at.Time
-		}
-		d.UserData = &note{after: time.Duration(at.Time - n.first)}
-	case *clr.GCMarkWithType:
-		if d == nil {
-			return // its GCStart was not seen
-		}
-		if x, ok := d.UserData.(*note); ok {
-			x.roots++
-			x.promoted += e.Promoted
-		}
-	}
-}
-
-func (n *noter) GC(d *gclog.GCDetails) {
-	x, ok := d.UserData.(*note)
-	if !ok || x.roots == 0 {
-		return
-	}
-	fmt.Printf("#%d after %v: %d KB kept alive, in %d reports\n", d.Number, x.after.Round(time.Millisecond), x.promoted>>10, x.roots)
-}
-
-// An Observer with an Event method also receives the events, each with its collection, to which it
-// can attach its own data.
+// An EventObserver receives the events, each with its collection, to which it can attach its own
+// data: here a note at GCStart, to which each event adds, and which is read when the collection is
+// complete.
 func ExampleEventObserver() {
+	var first int64
+	event := func(at gclog.Stamp, e clr.Event, d *gclog.GCDetails) {
+		switch e := e.(type) {
+		case *clr.GCStart:
+			if first == 0 {
+				first = at.Time
+			}
+			d.UserData = &note{after: time.Duration(at.Time - first)}
+		case *clr.GCMarkWithType:
+			if d == nil {
+				return // its GCStart was not seen
+			}
+			if x, ok := d.UserData.(*note); ok {
+				x.roots++
+				x.promoted += e.Promoted
+			}
+		}
+	}
+	processes := gclog.NewProcesses(func(*gclog.Process) gclog.Observer {
+		return func(r gclog.Record) {
+			d, ok := r.(*gclog.GCDetails)
+			if !ok {
+				return
+			}
+			if x, ok := d.UserData.(*note); ok && x.roots > 0 {
+				fmt.Printf("#%d after %v: %d KB kept alive, in %d reports\n", d.Number, x.after.Round(time.Millisecond), x.promoted>>10, x.roots)
+			}
+		}
+	})
+	processes.Events = func(*gclog.Process) gclog.EventObserver { return event }
 	stream := recording()
 	defer stream.Close()
-	if err := gclog.Read(stream, func(*gclog.Process) gclog.Observer { return &noter{} }); err != nil {
+	if err := processes.Read(stream); err != nil {
 		log.Fatal(err)
 	}
 	// Output:
@@ -137,7 +129,7 @@ func ExampleReducer() {
 		{17 * ms, &clr.GCRestartEEEnd{}},
 	}
 	newest := gclog.NewHistory(100)
-	r := gclog.NewReducer(newest)
+	r := gclog.NewReducer(newest.Observe)
 	for _, s := range source {
 		r.Event(gclog.Stamp{Time: s.time, Thread: 1}, s.event)
 		if d := r.Current(); d != nil {

@@ -36,17 +36,23 @@ func ExampleProcesses_live() {
 	stop := func() { go stream.Stop(ctx) } // Stop returns when the stream has been read
 	defer time.AfterFunc(time.Hour, stop).Stop()
 
-	w := &watcher{limit: time.Second}
+	done := false // a collection has taken longer than a second
+	observe := func(r gclog.Record) {
+		if d, ok := r.(*gclog.GCDetails); ok {
+			fmt.Printf("#%d gen%d: %v\n", d.Number, d.Generation, time.Duration(d.Pause()).Round(time.Millisecond))
+			done = done || d.Pause() > int64(time.Second)
+		}
+	}
 	processes := gclog.NewProcesses(func(p *gclog.Process) gclog.Observer {
 		p.Name = "shop" // the stream does not contain it
-		return w
+		return observe
 	})
 	stopped := false
 	r := parse.NewReader(stream, gclog.Wanted)
 	for {
 		for r.Scan() {
 			processes.Take(r)
-			if w.done && !stopped {
+			if done && !stopped {
 				stopped = true
 				stop()
 			}

@@ -9,12 +9,12 @@ import (
 	"github.com/gclog/gclog/gclog"
 )
 
-// A printer prints each record. Records are valid during the call only.
-type printer struct{ gclog.NopObserver }
-
-func (printer) GC(d *gclog.GCDetails) {
-	fmt.Printf("#%d gen%d %v: stood for %d µs, %d KB before and %d after\n",
-		d.Number, d.Generation, d.Kind, d.Pause()/1e3, d.SizeBefore()>>10, d.SizeAfter()>>10)
+// printGC prints the record of a collection. Records are valid during the call only.
+func printGC(r gclog.Record) {
+	if d, ok := r.(*gclog.GCDetails); ok {
+		fmt.Printf("#%d gen%d %v: stood for %d µs, %d KB before and %d after\n",
+			d.Number, d.Generation, d.Kind, d.Pause()/1e3, d.SizeBefore()>>10, d.SizeAfter()>>10)
+	}
 }
 
 // Read turns a stream into records, whichever processes are in it.
@@ -28,7 +28,7 @@ func ExampleRead() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := gclog.Read(unpacked, func(*gclog.Process) gclog.Observer { return printer{} }); err != nil {
+	if err := gclog.Read(unpacked, func(*gclog.Process) gclog.Observer { return printGC }); err != nil {
 		log.Fatal(err)
 	}
 	// Output:

@@ -6,14 +6,6 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// A RequestObserver is an Observer that knows what gclog itself requested from the process. The
-// Reducer asks it about collections that may be those of heap snapshots, before it emits them.
-type RequestObserver interface {
-	Observer
-	// Requested returns what a gclog has requested from the process within the last half second.
-	Requested() Request
-}
-
 // A Request is what gclog requested from a runtime.
 type Request uint8
 
@@ -33,8 +25,8 @@ const leastWalk = 100_000
 // events of the walk, they show it. Otherwise its request does, and how long its end took.
 func (r *Reducer) recognizeDump(c *collection) {
 	request := RequestNone
-	if r.asked != nil && (c.HeapDump || r.mayBeDump(c)) {
-		request = r.asked.Requested()
+	if r.Requested != nil && (c.HeapDump || r.mayBeDump(c)) {
+		request = r.Requested()
 	}
 	c.HeapDump = c.HeapDump || r.mayBeDump(c) && r.isDump(c, request)
 	if c.HeapDump && (request == RequestSnapshot || r.process != nil && r.process.Snapshot) {

@@ -66,12 +66,18 @@ type requesting struct {
 	pauses  []gclog.GCDetails
 }
 
-func (r *requesting) Requested() gclog.Request { r.asked++; return r.request }
+func (r *requesting) requested() gclog.Request { r.asked++; return r.request }
 
-func (r *requesting) Pause(p *gclog.Pause) {
-	r.story.Pause(p)
-	if p.GC != nil {
-		r.pauses = append(r.pauses, *p.GC)
+// Observe takes a record.
+func (r *requesting) Observe(x gclog.Record) {
+	switch x := x.(type) {
+	case *gclog.Pause:
+		r.story.Observe(x)
+		if x.GC != nil {
+			r.pauses = append(r.pauses, *x.GC)
+		}
+	default:
+		r.story.Observe(x)
 	}
 }
 
@@ -131,7 +137,8 @@ func TestHeapDumps(t *testing.T) {
 	} {
 		for _, server := range []bool{false, true} {
 			r := &requesting{story: &story{}, request: tc.request}
-			r.Reducer = gclog.NewReducer(r)
+			r.Reducer = gclog.NewReducer(r.Observe)
+			r.Reducer.Requested = r.requested
 			p := &gclog.Process{Snapshot: tc.snapshot}
 			if tc.threads {
 				p.DiagnosticsThreads = []uint64{12, diagnosticsThread}

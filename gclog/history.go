@@ -5,22 +5,21 @@ import "iter"
 // A History is an Observer that keeps the latest records of collections, in the order in which they
 // were emitted. Its memory is bounded by their number.
 type History struct {
-	NopObserver
 	ring []GCDetails
 	next int // index into ring
 	n    int
 }
 
-var _ Observer = (*History)(nil)
-
 // NewHistory returns a History of the latest n records.
 func NewHistory(n int) *History { return &History{ring: make([]GCDetails, max(1, n))} }
 
-// GC keeps a copy of the record.
-func (h *History) GC(d *GCDetails) {
-	h.ring[h.next].CopyFrom(d)
-	h.next = (h.next + 1) % len(h.ring)
-	h.n = min(h.n+1, len(h.ring))
+// Observe keeps a copy of the record of a collection.
+func (h *History) Observe(r Record) {
+	if d, ok := r.(*GCDetails); ok {
+		h.ring[h.next].CopyFrom(d)
+		h.next = (h.next + 1) % len(h.ring)
+		h.n = min(h.n+1, len(h.ring))
+	}
 }
 
 // Len returns the number of records.

@@ -23,7 +23,7 @@ func TestHistory(t *testing.T) {
 		for n := range tt.records {
 			d.Number = uint32(n + 1)
 			d.Pauses = append(d.Pauses[:0], gclog.PausePart{Duration: int64(n + 1)})
-			h.GC(d)
+			h.Observe(d)
 		}
 		var got []uint32
 		for d := range h.All() {
@@ -44,7 +44,7 @@ func TestHistory(t *testing.T) {
 func TestHistoryAllocatesNothing(t *testing.T) {
 	list := typed(t, "net10-datas-bgc")
 	h := gclog.NewHistory(4)
-	r := gclog.NewReducer(h)
+	r := gclog.NewReducer(h.Observe)
 	again(r, list, 0)
 	round := int64(1)
 	if n := testing.AllocsPerRun(5, func() { again(r, list, round); round++ }); n > 0 {

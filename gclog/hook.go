@@ -2,20 +2,20 @@ package gclog
 
 import "github.com/gclog/gclog/parse/clr"
 
-// observed handles an event that the Observer wants to see.
+// observed handles an event that the EventObserver receives.
 func (r *Reducer) observed(at Stamp, e clr.Event) {
 	switch e.(type) {
 	case *clr.GCStart:
 		r.reduce(at, e)
-		r.hook.Event(at, e, &r.open[len(r.open)-1].GCDetails)
+		r.Events(at, e, &r.open[len(r.open)-1].GCDetails)
 	case *clr.GCEnd:
 		r.reduce(at, e)
-		r.hook.Event(at, e, r.ended.details(at.Thread))
+		r.Events(at, e, r.ended.details(at.Thread))
 	case *clr.GCGlobalHeapHistory:
 		r.reduce(at, e)
-		r.hook.Event(at, e, r.histories.details(at.Thread))
+		r.Events(at, e, r.histories.details(at.Thread))
 	default:
-		r.hook.Event(at, e, r.subject(at, e))
+		r.Events(at, e, r.subject(at, e))
 		r.reduce(at, e)
 	}
 }

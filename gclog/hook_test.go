@@ -19,7 +19,7 @@ type shown struct {
 	starts, ends, sizes, globals, heaps, marks, restarts int
 }
 
-func (o *hooked) Event(at gclog.Stamp, e clr.Event, d *gclog.GCDetails) {
+func (o *hooked) event(at gclog.Stamp, e clr.Event, d *gclog.GCDetails) {
 	if start, ok := e.(*clr.GCStart); ok {
 		if d == nil || d.Number != start.Count || d.UserData != nil {
 			o.t.Errorf("GCStart %d is shown with %+v", start.Count, d)
@@ -64,7 +64,7 @@ func TestEventHook(t *testing.T) {
 			t.Skip("it lacks events")
 		}
 		o := &hooked{t: t}
-		reduceInto(t, recordings.Read(t, tr.Path), func(p *gclog.Process) gclog.Observer { return o })
+		reduceInto(t, recordings.Read(t, tr.Path), func(p *gclog.Process) gclog.Observer { return o.Observe }, o.event)
 		for _, d := range o.gcs {
 			x, ok := d.UserData.(*shown)
 			if !ok {
@@ -93,7 +93,8 @@ func TestEventHook(t *testing.T) {
 // TestEventsOf checks which collection each event is passed on with, by number; 0 is none.
 func TestEventsOf(t *testing.T) {
 	o := &ofStory{story: newStory()}
-	o.Reducer = gclog.NewReducer(o)
+	o.Reducer = gclog.NewReducer(o.Observe)
+	o.Events = o.shown
 	s := o.story.at(0)
 	want := func(what string, numbers ...uint32) {
 		t.Helper()
@@ -132,7 +133,7 @@ type ofStory struct {
 	numbers []uint32
 }
 
-func (s *ofStory) Event(_ gclog.Stamp, _ clr.Event, d *gclog.GCDetails) {
+func (s *ofStory) shown(_ gclog.Stamp, _ clr.Event, d *gclog.GCDetails) {
 	n := uint32(0)
 	if d != nil {
 		n = d.Number

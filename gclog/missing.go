@@ -19,9 +19,20 @@ const MissingGaps = 4
 // A run is a range of consecutive numbers.
 type run struct{ from, to uint32 }
 
-// Add counts a record. number is that of its collection, 0 if it has none.
-func (m *Missing) Add(number uint32) {
+// Add counts a record, with what a gap among them reports.
+func (m *Missing) Add(r Record) {
 	m.Records++
+	switch r := r.(type) {
+	case *Pause:
+		m.addNumber(r.UsedNumber)
+	case *GCDetails:
+		m.addNumber(r.Number)
+	case *Gap:
+		m.AddGap(r)
+	}
+}
+
+func (m *Missing) addNumber(number uint32) {
 	if number > 0 {
 		m.name(run{number, number})
 	}

@@ -26,7 +26,7 @@ func TestMissing(t *testing.T) {
 	} {
 		var m Missing
 		for _, n := range c.numbers {
-			m.Add(n)
+			m.Add(&GCDetails{Number: n})
 		}
 		var got []string
 		m.Gaps(Gap{Reason: GapUnwritten}, func(g *Gap) {
@@ -70,7 +70,7 @@ func TestMissingRandom(t *testing.T) {
 		runs := 0 // the maximum at a time
 		for range 1 + random.IntN(30) {
 			n := 1 + random.Uint32N(uint32(2+random.IntN(40)))
-			m.Add(n)
+			m.Add(&GCDetails{Number: n})
 			if i, found := slices.BinarySearch(numbers, n); !found {
 				numbers = slices.Insert(numbers, i, n)
 			}
@@ -107,9 +107,9 @@ func TestMissingRandom(t *testing.T) {
 // TestMissingGap: the contents of a gap that cannot be passed on are reported too.
 func TestMissingGap(t *testing.T) {
 	var m Missing
-	m.Add(5)
+	m.Add(&GCDetails{Number: 5})
 	m.AddGap(&Gap{Reason: GapMissedGCs, From: 6, To: 8})
-	m.Add(9)
+	m.Add(&GCDetails{Number: 9})
 	m.AddGap(&Gap{Reason: GapLostEvents, From: 10, To: 11, LostEvents: 3}) // both are in progress
 	m.AddGap(&Gap{Reason: GapQueueFull, Records: 10, From: 20, To: 22})
 	m.AddGap(&Gap{Reason: GapMissedGCs, From: 30, To: 30})

@@ -2,38 +2,6 @@ package gclog
 
 import "github.com/gclog/gclog/parse/clr"
 
-// An Observer receives what the Reducer emits, in time order. Arguments are valid during the call
-// only.
-//
-// A Pause is emitted when it ends. The record of a blocking collection follows its last Pause; that
-// of a background collection comes when the runtime has reported its sizes, long after its pauses.
-// A phase that starts or ends while the program is paused is emitted after that pause.
-type Observer interface {
-	Pause(*Pause)  // the program was paused for garbage collection, and has resumed
-	Phase(*Phase)  // a concurrent phase of a background collection started or ended
-	GC(*GCDetails) // a collection's record is final: complete, or given up and marked as such
-	Gap(*Gap)      // events were lost, or numbers of collections are missing
-}
-
-// A SuspensionObserver is an Observer that also receives every suspension of the program by the
-// runtime, whatever the reason.
-type SuspensionObserver interface {
-	Observer
-	Suspension(*Suspension) // has ended; its pauses have already been emitted
-}
-
-// An EventObserver is an Observer that also receives the events, each with the collection that it
-// belongs to, nil if there is none. GCStart, GCEnd and GCGlobalHeapHistory are passed on after the
-// Reducer has handled them: d is the collection that they started or reported on. All other events
-// are passed on before: the record that they complete has not been emitted yet.
-//
-// The event is valid during the call. d is valid until its record has been emitted; its UserData
-// belongs to the observer.
-type EventObserver interface {
-	Observer
-	Event(at Stamp, e clr.Event, d *GCDetails)
-}
-
 // A Suspension is one interval during which the runtime suspended all threads of the program, from
 // the request until the threads have resumed [R 9, 8, 7, 3].
 type Suspension struct {
@@ -140,19 +108,3 @@ func (g *Gap) Missed() uint64 {
 	}
 	return uint64(g.To-g.From) + 1
 }
-
-// NopObserver is an Observer that ignores everything. A type that embeds it need only implement the
-// methods it uses.
-type NopObserver struct{}
-
-// Pause implements Observer.
-func (NopObserver) Pause(*Pause) {}
-
-// Phase implements Observer.
-func (NopObserver) Phase(*Phase) {}
-
-// GC implements Observer.
-func (NopObserver) GC(*GCDetails) {}
-
-// Gap implements Observer.
-func (NopObserver) Gap(*Gap) {}

@@ -159,6 +159,12 @@ func (p *Process) Uptime(at int64) time.Duration { return p.UptimeAtSync + time.
 // Processes reduces a whole stream, which may contain events of several processes, with one Reducer
 // for each.
 type Processes struct {
+	// Events returns what receives the events of a process, for which there is an Observer; nil: nothing
+	// does.
+	Events func(*Process) EventObserver
+	// Requested is that of each Reducer.
+	Requested func() Request
+
 	observe func(*Process) Observer
 	trace   *parse.Trace
 	decoder *clr.Decoder
@@ -325,6 +331,10 @@ func (p *Processes) find(key processKey) *process {
 		}
 		if out := p.observe(x.facts); out != nil {
 			x.reducer = NewReducer(out)
+			x.reducer.Requested = p.Requested
+			if p.Events != nil {
+				x.reducer.Events = p.Events(x.facts)
+			}
 			x.reducer.SetProcess(x.facts)
 		}
 		p.byKey[key] = x

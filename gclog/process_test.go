@@ -25,7 +25,7 @@ func TestProcesses(t *testing.T) {
 		}
 		s := newStory()
 		stories = append(stories, s)
-		return s
+		return s.Observe
 	})
 	expect := func(s *story, want ...string) {
 		t.Helper()
@@ -99,7 +99,8 @@ func TestProcesses(t *testing.T) {
 func TestHookAndRecords(t *testing.T) {
 	plain := newStory()
 	hooked := &hookedStory{story: newStory()}
-	hooked.Reducer = gclog.NewReducer(hooked)
+	hooked.Reducer = gclog.NewReducer(hooked.Observe)
+	hooked.Reducer.Events = hooked.event
 	for _, s := range []*story{plain, hooked.story} {
 		s.plain(u, 1, 0).event(u, &clr.GCAllocationTick{Amount: 5}).plain(u, 2, 1)
 		background(s).at(500).suspend(g, clr.SuspendForGCPrep).restart(g).finish(g, 5, 2)
@@ -117,7 +118,7 @@ type hookedStory struct {
 	events int
 }
 
-func (s *hookedStory) Event(gclog.Stamp, clr.Event, *gclog.GCDetails) { s.events++ }
+func (s *hookedStory) event(gclog.Stamp, clr.Event, *gclog.GCDetails) { s.events++ }
 
 // TestRecordedStart: a recording made by gclog restores what was known about the process, and its
 // age, but not a start time in the future.
@@ -181,24 +182,31 @@ func TestRecordedFlavour(t *testing.T) {
 
 // spanCalls records the order of the calls it receives.
 type spanCalls struct {
-	gclog.NopObserver
 	calls *[]string
 	end   int64
 }
 
-func (s *spanCalls) Begin(at int64)      { *s.calls = append(*s.calls, fmt.Sprint("begin ", at)) }
-func (s *spanCalls) GC(*gclog.GCDetails) { *s.calls = append(*s.calls, "gc") }
-func (s *spanCalls) End(at int64)        { *s.calls, s.end = append(*s.calls, "end"), at }
+// Observe takes a record.
+func (s *spanCalls) Observe(r gclog.Record) {
+	switch r := r.(type) {
+	case *gclog.Start:
+		*s.calls = append(*s.calls, fmt.Sprint("begin ", r.At))
+	case *gclog.GCDetails:
+		*s.calls = append(*s.calls, "gc")
+	case *gclog.End:
+		*s.calls, s.end = append(*s.calls, "end"), r.At
+	}
+}
 
-// TestReadSpan: a SpanObserver is told, before and after everything else, that the whole stream was
-// observed.
+// TestReadSpan: before and after everything else, an Observer receives the start and the end of the whole
+// stream.
 func TestReadSpan(t *testing.T) {
 	for _, tr := range recordings.Repository(t) {
 		var spans []*spanCalls
 		newest := int64(0)
 		err := gclog.Read(bytes.NewReader(recordings.Read(t, tr.Path)), func(*gclog.Process) gclog.Observer {
 			spans = append(spans, &spanCalls{calls: new([]string)})
-			return spans[len(spans)-1]
+			return spans[len(spans)-1].Observe
 		})
 		if _, cut := errors.AsType[*parse.FormatError](err); err != nil && !cut {
 			t.Errorf("%s: %v", tr.Path, err)

@@ -6,34 +6,37 @@ import (
 	"github.com/gclog/gclog/parse"
 )
 
-// A SpanObserver is an Observer that also receives the observed time span, which statistics need.
-type SpanObserver interface {
-	Observer
-	Begin(at int64) // called before all other methods
-	End(at int64)   // called after all other methods
+// Read reads a whole nettrace stream. It calls observe to get an Observer for each process at its
+// first event; if observe returns nil, the process is ignored. Each Observer receives a Start and an
+// End, which are those of the whole stream. If the stream is damaged, everything before the damage
+// is passed on before Read returns the error: a *parse.KindError, a *parse.FormatError, or an error
+// of r.
+func Read(r io.Reader, observe func(*Process) Observer) error {
+	return NewProcesses(observe).Read(r)
 }
 
-// Read reads a whole nettrace stream. It calls observe to get an Observer for each process at its
-// first event; if observe returns nil, the process is ignored. A SpanObserver receives the span of
-// the whole stream, which ends when its session did. If the stream is damaged, everything before the
-// damage is passed on before Read returns the error: a *parse.KindError, a *parse.FormatError, or an
-// error of r.
-func Read(r io.Reader, observe func(*Process) Observer) error {
-	var spans []SpanObserver
-	p := NewProcesses(func(of *Process) Observer {
+// Read reads a whole stream, as the function Read does.
+func (p *Processes) Read(r io.Reader) error {
+	observe := p.observe
+	type observed struct {
+		process *Process
+		out     Observer
+	}
+	var all []observed
+	p.observe = func(of *Process) Observer {
 		o := observe(of)
-		if s, ok := o.(SpanObserver); ok {
-			s.Begin(0)
-			spans = append(spans, s)
+		if o != nil {
+			o(&Start{Ticks: p.trace.SyncTicks})
+			all = append(all, observed{of, o})
 		}
 		return o
-	})
+	}
 	x := parse.NewReader(r, Wanted)
 	err := p.Drain(x)
 	p.Extend(x.Stats().Until)
 	p.Finish()
-	for _, s := range spans {
-		s.End(p.Latest())
+	for _, o := range all {
+		o.out(&End{At: p.Latest(), Ticks: p.Latest(), Reason: EndOfRecording, Process: o.process})
 	}
 	return err
 }

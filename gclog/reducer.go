@@ -20,10 +20,15 @@ type Stamp struct {
 // Its state is bounded: a few open collections and suspensions, whatever the stream contains. A
 // Reducer must not be used by several goroutines at once.
 type Reducer struct {
+	// Events receives the events; nil: nothing does.
+	Events EventObserver
+	// Requested returns what a gclog has requested from the process within the last half second. It is
+	// called for collections that may be those of heap snapshots, before they are passed on; nil:
+	// nothing is known.
+	Requested func() Request
+
 	out     Observer
-	hook    EventObserver   // out, if it also receives events
-	asked   RequestObserver // out, if it also knows what gclog requested
-	process *Process        // nil: nothing is known about it
+	process *Process // nil: nothing is known about it
 
 	open        []*collection  // in the order of their starts
 	free        []*collection  // memory for reuse
@@ -74,11 +79,7 @@ const (
 )
 
 // NewReducer returns a Reducer that passes what it finds to out.
-func NewReducer(out Observer) *Reducer {
-	hook, _ := out.(EventObserver)
-	asked, _ := out.(RequestObserver)
-	return &Reducer{out: out, hook: hook, asked: asked}
-}
+func NewReducer(out Observer) *Reducer { return &Reducer{out: out} }
 
 // SetProcess passes the facts about the process, which may be filled in later, to the Reducer. It
 // needs DiagnosticsThreads and Snapshot to recognize collections of heap snapshots in sessions
@@ -137,7 +138,7 @@ func needed(m *parse.Metadata) bool {
 // Event handles the next event. Events that the Reducer does not use are ignored.
 func (r *Reducer) Event(at Stamp, e clr.Event) {
 	r.advance(at.Time)
-	if r.hook == nil {
+	if r.Events == nil {
 		r.reduce(at, e)
 		return
 	}

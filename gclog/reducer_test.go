@@ -26,43 +26,41 @@ type story struct {
 
 func newStory() *story {
 	s := &story{}
-	s.Reducer = gclog.NewReducer(s)
+	s.Reducer = gclog.NewReducer(s.Observe)
 	return s
 }
 
-func (s *story) Pause(p *gclog.Pause) {
-	s.pauses += p.Duration
-	of := "-"
-	if p.GC != nil {
-		of = fmt.Sprintf("#%d", p.GC.Number)
+// Observe takes a record.
+func (s *story) Observe(r gclog.Record) {
+	switch r := r.(type) {
+	case *gclog.Pause:
+		s.pauses += r.Duration
+		of := "-"
+		if r.GC != nil {
+			of = fmt.Sprintf("#%d", r.GC.Number)
+		}
+		line := fmt.Sprintf("%s %s %d+%d", r.Kind, of, r.Start/1000, r.Duration/1000)
+		if r.UsedNumber != 0 {
+			line += fmt.Sprintf(" uses %d", r.UsedNumber)
+		}
+		s.emitted = append(s.emitted, line)
+	case *gclog.Phase:
+		if r.End {
+			s.emitted = append(s.emitted, fmt.Sprintf("%s #%d ends %d-%d", r.Kind, r.GC.Number, r.Start/1000, r.Time/1000))
+		} else {
+			s.emitted = append(s.emitted, fmt.Sprintf("%s #%d begins %d", r.Kind, r.GC.Number, r.Time/1000))
+		}
+	case *gclog.GCDetails:
+		s.gcs = append(s.gcs, r.Clone())
+		line := fmt.Sprintf("gc #%d gen%d %s", r.Number, r.Generation, r.Kind)
+		if flaws := r.Flaws.Names(nil); len(flaws) > 0 {
+			line += " " + strings.Join(flaws, " ")
+		}
+		s.emitted = append(s.emitted, line)
+	case *gclog.Gap:
+		s.gaps = append(s.gaps, *r)
+		s.emitted = append(s.emitted, fmt.Sprintf("gap %s %d-%d lost %d", r.Reason, r.From, r.To, r.LostEvents))
 	}
-	line := fmt.Sprintf("%s %s %d+%d", p.Kind, of, p.Start/1000, p.Duration/1000)
-	if p.UsedNumber != 0 {
-		line += fmt.Sprintf(" uses %d", p.UsedNumber)
-	}
-	s.emitted = append(s.emitted, line)
-}
-
-func (s *story) Phase(p *gclog.Phase) {
-	if p.End {
-		s.emitted = append(s.emitted, fmt.Sprintf("%s #%d ends %d-%d", p.Kind, p.GC.Number, p.Start/1000, p.Time/1000))
-	} else {
-		s.emitted = append(s.emitted, fmt.Sprintf("%s #%d begins %d", p.Kind, p.GC.Number, p.Time/1000))
-	}
-}
-
-func (s *story) GC(d *gclog.GCDetails) {
-	s.gcs = append(s.gcs, d.Clone())
-	line := fmt.Sprintf("gc #%d gen%d %s", d.Number, d.Generation, d.Kind)
-	if flaws := d.Flaws.Names(nil); len(flaws) > 0 {
-		line += " " + strings.Join(flaws, " ")
-	}
-	s.emitted = append(s.emitted, line)
-}
-
-func (s *story) Gap(g *gclog.Gap) {
-	s.gaps = append(s.gaps, *g)
-	s.emitted = append(s.emitted, fmt.Sprintf("gap %s %d-%d lost %d", g.Reason, g.From, g.To, g.LostEvents))
 }
 
 // at moves the clock to a time in microseconds.
@@ -211,11 +209,17 @@ type suspensions struct {
 	parts []gclog.PausePart
 }
 
-func (s *suspensions) Suspension(x *gclog.Suspension) { s.list = append(s.list, *x) }
-
-func (s *suspensions) Pause(p *gclog.Pause) {
-	s.parts = append(s.parts, p.PausePart)
-	s.story.Pause(p)
+// Observe takes a record.
+func (s *suspensions) Observe(r gclog.Record) {
+	switch r := r.(type) {
+	case *gclog.Suspension:
+		s.list = append(s.list, *r)
+	case *gclog.Pause:
+		s.parts = append(s.parts, r.PausePart)
+		s.story.Observe(r)
+	default:
+		s.story.Observe(r)
+	}
 }
 
 // TestLostSuspensionEvents: what a lost event of a suspension would have reported is unknown, not
@@ -240,7 +244,7 @@ func TestLostSuspensionEvents(t *testing.T) {
 		}, 1000, -1},
 	} {
 		s := &suspensions{story: &story{}}
-		s.Reducer = gclog.NewReducer(s)
+		s.Reducer = gclog.NewReducer(s.Observe)
 		c.events(s.story)
 		s.invariants(t)
 		if len(s.parts) != 1 || len(s.list) != 1 {

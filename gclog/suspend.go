@@ -253,33 +253,29 @@ func (r *Reducer) pause(c *collection, part PausePart, s *suspension) {
 	r.emitPause(Pause{PausePart: part, Ticks: s.ticks, Thread: s.thread, GC: &c.GCDetails})
 }
 
-// emitPause, emitPhase and emitGap pass on memory of the Reducer: an argument of an interface
-// method would otherwise be allocated each time.
+// emitPause, emitPhase and emitGap pass on memory of the Reducer: a record would otherwise be
+// allocated each time.
 func (r *Reducer) emitPause(p Pause) {
 	r.sizes.rate.pause(&p)
 	r.pauseArg = p
-	r.out.Pause(&r.pauseArg)
+	r.out(&r.pauseArg)
 }
 
 func (r *Reducer) emitPhase(p Phase) {
 	r.phaseArg = p
-	r.out.Phase(&r.phaseArg)
+	r.out(&r.phaseArg)
 }
 
 func (r *Reducer) emitGap(g Gap) {
 	r.sizes.rate = rate{}
 	r.gapArg = g
-	r.out.Gap(&r.gapArg)
+	r.out(&r.gapArg)
 }
 
 func (r *Reducer) emitSuspension(s *suspension, at Stamp) {
-	o, ok := r.out.(SuspensionObserver)
-	if !ok {
-		return
-	}
 	r.suspensionArg = Suspension{Reason: s.reason, Start: s.begin, Duration: at.Time - s.begin, Ticks: s.ticks, Thread: s.thread}
 	r.suspensionArg.Suspend, r.suspensionArg.HasSuspend = s.suspendTime()
-	o.Suspension(&r.suspensionArg)
+	r.out(&r.suspensionArg)
 }
 
 // pauseWithoutGC emits a suspension that no collection explains.

@@ -3,7 +3,6 @@ package gclog
 // A Tally sums up what an Observer receives, for a summary. The zero value is empty; times are
 // nanoseconds, sizes bytes.
 type Tally struct {
-	NopObserver
 	Collections [Gen2 + 1]uint64 // blocking and foreground ones, by generation
 	Background  uint64           // collections
 	Pauses      uint64           // including those without a collection
@@ -16,34 +15,29 @@ type Tally struct {
 	Missing     uint64 // records dropped because an output was too slow, or failed
 }
 
-var _ Observer = (*Tally)(nil)
-
-// Pause adds a pause.
-func (t *Tally) Pause(p *Pause) {
-	t.Pauses++
-	t.PauseTotal += p.Duration
-	t.PauseMax = max(t.PauseMax, p.Duration)
-}
-
-// GC adds a collection; its pauses are added by Pause.
-func (t *Tally) GC(d *GCDetails) {
-	if d.Kind == KindBackground {
-		t.Background++
-	} else {
-		t.Collections[max(Gen0, min(d.Generation, Gen2))]++
+// Observe adds a record.
+func (t *Tally) Observe(r Record) {
+	switch r := r.(type) {
+	case *Pause:
+		t.Pauses++
+		t.PauseTotal += r.Duration
+		t.PauseMax = max(t.PauseMax, r.Duration)
+	case *GCDetails:
+		if r.Kind == KindBackground {
+			t.Background++
+		} else {
+			t.Collections[max(Gen0, min(r.Generation, Gen2))]++
+		}
+		if r.HasPromoted {
+			t.Promoted += r.PromotedBytes
+		}
+		if r.HasSizesAfter {
+			t.SizeAfter, t.HasSize = r.SizeAfter(), true
+		}
+	case *Gap:
+		t.LostEvents += r.LostEvents
+		t.Missing += r.Records
 	}
-	if d.HasPromoted {
-		t.Promoted += d.PromotedBytes
-	}
-	if d.HasSizesAfter {
-		t.SizeAfter, t.HasSize = d.SizeAfter(), true
-	}
-}
-
-// Gap adds what a gap reports as missing.
-func (t *Tally) Gap(g *Gap) {
-	t.LostEvents += g.LostEvents
-	t.Missing += g.Records
 }
 
 // GCs returns the number of collections of all kinds.

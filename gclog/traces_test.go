@@ -24,17 +24,24 @@ type recorder struct {
 	sum     int64
 }
 
-func (o *recorder) Pause(p *gclog.Pause) {
-	q := *p
-	if p.GC != nil {
-		q.GC = p.GC.Clone()
+// Observe takes a record.
+func (o *recorder) Observe(r gclog.Record) {
+	switch r := r.(type) {
+	case *gclog.Pause:
+		q := *r
+		if r.GC != nil {
+			q.GC = r.GC.Clone()
+		}
+		o.pauses = append(o.pauses, q)
+		o.sum += r.Duration
+	case *gclog.Phase:
+		o.phases = append(o.phases, *r)
+	case *gclog.GCDetails:
+		o.gcs = append(o.gcs, r.Clone())
+	case *gclog.Gap:
+		o.gaps = append(o.gaps, *r)
 	}
-	o.pauses = append(o.pauses, q)
-	o.sum += p.Duration
 }
-func (o *recorder) Phase(p *gclog.Phase)  { o.phases = append(o.phases, *p) }
-func (o *recorder) GC(d *gclog.GCDetails) { o.gcs = append(o.gcs, d.Clone()) }
-func (o *recorder) Gap(g *gclog.Gap)      { o.gaps = append(o.gaps, *g) }
 
 // reduction is the result of reducing a stream.
 type reduction struct {
@@ -51,15 +58,18 @@ func reduce(t testing.TB, stream []byte) *reduction {
 	x := reduceInto(t, stream, func(p *gclog.Process) gclog.Observer {
 		o := &recorder{process: p}
 		list = append(list, o)
-		return o
+		return o.Observe
 	})
 	x.recorders = list
 	return x
 }
 
-func reduceInto(t testing.TB, stream []byte, observe func(*gclog.Process) gclog.Observer) *reduction {
+func reduceInto(t testing.TB, stream []byte, observe func(*gclog.Process) gclog.Observer, events ...gclog.EventObserver) *reduction {
 	t.Helper()
 	x := &reduction{processes: gclog.NewProcesses(observe)}
+	for _, to := range events {
+		x.processes.Events = func(*gclog.Process) gclog.EventObserver { return to }
+	}
 	r := parse.NewReader(bytes.NewReader(stream), gclog.Wanted)
 	for r.Scan() {
 		x.processes.Take(r)

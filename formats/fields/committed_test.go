@@ -12,11 +12,15 @@ import (
 
 // A collecting passes every collection to a function.
 type collecting struct {
-	gclog.NopObserver
 	each func(*gclog.GCDetails)
 }
 
-func (x *collecting) GC(d *gclog.GCDetails) { x.each(d) }
+// Observe takes a record.
+func (x *collecting) Observe(r gclog.Record) {
+	if d, ok := r.(*gclog.GCDetails); ok {
+		x.each(d)
+	}
+}
 
 // TestCommittedAfter: what is committed after a collection has room for the heap after it. A
 // background collection reports only what was committed when it started.
@@ -26,7 +30,7 @@ func TestCommittedAfter(t *testing.T) {
 	after, background := 0, 0
 	recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {
 		_ = gclog.Read(bytes.NewReader(recordings.Read(t, tr.Path)), func(*gclog.Process) gclog.Observer {
-			return &collecting{each: func(d *gclog.GCDetails) {
+			return (&collecting{each: func(d *gclog.GCDetails) {
 				bytes, known := committed.Get(d)
 				switch {
 				case !known:
@@ -40,7 +44,7 @@ func TestCommittedAfter(t *testing.T) {
 				if d.Kind == gclog.KindBackground && d.HasCommittedBefore {
 					background++
 				}
-			}}
+			}}).Observe
 		}) // some recordings are damaged
 	})
 	if after == 0 || background == 0 {

@@ -14,13 +14,15 @@ import (
 
 // An explaining explains every collection.
 type explaining struct {
-	gclog.NopObserver
 	process *gclog.Process
 	each    func(*gclog.GCDetails, analysis.Explanation)
 }
 
-func (x *explaining) GC(d *gclog.GCDetails) {
-	x.each(d, analysis.Explain(d, analysis.Context{Process: x.process}))
+// Observe takes a record.
+func (x *explaining) Observe(r gclog.Record) {
+	if d, ok := r.(*gclog.GCDetails); ok {
+		x.each(d, analysis.Explain(d, analysis.Context{Process: x.process}))
+	}
 }
 
 // TestFactsOfExplanations: a number in an explanation that is named after a field of the table has
@@ -33,7 +35,7 @@ func TestFactsOfExplanations(t *testing.T) {
 	compared := map[string]bool{}
 	recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {
 		_ = gclog.Read(bytes.NewReader(recordings.Read(t, tr.Path)), func(p *gclog.Process) gclog.Observer {
-			return &explaining{process: p, each: func(d *gclog.GCDetails, e analysis.Explanation) {
+			return (&explaining{process: p, each: func(d *gclog.GCDetails, e analysis.Explanation) {
 				for _, s := range slices.Concat(e.What, e.Trigger, e.Generation, e.Pause, e.Result, e.Comparison) {
 					for _, fact := range s.Facts {
 						f := byName[fact.Name]
@@ -46,7 +48,7 @@ func TestFactsOfExplanations(t *testing.T) {
 						compared[fact.Name] = true
 					}
 				}
-			}}
+			}}).Observe
 		}) // some recordings are damaged
 	})
 	if len(compared) < 50 {

@@ -130,7 +130,7 @@ func TestRecordsMatchSchema(t *testing.T) {
 	recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {
 		var log bytes.Buffer
 		_ = gclog.Read(bytes.NewReader(recordings.Read(t, tr.Path)), func(p *gclog.Process) gclog.Observer {
-			return formats.NewWriter(format, formats.NewStream(&log, false), formats.Options{Process: *p, Version: "1.0", Session: "s"})
+			return formats.NewWriter(format, formats.NewStream(&log, false), formats.Options{Process: *p, Version: "1.0", Session: "s"}).Observe
 		}) // some recordings are damaged
 		matches(t, s, log.Bytes())
 	})

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/formats/fields"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/parse/clr"
@@ -85,7 +84,7 @@ type csvRow struct {
 
 func (r *csvRow) has(c csvSpecial) bool { return r.there&(1<<c) != 0 }
 
-func newCSV(observe func(*gclog.Process) formats.Observer, at *reading) parser {
+func newCSV(observe func(*gclog.Process) gclog.Observer, at *reading) parser {
 	return &csvParser{processes: processes{pool: pool{at: at, observe: observe}}}
 }
 
@@ -121,7 +120,7 @@ func (c *csvParser) finish() { c.processes.finish() }
 
 func (c *csvParser) line(b []byte) bool {
 	r := c.processes.record()
-	read := c.read(b, &r.gc)
+	read := c.read(b, &r.GC)
 	if read && c.settle(r) {
 		r.of.order.put(r)
 		return true
@@ -266,22 +265,22 @@ func (c *csvParser) settle(r *record) bool {
 	row := &c.row
 	c.key = strconv.AppendUint(c.key[:0], row.whole[csvProcess]*(row.there>>csvProcess&1), 10)
 	p := c.processes.find(c.key)
-	if p == nil || !c.identify(&r.gc) {
+	if p == nil || !c.identify(&r.GC) {
 		return false
 	}
-	r.of, r.kind = p, recordGC
+	r.of, r.Record = p, &r.GC
 	if !c.times(r) {
 		return false
 	}
-	c.pauses(&r.gc)
+	c.pauses(&r.GC)
 	c.phases(r)
-	c.estimateBefore(&r.gc)
-	r.gc.FromLog = true
-	c.flaws(&r.gc)
+	c.estimateBefore(&r.GC)
+	r.GC.FromLog = true
+	c.flaws(&r.GC)
 	if row.has(csvProcess) {
 		p.facts.ID = int64(min(row.whole[csvProcess], math.MaxInt64))
 	}
-	conclude(&p.facts, &r.gc) // csv has no header with facts
+	conclude(&p.facts, &r.GC) // csv has no header with facts
 	return true
 }
 
@@ -334,7 +333,7 @@ const sameSession = int64(2 * time.Millisecond)
 // times sets start and end, and the clock of the process from its first row with a date. Without
 // dates, the log starts in 1970.
 func (c *csvParser) times(r *record) bool {
-	d, p, row := &r.gc, r.of, &c.row
+	d, p, row := &r.GC, r.of, &c.row
 	switch {
 	case row.has(csvStart):
 		d.Start = row.ns[csvStart]
@@ -430,7 +429,7 @@ func (c *csvParser) backgroundPauses(d *gclog.GCDetails, all gclog.PausePart) {
 // phases derives the concurrent phases of a background collection, which are between and after its
 // pauses.
 func (c *csvParser) phases(r *record) {
-	d, b := &r.gc, &r.background
+	d, b := &r.GC, &r.background
 	if d.Kind != gclog.KindBackground {
 		return
 	}

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/testing/extent"
@@ -49,9 +48,9 @@ func (x *damagedLog) read(t *testing.T, line []byte, what string) (skipped logs.
 	t.Helper()
 	text := slices.Concat(x.head, line, []byte{'\n'}, x.last, []byte{'\n'})
 	var all []*observed
-	r, err := logs.NewReader(logs.Head{Format: x.format}, func(p *gclog.Process) formats.Observer {
+	r, err := logs.NewReader(logs.Head{Format: x.format}, func(p *gclog.Process) gclog.Observer {
 		all = append(all, &observed{process: *p})
-		return all[len(all)-1]
+		return all[len(all)-1].Observe
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -152,7 +151,7 @@ func TestTooManyProcesses(t *testing.T) {
 	for i := range 10_002 {
 		text = fmt.Appendf(text, `{"@timestamp":"2026-11-21T00:30:37.3Z","event":{"action":"gc-session-start"},"process":{"pid":%d},"gclog":{"schema":"1.0"}}`+"\n", i)
 	}
-	r, _ := logs.NewReader(logs.Head{Format: "json"}, func(*gclog.Process) formats.Observer { return nil })
+	r, _ := logs.NewReader(logs.Head{Format: "json"}, func(*gclog.Process) gclog.Observer { return nil })
 	skipped, err := r.Read(bytes.NewReader(text))
 	if err != nil || !slices.Equal(skipped.Lines, []int64{10_001, 10_002}) {
 		t.Errorf("lines %v were skipped, %v", skipped.Lines, err)
@@ -201,7 +200,7 @@ func fuzz(f *testing.F, format string) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		logs.Recognize(text[:min(len(text), logs.HeadSize)])
-		r, err := logs.NewReader(logs.Head{Format: format}, func(p *gclog.Process) formats.Observer { return newEverything(p) })
+		r, err := logs.NewReader(logs.Head{Format: format}, func(p *gclog.Process) gclog.Observer { return newEverything(p).Observe })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -233,7 +232,7 @@ func TestWildNumbers(t *testing.T) {
 				p := places[random.IntN(len(places))]
 				text = slices.Concat(text, line[:p[0]], []byte(wild[random.IntN(len(wild))]), line[p[1]:], []byte{'\n'})
 			}
-			r, _ := logs.NewReader(logs.Head{Format: x.format}, func(p *gclog.Process) formats.Observer { return newEverything(p) })
+			r, _ := logs.NewReader(logs.Head{Format: x.format}, func(p *gclog.Process) gclog.Observer { return newEverything(p).Observe })
 			if _, err := r.Read(bytes.NewReader(text)); failed(err) {
 				t.Fatal(err)
 			}

@@ -30,8 +30,8 @@ func TestHeapDumps(t *testing.T) {
 				HeapDump: mark.HeapDump, HeapDumpBy: mark.HeapDumpBy, Start: start + 1e6, End: start + 9e6, HasEnd: true, Suspended: start,
 				Pauses: []gclog.PausePart{{Start: start, Duration: 1e7, HasSuspend: true}}, GenerationCount: 5, HasSizesAfter: true, HasBefore: true,
 			}
-			x.Pause(&gclog.Pause{PausePart: d.Pauses[0], GC: d})
-			x.GC(d)
+			x.Observe(&gclog.Pause{PausePart: d.Pauses[0], GC: d})
+			x.Observe(d)
 		}
 		expect := func(text []byte, want []gclog.GCDetails) {
 			t.Helper()

@@ -3,14 +3,14 @@ package logs
 import (
 	"math"
 
-	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/gclog"
 )
 
 // maxGrowth limits how many snapshots and types of a record are kept.
 const maxGrowth = 100
 
 // readHeapGrowth reads what grew between heap snapshots.
-func (l *jsonLine) readHeapGrowth(g *formats.HeapGrowth) {
+func (l *jsonLine) readHeapGrowth(g *gclog.HeapGrowth) {
 	s := &l.s
 	for s.object(); s.next(); {
 		switch string(s.key) {
@@ -32,7 +32,7 @@ func (l *jsonLine) readHeapGrowth(g *formats.HeapGrowth) {
 	}
 }
 
-func (l *jsonLine) readSnapshot() (x formats.HeapSnapshot) {
+func (l *jsonLine) readSnapshot() (x gclog.HeapSnapshot) {
 	s := &l.s
 	for s.object(); s.next(); {
 		switch string(s.key) {
@@ -47,7 +47,7 @@ func (l *jsonLine) readSnapshot() (x formats.HeapSnapshot) {
 	return x
 }
 
-func (l *jsonLine) readTypeGrowth() (x formats.TypeGrowth) {
+func (l *jsonLine) readTypeGrowth() (x gclog.TypeGrowth) {
 	s := &l.s
 	for s.object(); s.next(); {
 		switch string(s.key) {

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/formats/fields"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/parse/clr"
@@ -22,7 +21,7 @@ type jsonParser struct {
 	key       []byte
 }
 
-func newJSON(observe func(*gclog.Process) formats.Observer, at *reading) parser {
+func newJSON(observe func(*gclog.Process) gclog.Observer, at *reading) parser {
 	return &jsonParser{processes: processes{pool: pool{at: at, observe: observe}}}
 }
 
@@ -67,12 +66,12 @@ func (j *jsonParser) take(b []byte, r *record) (ours, whole bool) {
 		p.follows = true
 		j.processes.finishOthers(p, l.pid)
 	}
-	kind, known := l.recordKind()
-	if l.hasSettings && kind == recordEnd {
+	known := l.chooseRecord(r)
+	if l.hasSettings && r.Record == &r.End {
 		// Like what a collection reports about its process, so that a log written from this one has
 		// the same header.
-		r.end.Process = &gclog.Process{}
-		l.teach(r.end.Process)
+		r.End.Process = &gclog.Process{}
+		l.teach(r.End.Process)
 	} else {
 		l.teach(&p.facts)
 	}
@@ -82,7 +81,7 @@ func (j *jsonParser) take(b []byte, r *record) (ours, whole bool) {
 	if !p.synced {
 		l.setClock(p)
 	}
-	r.of, r.kind, r.at = p, kind, l.at-p.sync
+	r.of, r.at = p, l.at-p.sync
 	ok := l.settle(r)
 	return ok, ok
 }
@@ -157,7 +156,7 @@ func (l *jsonLine) read(b []byte, r *record) bool {
 		case "event":
 			l.readEvent(r)
 		case "process":
-			l.readProcess(&r.gc.Memory)
+			l.readProcess(&r.GC.Memory)
 		case "service":
 			l.service, l.serviceVersion = l.both("name", "version")
 		case "host":
@@ -246,7 +245,7 @@ func (l *jsonLine) readEvent(r *record) {
 		case "start":
 			l.begin, l.hasBegin = s.time(), true
 		case "end":
-			l.end, r.gc.HasEnd = s.time(), true
+			l.end, r.GC.HasEnd = s.time(), true
 		default:
 			s.skip()
 		}
@@ -332,7 +331,7 @@ func (l *jsonLine) readDotnet(r *record) {
 		case "gc":
 			l.readGC(r)
 		case "heap":
-			l.readHeapGrowth(&r.grown)
+			l.readHeapGrowth(&r.HeapGrowth)
 		default:
 			s.skip()
 		}
@@ -481,62 +480,62 @@ func (l *jsonLine) setClock(p *process) {
 	}
 }
 
-// recordKind returns the kind of the line's record, if it is known.
-func (l *jsonLine) recordKind() (k recordKind, known bool) {
+// chooseRecord makes r a record of the kind that the line has, and reports whether that is known.
+func (l *jsonLine) chooseRecord(r *record) bool {
 	switch string(l.action) {
 	case "gc":
-		return recordGC, true
+		r.Record = &r.GC
 	case "gc-suspension":
-		return recordPause, true
+		r.Record = &r.Pause
 	case "gc-gap":
-		return recordGap, true
+		r.Record = &r.Gap
 	case "gc-stall":
-		return recordStall, true
+		r.Record = &r.Stall
 	case "gc-heap-growth":
-		return recordHeapGrowth, true
+		r.Record = &r.HeapGrowth
 	case "gc-session-start":
-		return recordStart, true
+		r.Record = &r.Start
 	case "gc-session-end":
-		return recordEnd, true
+		r.Record = &r.End
 	}
-	return 0, false
+	return r.Record != nil
 }
 
 // settle completes the record after its line was read. It returns false if the record contradicts
 // itself.
 func (l *jsonLine) settle(r *record) bool {
 	ticks := r.of.ticks(r.at)
-	switch r.kind {
-	case recordGC:
+	switch r.Record {
+	case &r.GC:
 		return l.settleGC(r)
-	case recordPause:
-		p := &r.pause
+	case &r.Pause:
+		p := &r.Pause
 		p.Start, p.Ticks = r.at, ticks
-		p.Duration, p.UsedNumber = l.gc.span, r.gc.Number
+		p.Duration, p.UsedNumber = l.gc.span, r.GC.Number
 		p.Suspend, p.HasSuspend = l.gc.suspend, l.gc.hasSuspend
 		var ok bool
 		p.Kind, ok = named(l.gc.kind, gclog.PauseUnknown)
 		return ok
-	case recordGap:
-		r.gap.Time, r.gap.Ticks = r.at, ticks
+	case &r.Gap:
+		r.Gap.Time, r.Gap.Ticks = r.at, ticks
 		var ok bool
-		r.gap.Reason, ok = named(l.gc.gapReason, gclog.GapStopped)
-		return ok && r.gap.From <= r.gap.To
-	case recordStall:
+		r.Gap.Reason, ok = named(l.gc.gapReason, gclog.GapStopped)
+		return ok && r.Gap.From <= r.Gap.To
+	case &r.Stall:
 		return l.settleStall(r)
-	case recordHeapGrowth:
-		r.grown.At, r.grown.Ticks = r.at, ticks
-	case recordStart:
-		r.start = formats.Start{At: r.at, Ticks: ticks, Providers: keep(l.providers)}
-	case recordEnd:
-		reason, ok := named(l.reason, formats.EndOfRecording)
-		if reason == formats.EndKilled {
-			reason = formats.KilledBy(int(l.signal)) // older logs call every such end "killed"
+	case &r.HeapGrowth:
+		r.HeapGrowth.At, r.HeapGrowth.Ticks = r.at, ticks
+	case &r.Start:
+		r.Start = gclog.Start{At: r.at, Ticks: ticks, Providers: keep(l.providers)}
+	case &r.End:
+		reason, ok := named(l.reason, gclog.EndOfRecording)
+		if reason == gclog.EndKilled {
+			reason = gclog.KilledBy(int(l.signal)) // older logs call every such end "killed"
 		}
-		r.end = formats.End{
+		r.End = gclog.End{
 			At: r.at, Ticks: ticks, Reason: reason,
 			ExitCode: int(l.exitCode), HasCode: l.hasExit, Signal: int(l.signal), Message: keep(l.message),
-			Process: r.end.Process,
+			Process: r.End.Process,
 		}
 		return ok
 	}
@@ -544,7 +543,7 @@ func (l *jsonLine) settle(r *record) bool {
 }
 
 func (l *jsonLine) settleStall(r *record) (ok bool) {
-	d, s := &r.gc, &r.stall
+	d, s := &r.GC, &r.Stall
 	s.Now, s.Since, s.Ticks, s.Threshold = r.at, l.gc.since-r.of.sync, r.of.ticks(r.at), l.gc.threshold
 	s.Number, s.HasNumber, s.Generation = d.Number, d.HasNumber, d.Generation
 	s.Reason, s.HasReason = d.Reason, d.HasReason

@@ -15,7 +15,6 @@ import (
 	"time"
 	"unicode/utf16"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/testing/extent"
@@ -140,10 +139,10 @@ func TestFactsOfRecords(t *testing.T) {
 			}
 			var all []*read
 			h, _ := logs.Recognize(text[:min(len(text), logs.HeadSize)])
-			r, err := logs.NewReader(h, func(p *gclog.Process) formats.Observer {
+			r, err := logs.NewReader(h, func(p *gclog.Process) gclog.Observer {
 				x := &read{facts: p}
 				all = append(all, x)
-				return x
+				return x.Observe
 			})
 			if err == nil {
 				_, err = r.Read(bytes.NewReader(text))
@@ -477,8 +476,8 @@ func TestJSONTexts(t *testing.T) {
 		var out memory
 		x := &observed{}
 		x.writeTo("json", &out, &p)
-		x.Start(&formats.Start{At: 10, Providers: name})
-		x.End(&formats.End{At: 20, Reason: formats.EndExited, ExitCode: -3, HasCode: true, Message: name})
+		x.Observe(&gclog.Start{At: 10, Providers: name})
+		x.Observe(&gclog.End{At: 20, Reason: gclog.EndExited, ExitCode: -3, HasCode: true, Message: name})
 		again, back, skipped := read(t, out.text)
 		if len(back) != 1 || skipped.Count != 0 {
 			t.Errorf("%q: %d processes, lines %v skipped", name, len(back), skipped.Lines)
@@ -511,24 +510,24 @@ func TestJSONOthers(t *testing.T) {
 	x := &observed{}
 	x.writeTo("json", &out, &p)
 	ticks := func(at int64) int64 { return p.Sync.UnixNano() + at }
-	x.Start(&formats.Start{At: 0, Ticks: ticks(0), Providers: "a:1"})
+	x.Observe(&gclog.Start{At: 0, Ticks: ticks(0), Providers: "a:1"})
 	for i := range 5 {
 		at := int64(i) * 100
-		x.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseNoGCRegion + gclog.PauseKind(i%4), Start: at, Duration: 50, Suspend: 20, HasSuspend: true}, Ticks: ticks(at), UsedNumber: uint32(i)})
-		x.Gap(&gclog.Gap{Reason: gclog.GapReason(i), Time: at, Ticks: ticks(at), From: 3, To: 5, LostEvents: uint64(i), Records: uint64(i)})
+		x.Observe(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseNoGCRegion + gclog.PauseKind(i%4), Start: at, Duration: 50, Suspend: 20, HasSuspend: true}, Ticks: ticks(at), UsedNumber: uint32(i)})
+		x.Observe(&gclog.Gap{Reason: gclog.GapReason(i), Time: at, Ticks: ticks(at), From: 3, To: 5, LostEvents: uint64(i), Records: uint64(i)})
 		s := gclog.Stall{Now: at, Threshold: 1e9}
 		s.Ticks, s.Since, s.Kind = ticks(at), at-2e9, gclog.OpenKind(i%2)
 		if i%2 == 0 {
 			s.Number, s.HasNumber, s.Generation, s.Type, s.Reason, s.HasReason = 5, true, 2, clr.GCType(i), clr.Reason(40+i), true
 		}
-		x.Stall(&s)
-		g := formats.HeapGrowth{At: at, Ticks: ticks(at)}
+		x.Observe(&s)
+		g := gclog.HeapGrowth{At: at, Ticks: ticks(at)}
 		for k := range i {
-			g.Snapshots = append(g.Snapshots, formats.HeapSnapshot{File: "/heap/é\u2028 " + fmt.Sprint(k), Time: p.Sync.Add(time.Duration(k))})
-			g.Types = append(g.Types, formats.TypeGrowth{Type: "A<\x1b\"" + fmt.Sprint(k), Objects: 3, Bytes: math.MaxUint64, ObjectsDiff: -5, BytesDiff: math.MaxInt64 - int64(k), EveryTime: k == 1})
+			g.Snapshots = append(g.Snapshots, gclog.HeapSnapshot{File: "/heap/é\u2028 " + fmt.Sprint(k), Time: p.Sync.Add(time.Duration(k))})
+			g.Types = append(g.Types, gclog.TypeGrowth{Type: "A<\x1b\"" + fmt.Sprint(k), Objects: 3, Bytes: math.MaxUint64, ObjectsDiff: -5, BytesDiff: math.MaxInt64 - int64(k), EveryTime: k == 1})
 		}
-		x.HeapGrowth(&g)
-		x.End(&formats.End{At: at, Ticks: ticks(at), Reason: formats.EndReason(i % 5), ExitCode: map[int]int{1: 7}[i], HasCode: i == 1, Signal: map[int]int{2: 15, 3: 9}[i]})
+		x.Observe(&g)
+		x.Observe(&gclog.End{At: at, Ticks: ticks(at), Reason: gclog.EndReason(i % 5), ExitCode: map[int]int{1: 7}[i], HasCode: i == 1, Signal: map[int]int{2: 15, 3: 9}[i]})
 	}
 	again, back, skipped := read(t, out.text)
 	if skipped.Count != 0 {
@@ -615,7 +614,7 @@ func TestJSONFull(t *testing.T) {
 		d.Background.Phase[i] = int64(100 + i)
 	}
 	d.Memory = gclog.Memory{Resident: 1, Cgroup: 2, CgroupLimit: math.MaxUint64, At: 6000}
-	x.GC(d)
+	x.Observe(d)
 	again, back, skipped := read(t, out.text)
 	if len(back) != 1 || skipped.Count != 0 {
 		t.Fatalf("%d processes, lines %v skipped", len(back), skipped.Lines)
@@ -648,7 +647,7 @@ func TestJSONOfOtherLogs(t *testing.T) {
 	w := &observed{}
 	w.writeTo("json", &out, &all[0].process)
 	for _, d := range all[0].gcs() {
-		w.GC(d)
+		w.Observe(d)
 	}
 	_, back, _ := read(t, out.text)
 	p, q := &all[0].process, &back[0].process

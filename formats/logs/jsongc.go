@@ -102,7 +102,7 @@ func (n *jsonNode) member(name []byte, next int) (i int, known bool) {
 }
 
 func (l *jsonLine) readGC(r *record) {
-	r.gc.Summary = &r.summary
+	r.GC.Summary = &r.summary
 	l.readObject(jsonFields(), r)
 }
 
@@ -128,7 +128,7 @@ func (l *jsonLine) readObject(n *jsonNode, r *record) {
 		case m.field.Unit == fields.Time:
 			l.times = append(l.times, fieldTime{m.field, s.time()})
 		default:
-			m.field.Set(&r.gc, l.readValue(m.field))
+			m.field.Set(&r.GC, l.readValue(m.field))
 		}
 	}
 }
@@ -168,34 +168,34 @@ func (l *jsonLine) readValue(f *fields.Field) uint64 {
 var jsonCode = map[string]func(l *jsonLine, n *jsonNode, r *record){
 	"type": func(l *jsonLine, _ *jsonNode, _ *record) { l.gc.typeName = l.s.text() },
 	"reason": func(l *jsonLine, _ *jsonNode, r *record) {
-		r.gc.Reason, r.gc.HasReason = clr.ParseReason(l.s.text())
+		r.GC.Reason, r.GC.HasReason = clr.ParseReason(l.s.text())
 	},
-	"heap_dump_by": func(l *jsonLine, _ *jsonNode, r *record) { r.gc.HeapDumpBy, _ = gclog.ParseRequester(l.s.text()) },
+	"heap_dump_by": func(l *jsonLine, _ *jsonNode, r *record) { r.GC.HeapDumpBy, _ = gclog.ParseRequester(l.s.text()) },
 	"compacting":   func(l *jsonLine, _ *jsonNode, _ *record) { l.gc.compacting, l.gc.compactive = l.s.bool(), true },
 	"server":       func(l *jsonLine, _ *jsonNode, _ *record) { l.server = gclog.KnownBool(l.s.bool()) },
 	"concurrent":   func(l *jsonLine, _ *jsonNode, _ *record) { l.concurrent = gclog.KnownBool(l.s.bool()) },
 	"mechanisms": func(l *jsonLine, _ *jsonNode, r *record) {
-		r.gc.HasGlobal = true
-		readSet(&l.s, &r.gc.Global.Mechanisms, clr.ParseMechanism)
+		r.GC.HasGlobal = true
+		readSet(&l.s, &r.GC.Global.Mechanisms, clr.ParseMechanism)
 	},
 	"pause_mode": func(l *jsonLine, _ *jsonNode, r *record) {
-		r.gc.Global.PauseMode, r.gc.Global.HasMemoryLoad = clr.ParsePauseMode(l.s.text())
+		r.GC.Global.PauseMode, r.GC.Global.HasMemoryLoad = clr.ParsePauseMode(l.s.text())
 	},
 	"pause.parts": func(l *jsonLine, _ *jsonNode, r *record) {
 		for l.s.list(); l.s.element(); {
-			addPause(&r.gc, l.readPause())
+			addPause(&r.GC, l.readPause())
 		}
 	},
 	"trigger.delay":  func(l *jsonLine, _ *jsonNode, _ *record) { l.gc.delay = l.s.ns() },
 	"paused":         func(l *jsonLine, _ *jsonNode, _ *record) { l.gc.paused, l.gc.hasPaused = l.s.pct(), true },
 	"heap.committed": func(l *jsonLine, _ *jsonNode, _ *record) { l.gc.committed, l.gc.hasCommitted = l.s.bytes(), true },
 	"hard_limit":     func(l *jsonLine, _ *jsonNode, _ *record) { l.gc.hardLimit = l.s.bytes() },
-	"condemned":      func(l *jsonLine, _ *jsonNode, r *record) { l.readCondemned(&r.gc) },
+	"condemned":      func(l *jsonLine, _ *jsonNode, r *record) { l.readCondemned(&r.GC) },
 	"heaps":          func(l *jsonLine, _ *jsonNode, r *record) { l.readHeaps(&r.summary) },
 	"mark":           func(l *jsonLine, _ *jsonNode, r *record) { l.readMarks(r) },
-	"loh_compaction": func(l *jsonLine, _ *jsonNode, r *record) { l.readLargeObjects(&r.gc) },
+	"loh_compaction": func(l *jsonLine, _ *jsonNode, r *record) { l.readLargeObjects(&r.GC) },
 	"background": func(l *jsonLine, n *jsonNode, r *record) {
-		r.gc.Background = &r.background
+		r.GC.Background = &r.background
 		l.readObject(n, r)
 	},
 	"background.concurrent_mark":  func(l *jsonLine, _ *jsonNode, _ *record) { l.gc.mark, l.gc.hasMark = l.s.ns(), true },
@@ -208,19 +208,19 @@ var jsonCode = map[string]func(l *jsonLine, n *jsonNode, r *record){
 	"datas": func(l *jsonLine, n *jsonNode, r *record) {
 		l.gc.cost, l.gc.gen2Cost = float32(math.NaN()), float32(math.NaN())
 		l.readObject(n, r)
-		l.settleDatas(&r.gc.Datas)
+		l.settleDatas(&r.GC.Datas)
 	},
 	"datas.new_heaps": func(l *jsonLine, _ *jsonNode, _ *record) {
 		l.gc.newHeaps, l.gc.hasNewHeaps = uint16(l.s.uint(math.MaxUint16)), true
 	},
 	"datas.throughput_cost": func(l *jsonLine, _ *jsonNode, _ *record) { l.gc.cost = float32(l.s.share()) },
 	"datas.gen2_cost":       func(l *jsonLine, _ *jsonNode, _ *record) { l.gc.gen2Cost = float32(l.s.share()) },
-	"dynamic_events":        func(l *jsonLine, _ *jsonNode, r *record) { l.readDynamic(&r.gc) },
-	"flaws":                 func(l *jsonLine, _ *jsonNode, r *record) { readSet(&l.s, &r.gc.Flaws, gclog.ParseFlaw) },
-	"lost_events":           func(l *jsonLine, _ *jsonNode, r *record) { l.readLost(&r.gc) },
+	"dynamic_events":        func(l *jsonLine, _ *jsonNode, r *record) { l.readDynamic(&r.GC) },
+	"flaws":                 func(l *jsonLine, _ *jsonNode, r *record) { readSet(&l.s, &r.GC.Flaws, gclog.ParseFlaw) },
+	"lost_events":           func(l *jsonLine, _ *jsonNode, r *record) { l.readLost(&r.GC) },
 	"settings":              func(l *jsonLine, _ *jsonNode, _ *record) { l.readSettings() },
 	"suspension":            func(l *jsonLine, _ *jsonNode, _ *record) { l.readSuspension() },
-	"gap":                   func(l *jsonLine, _ *jsonNode, r *record) { l.readGap(&r.gap) },
+	"gap":                   func(l *jsonLine, _ *jsonNode, r *record) { l.readGap(&r.Gap) },
 	"stall":                 func(l *jsonLine, _ *jsonNode, _ *record) { l.readStall() },
 }
 

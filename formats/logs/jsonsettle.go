@@ -14,7 +14,7 @@ import (
 // settleGC completes the record of a collection after its line was read, with times since
 // Process.Sync. It returns false for one without a type.
 func (l *jsonLine) settleGC(r *record) (ok bool) {
-	d := &r.gc
+	d := &r.GC
 	if d.Kind, ok = named(l.gc.typeName, gclog.KindForeground); !ok {
 		return false
 	}
@@ -44,7 +44,7 @@ func (l *jsonLine) settleGC(r *record) (ok bool) {
 }
 
 func (l *jsonLine) settleTimes(r *record) {
-	d, sync := &r.gc, r.of.sync
+	d, sync := &r.GC, r.of.sync
 	d.Start = r.at
 	if l.hasBegin {
 		d.Start = l.begin - sync

@@ -30,16 +30,18 @@ func (r *lineReader) Read(b []byte) (int, error) {
 
 // counter counts what it is passed.
 type counter struct {
-	gclog.NopObserver
 	starts, gcs int
 }
 
-func (c *counter) GC(*gclog.GCDetails)            { c.gcs++ }
-func (c *counter) Start(*formats.Start)           { c.starts++ }
-func (c *counter) End(*formats.End)               {}
-func (c *counter) Stall(*gclog.Stall)             {}
-func (c *counter) Suspension(*gclog.Suspension)   {}
-func (c *counter) HeapGrowth(*formats.HeapGrowth) {}
+// Observe takes a record.
+func (c *counter) Observe(r gclog.Record) {
+	switch r.(type) {
+	case *gclog.GCDetails:
+		c.gcs++
+	case *gclog.Start:
+		c.starts++
+	}
+}
 
 // TestLive: a live Reader passes on each record before it reads the next line; another one holds
 // them back.
@@ -50,14 +52,14 @@ func TestLive(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := formats.NewWriter(format, formats.NewStream(&log, false), formats.Options{Process: gclog.Process{ID: 4711, Sync: time.Date(2026, 1, 31, 10, 0, 0, 0, time.UTC)}})
-	w.Start(&formats.Start{})
+	w.Observe(&gclog.Start{})
 	const gcs = 20
 	for n := range uint32(gcs) {
-		w.GC(&gclog.GCDetails{Number: n + 1, HasNumber: true, Start: int64(n+1) * 1e9, Complete: true})
+		w.Observe(&gclog.GCDetails{Number: n + 1, HasNumber: true, Start: int64(n+1) * 1e9, Complete: true})
 	}
 	for live, want := range map[bool]int{true: gcs, false: 0} {
 		var c counter
-		r, err := logs.NewReader(logs.Head{Format: "json"}, func(*gclog.Process) formats.Observer { return &c })
+		r, err := logs.NewReader(logs.Head{Format: "json"}, func(*gclog.Process) gclog.Observer { return c.Observe })
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/parse/clr"
 )
@@ -27,10 +26,10 @@ func TestMemoryAgain(t *testing.T) {
 					Start: int64(i) * 1e9, End: int64(i)*1e9 + 2e6, HasEnd: true, Memory: m,
 				}
 				d.Pauses = []gclog.PausePart{{Start: d.Start, Duration: 2e6}}
-				x.GC(d)
+				x.Observe(d)
 			}
 			kept := string(out.text)
-			x.w.Summary(&formats.Summary{From: 0, To: 4e9, Ticks: 9, Tally: gclog.Tally{Pauses: 4}})
+			x.w.Observe(&gclog.Summary{From: 0, To: 4e9, Ticks: 9, Tally: gclog.Tally{Pauses: 4}})
 			again, back, skipped := read(t, out.text)
 			if skipped.Count != 0 {
 				t.Errorf("lines %v were skipped", skipped.Lines)

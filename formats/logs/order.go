@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 )
 
@@ -27,12 +26,11 @@ type order struct {
 // A pool is what the orders of a log share.
 type pool struct {
 	at      *reading
-	observe func(*gclog.Process) formats.Observer
+	observe func(*gclog.Process) gclog.Observer
 	held    int       // number of records held by all orders
 	free    []*record // memory for reuse
 
-	// Arguments of the Observer are memory of the pool: an argument of an interface method would
-	// otherwise be allocated each time.
+	// What is passed to an Observer is memory of the pool: it would otherwise be allocated each time.
 	pause gclog.Pause
 	phase gclog.Phase
 }
@@ -46,32 +44,13 @@ const (
 
 // A record is the contents of one line.
 type record struct {
-	of    *process
-	kind  recordKind
-	at    int64 // time relative to the process's sync point
-	gc    gclog.GCDetails
-	pause gclog.Pause // a pause without a collection
-	gap   gclog.Gap
-	stall gclog.Stall
-	grown formats.HeapGrowth
-	start formats.Start
-	end   formats.End
+	of *process
+	at int64 // time relative to the process's sync point
+	gclog.Slot
 
-	background gclog.BackgroundDetails // gc.Background points to it, if there is one
-	summary    gclog.HeapSummary       // likewise, for gc.Summary
+	background gclog.BackgroundDetails // GC.Background points to it, if there is one
+	summary    gclog.HeapSummary       // likewise, for GC.Summary
 }
-
-type recordKind uint8
-
-const (
-	recordGC recordKind = iota
-	recordPause
-	recordGap
-	recordStall
-	recordHeapGrowth
-	recordStart
-	recordEnd
-)
 
 // A call is one call of an Observer.
 type call struct {
@@ -112,12 +91,10 @@ func (o *pool) drop(r *record) {
 
 // reset makes r empty, keeping the memory of its lists.
 func (r *record) reset() {
-	dynamic := r.gc.Dynamic[:0]
-	r.gc.Reset()
-	r.gc.Dynamic = dynamic
-	r.of, r.kind, r.at = nil, 0, 0
-	r.pause, r.gap, r.stall = gclog.Pause{}, gclog.Gap{}, gclog.Stall{}
-	r.grown, r.start, r.end = formats.HeapGrowth{}, formats.Start{}, formats.End{}
+	dynamic := r.GC.Dynamic[:0]
+	r.Reset()
+	r.GC.Dynamic = dynamic
+	r.of, r.at = nil, 0
 	r.background = gclog.BackgroundDetails{Waits: r.background.Waits[:0]}
 	r.summary = gclog.HeapSummary{Reasons: r.summary.Reasons[:0], MarkTimes: r.summary.MarkTimes[:0]}
 }
@@ -129,11 +106,11 @@ func (o *order) put(r *record) {
 		return
 	}
 	at := r.at
-	if r.kind == recordGC {
-		if before, again := r.of.emitted.add(&r.gc, r.gc.End, o.pool.at.file); again {
+	if r.Record == &r.GC {
+		if before, again := r.of.emitted.add(&r.GC, r.GC.End, o.pool.at.file); again {
 			o.finish()
 			if r.of.out != nil {
-				o.pool.at.again(r.of.facts.ID, r.gc.Number, before)
+				o.pool.at.again(r.of.facts.ID, r.GC.Number, before)
 			}
 			o.pool.drop(r)
 			return
@@ -151,7 +128,7 @@ func (o *order) put(r *record) {
 // putParts adds the pauses and phases of a collection, and returns the time of its record in the
 // order.
 func (o *order) putParts(r *record) (at int64) {
-	d := &r.gc
+	d := &r.GC
 	if d.Kind == gclog.KindBackground {
 		o.putBackground(r)
 		return math.MinInt64 // no part of the next background collection is before it
@@ -169,8 +146,8 @@ func (o *order) putParts(r *record) (at int64) {
 // the sweep phase starts after that.
 func (o *order) putBackground(r *record) {
 	pauses := func(initial bool) {
-		for i := range r.gc.Pauses {
-			if p := &r.gc.Pauses[i]; initial == (p.Kind == gclog.PauseInitial) {
+		for i := range r.GC.Pauses {
+			if p := &r.GC.Pauses[i]; initial == (p.Kind == gclog.PauseInitial) {
 				o.insert(call{r: r, at: p.Start, kind: callPause, part: uint8(i)})
 			}
 		}
@@ -182,11 +159,11 @@ func (o *order) putBackground(r *record) {
 		}
 	}
 	pauses(true)
-	if b := r.gc.Background; b != nil {
+	if b := r.GC.Background; b != nil {
 		phase(callMarkBegin, callMarkEnd, b.MarkStart, b.MarkEnd)
 	}
 	pauses(false)
-	if b := r.gc.Background; b != nil {
+	if b := r.GC.Background; b != nil {
 		phase(callSweepBegin, callSweepEnd, b.SweepStart, b.SweepEnd)
 	}
 }
@@ -224,55 +201,44 @@ func (o *order) emitNext() {
 	}
 }
 
-func (o *pool) emit(out formats.Observer, c call) {
+func (o *pool) emit(out gclog.Observer, c call) {
 	r := c.r
-	b := r.gc.Background
-	r.gc.StartTicks = r.of.ticks(r.gc.Start)
+	b := r.GC.Background
+	r.GC.StartTicks = r.of.ticks(r.GC.Start)
 	switch c.kind {
 	case callPause:
-		part := r.gc.Pauses[c.part]
-		o.pause = gclog.Pause{PausePart: part, Ticks: r.of.ticks(part.Start), GC: &r.gc}
-		out.Pause(&o.pause)
+		part := r.GC.Pauses[c.part]
+		o.pause = gclog.Pause{PausePart: part, Ticks: r.of.ticks(part.Start), GC: &r.GC}
+		out(&o.pause)
 	case callMarkBegin:
-		o.emitPhase(out, gclog.Phase{Kind: gclog.PhaseMark, Start: b.MarkStart, Time: b.MarkStart, GC: &r.gc})
+		o.emitPhase(out, gclog.Phase{Kind: gclog.PhaseMark, Start: b.MarkStart, Time: b.MarkStart, GC: &r.GC})
 	case callMarkEnd:
-		o.emitPhase(out, gclog.Phase{Kind: gclog.PhaseMark, End: true, Start: b.MarkStart, Time: b.MarkEnd, GC: &r.gc})
+		o.emitPhase(out, gclog.Phase{Kind: gclog.PhaseMark, End: true, Start: b.MarkStart, Time: b.MarkEnd, GC: &r.GC})
 	case callSweepBegin:
-		o.emitPhase(out, gclog.Phase{Kind: gclog.PhaseSweep, Start: b.SweepStart, Time: b.SweepStart, GC: &r.gc})
+		o.emitPhase(out, gclog.Phase{Kind: gclog.PhaseSweep, Start: b.SweepStart, Time: b.SweepStart, GC: &r.GC})
 	case callSweepEnd:
-		o.emitPhase(out, gclog.Phase{Kind: gclog.PhaseSweep, End: true, Start: b.SweepStart, Time: b.SweepEnd, GC: &r.gc})
+		o.emitPhase(out, gclog.Phase{Kind: gclog.PhaseSweep, End: true, Start: b.SweepStart, Time: b.SweepEnd, GC: &r.GC})
 	case callRecord:
 		r.emit(out)
 	}
 }
 
-func (o *pool) emitPhase(out formats.Observer, p gclog.Phase) {
+func (o *pool) emitPhase(out gclog.Observer, p gclog.Phase) {
 	o.phase = p
-	out.Phase(&o.phase)
+	out(&o.phase)
 }
 
-func (r *record) emit(out formats.Observer) {
-	switch r.kind {
-	case recordGC:
-		r.gc.Index = r.of.records
+func (r *record) emit(out gclog.Observer) {
+	switch r.Record {
+	case &r.GC:
+		r.GC.Index = r.of.records
 		r.of.records++
-		conclude(&r.of.facts, &r.gc)
-		out.GC(&r.gc)
-	case recordPause:
-		out.Pause(&r.pause)
-	case recordGap:
-		out.Gap(&r.gap)
-	case recordStall:
-		out.Stall(&r.stall)
-	case recordHeapGrowth:
-		out.HeapGrowth(&r.grown)
-	case recordStart:
-		out.Start(&r.start)
-	case recordEnd:
-		if r.end.Process != nil {
-			r.of.facts.Merge(r.end.Process)
-			r.end.Process = &r.of.facts
+		conclude(&r.of.facts, &r.GC)
+	case &r.End:
+		if r.End.Process != nil {
+			r.of.facts.Merge(r.End.Process)
+			r.End.Process = &r.of.facts
 		}
-		out.End(&r.end)
 	}
+	out(r.Record)
 }

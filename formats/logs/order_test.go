@@ -6,7 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 )
 
@@ -15,24 +14,33 @@ type script []string
 
 func (s *script) note(format string, args ...any) { *s = append(*s, fmt.Sprintf(format, args...)) }
 
-func (s *script) Pause(p *gclog.Pause) {
-	if p.GC == nil {
-		s.note("%d %s", p.Start, p.Kind)
-	} else {
-		s.note("%d %s of %d", p.Start, p.Kind, p.GC.Number)
+// Observe takes a record.
+func (s *script) Observe(r gclog.Record) {
+	switch r := r.(type) {
+	case *gclog.Pause:
+		if r.GC == nil {
+			s.note("%d %s", r.Start, r.Kind)
+		} else {
+			s.note("%d %s of %d", r.Start, r.Kind, r.GC.Number)
+		}
+	case *gclog.Phase:
+		s.note("%d %s of %d, end %v", r.Time, r.Kind, r.GC.Number, r.End)
+	case *gclog.GCDetails:
+		s.note("gc %d, index %d", r.Number, r.Index)
+	case *gclog.Gap:
+		s.note("%d gap", r.Time)
+	case *gclog.HeapGrowth:
+		s.note("%d growth", r.At)
+	case *gclog.Stall:
+		s.note("%d stall", r.Now)
+	case *gclog.Suspension:
+		s.note("%d suspension", r.Start)
+	case *gclog.Start:
+		s.note("%d start", r.At)
+	case *gclog.End:
+		s.note("%d end", r.At)
 	}
 }
-
-func (s *script) Phase(p *gclog.Phase) {
-	s.note("%d %s of %d, end %v", p.Time, p.Kind, p.GC.Number, p.End)
-}
-func (s *script) GC(d *gclog.GCDetails)            { s.note("gc %d, index %d", d.Number, d.Index) }
-func (s *script) Gap(g *gclog.Gap)                 { s.note("%d gap", g.Time) }
-func (s *script) HeapGrowth(x *formats.HeapGrowth) { s.note("%d growth", x.At) }
-func (s *script) Stall(x *gclog.Stall)             { s.note("%d stall", x.Now) }
-func (s *script) Suspension(x *gclog.Suspension)   { s.note("%d suspension", x.Start) }
-func (s *script) Start(x *formats.Start)           { s.note("%d start", x.At) }
-func (s *script) End(x *formats.End)               { s.note("%d end", x.At) }
 
 // A director adds records to an order.
 type director struct {
@@ -44,17 +52,17 @@ type director struct {
 func newDirector() *director {
 	d := &director{}
 	d.at = &reading{}
-	d.observe = func(*gclog.Process) formats.Observer { return &d.script }
+	d.observe = func(*gclog.Process) gclog.Observer { return d.script.Observe }
 	d.p = d.find([]byte("one"))
 	return d
 }
 
 func (d *director) gc(number uint32, kind gclog.Kind, parts ...gclog.PausePart) *record {
 	r := d.record()
-	r.of, r.kind = d.p, recordGC
-	r.gc.Number, r.gc.Kind = number, kind
-	r.gc.Pauses = append(r.gc.Pauses, parts...)
-	r.gc.Start = parts[0].Start
+	r.of, r.Record = d.p, &r.GC
+	r.GC.Number, r.GC.Kind = number, kind
+	r.GC.Pauses = append(r.GC.Pauses, parts...)
+	r.GC.Start = parts[0].Start
 	return r
 }
 
@@ -62,7 +70,7 @@ func (d *director) background(number uint32, from int64) {
 	r := d.gc(number, gclog.KindBackground,
 		gclog.PausePart{Kind: gclog.PauseInitial, Start: from, Duration: 10},
 		gclog.PausePart{Kind: gclog.PauseFinal, Start: from + 500, Duration: 10})
-	r.gc.Background = &r.background
+	r.GC.Background = &r.background
 	r.background = gclog.BackgroundDetails{MarkStart: from + 10, MarkEnd: from + 500, SweepStart: from + 510, SweepEnd: from + 900}
 	d.p.order.put(r)
 }
@@ -73,8 +81,8 @@ func (d *director) foreground(number uint32, at int64) {
 
 func (d *director) suspension(at int64) {
 	r := d.record()
-	r.of, r.kind, r.at = d.p, recordPause, at
-	r.pause.Start, r.pause.Kind = at, gclog.PauseUnknown
+	r.of, r.Record, r.at = d.p, &r.Pause, at
+	r.Pause.Start, r.Pause.Kind = at, gclog.PauseUnknown
 	d.p.order.put(r)
 }
 
@@ -133,11 +141,11 @@ func TestOrderWindow(t *testing.T) {
 func TestOrderOfMany(t *testing.T) {
 	d := newDirector()
 	observed := d.p
-	d.observe = func(p *gclog.Process) formats.Observer {
+	d.observe = func(p *gclog.Process) gclog.Observer {
 		if p != &observed.facts {
 			return nil
 		}
-		return &d.script
+		return d.script.Observe
 	}
 	for i := range 8 * maxHeld {
 		d.p = d.find(fmt.Append(nil, "other ", i%60))
@@ -164,12 +172,12 @@ func TestOrderOfMany(t *testing.T) {
 func TestReset(t *testing.T) {
 	var o pool
 	r := o.record()
-	r.gc.Pauses = append(r.gc.Pauses, gclog.PausePart{})
-	r.gc.Background, r.gc.Summary, r.gc.Handles = &r.background, &r.summary, 5
-	r.background.WaitCount, r.summary.HasEfficiency, r.pause.Start = 1, true, 1
+	r.GC.Pauses = append(r.GC.Pauses, gclog.PausePart{})
+	r.GC.Background, r.GC.Summary, r.GC.Handles = &r.background, &r.summary, 5
+	r.background.WaitCount, r.summary.HasEfficiency, r.Pause.Start = 1, true, 1
 	o.drop(r)
 	used, fresh := o.record(), (&pool{}).record()
-	used.gc.Pauses = nil
+	used.GC.Pauses = nil
 	if !reflect.DeepEqual(used, fresh) {
 		t.Errorf("it is %+v", used)
 	}

@@ -57,7 +57,7 @@ func TestIsOursSelected(t *testing.T) {
 		var b bytes.Buffer
 		w := formats.NewWriter(format, formats.NewStream(&b, false), formats.Options{Selection: &s})
 		d := gclog.GCDetails{Number: 1, HasNumber: true, End: 2e6}
-		w.Pause(&gclog.Pause{PausePart: gclog.PausePart{Start: 1e6, Duration: 1e6}, GC: &d})
+		w.Observe(&gclog.Pause{PausePart: gclog.PausePart{Start: 1e6, Duration: 1e6}, GC: &d})
 		if !logs.IsOurs(b.Bytes()) {
 			t.Errorf("a log of %s is not known:\n%s", name, strings.TrimSpace(b.String()))
 		}

@@ -3,7 +3,6 @@ package logs
 import (
 	"time"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/parse/clr"
 )
@@ -19,7 +18,7 @@ type process struct {
 	heads   int   // csv: number of headers read when it was last updated
 	records int64 // number of collection records emitted
 	emitted tally // collections that were emitted
-	out     formats.Observer
+	out     gclog.Observer
 	newest  int64 // start of the last collection
 	asked   bool  // observe was called: out is known
 	order   order
@@ -27,7 +26,7 @@ type process struct {
 
 // observer returns the Observer of the process, requesting it when the first call is due; nil if
 // there is none.
-func (p *process) observer(observe func(*gclog.Process) formats.Observer) formats.Observer {
+func (p *process) observer(observe func(*gclog.Process) gclog.Observer) gclog.Observer {
 	if !p.asked {
 		p.asked = true
 		p.facts.Sync = unixTime(p.sync)

@@ -125,7 +125,7 @@ type formatReader struct {
 	lacks string
 	// recognize reports whether a line has this format, and returns its time, zero if it has none.
 	recognize func(line []byte) (time.Time, bool)
-	new       func(observe func(*gclog.Process) formats.Observer, at *reading) parser
+	new       func(observe func(*gclog.Process) gclog.Observer, at *reading) parser
 }
 
 // A parser reads the lines of a log.
@@ -158,7 +158,7 @@ type Reader struct {
 // NewReader returns a Reader for logs of the format of h. It calls observe for each process before
 // its first record, with what is known about the process by then; if observe returns nil, the
 // records of the process are skipped. The Process belongs to the Reader.
-func NewReader(h Head, observe func(*gclog.Process) formats.Observer) (*Reader, error) {
+func NewReader(h Head, observe func(*gclog.Process) gclog.Observer) (*Reader, error) {
 	if err := h.Err(); err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ func (m *memory) Write(head formats.Head, group []byte, _ bool) error {
 // An observed is what the Observer of one process received, in order.
 type observed struct {
 	process gclog.Process
-	calls   []any    // *gclog.Pause, *gclog.Phase, *gclog.GCDetails, *gclog.Gap, *gclog.Stall, *formats.HeapGrowth, *formats.Start, *formats.End
+	calls   []any    // *gclog.Pause, *gclog.Phase, *gclog.GCDetails, *gclog.Gap, *gclog.Stall, *gclog.HeapGrowth, *gclog.Start, *gclog.End
 	order   []string // the calls in short, without those that a log of collections does not contain
 	w       *formats.Writer
 }
@@ -50,81 +50,69 @@ func (x *observed) date(at int64) string {
 	return x.process.Time(at).Truncate(10 * time.Microsecond).Format("05.00000")
 }
 
-func (x *observed) Pause(p *gclog.Pause) {
-	q := *p
-	x.calls = append(x.calls, &q)
-	if p.GC != nil {
-		x.note("%s pause of %s at %s", p.Kind, of(p.GC), x.date(p.Start))
-	} else {
-		x.note("%s pause at %s", p.Kind, x.date(p.Start))
-	}
-	if x.w != nil {
-		x.w.Pause(p)
-	}
-}
-
-func (x *observed) Phase(p *gclog.Phase) {
-	q := *p
-	x.calls = append(x.calls, &q)
-	x.note("%s of %s, end %v at %s", p.Kind, of(p.GC), p.End, x.date(p.Time))
-	if x.w != nil {
-		x.w.Phase(p)
-	}
-}
-
-func (x *observed) GC(d *gclog.GCDetails) {
-	x.calls = append(x.calls, d.Clone())
-	x.note("gc %s", of(d))
-	if x.w != nil {
-		x.w.GC(d)
-	}
-}
-
-func (x *observed) Gap(g *gclog.Gap) {
-	h := *g
-	x.calls = append(x.calls, &h)
-	if x.w != nil {
-		x.w.Gap(g)
-	}
-}
-
-func (x *observed) Stall(s *gclog.Stall) {
-	t := *s
-	x.calls = append(x.calls, &t)
-	if x.w != nil {
-		x.w.Stall(s)
-	}
-}
-
-func (x *observed) HeapGrowth(g *formats.HeapGrowth) {
-	h := *g
-	x.calls = append(x.calls, &h)
-	if x.w != nil {
-		x.w.HeapGrowth(g)
-	}
-}
-
-func (x *observed) Suspension(s *gclog.Suspension) {
-	t := *s
-	x.calls = append(x.calls, &t)
-	if x.w != nil {
-		x.w.Suspension(s)
-	}
-}
-
-func (x *observed) Start(s *formats.Start) {
-	t := *s
-	x.calls = append(x.calls, &t)
-	if x.w != nil {
-		x.w.Start(s)
-	}
-}
-
-func (x *observed) End(e *formats.End) {
-	f := *e
-	x.calls = append(x.calls, &f)
-	if x.w != nil {
-		x.w.End(e)
+// Observe takes a record.
+func (x *observed) Observe(r gclog.Record) {
+	switch r := r.(type) {
+	case *gclog.Pause:
+		q := *r
+		x.calls = append(x.calls, &q)
+		if r.GC != nil {
+			x.note("%s pause of %s at %s", r.Kind, of(r.GC), x.date(r.Start))
+		} else {
+			x.note("%s pause at %s", r.Kind, x.date(r.Start))
+		}
+		if x.w != nil {
+			x.w.Observe(r)
+		}
+	case *gclog.Phase:
+		q := *r
+		x.calls = append(x.calls, &q)
+		x.note("%s of %s, end %v at %s", r.Kind, of(r.GC), r.End, x.date(r.Time))
+		if x.w != nil {
+			x.w.Observe(r)
+		}
+	case *gclog.GCDetails:
+		x.calls = append(x.calls, r.Clone())
+		x.note("gc %s", of(r))
+		if x.w != nil {
+			x.w.Observe(r)
+		}
+	case *gclog.Gap:
+		h := *r
+		x.calls = append(x.calls, &h)
+		if x.w != nil {
+			x.w.Observe(r)
+		}
+	case *gclog.Stall:
+		t := *r
+		x.calls = append(x.calls, &t)
+		if x.w != nil {
+			x.w.Observe(r)
+		}
+	case *gclog.HeapGrowth:
+		h := *r
+		x.calls = append(x.calls, &h)
+		if x.w != nil {
+			x.w.Observe(r)
+		}
+	case *gclog.Suspension:
+		t := *r
+		x.calls = append(x.calls, &t)
+		if x.w != nil {
+			x.w.Observe(r)
+		}
+	case *gclog.Start:
+		t := *r
+		x.calls = append(x.calls, &t)
+		if x.w != nil {
+			x.w.Observe(r)
+		}
+	case *gclog.End:
+		f := *r
+		x.calls = append(x.calls, &f)
+		if x.w != nil {
+			x.w.Observe(r)
+		}
 	}
 }
 
@@ -170,7 +158,7 @@ func record(t testing.TB, stream []byte, format string, know func(*gclog.Process
 		}
 		x.writeTo(format, &out, &q)
 		all = append(all, x)
-		return x
+		return x.Observe
 	})
 	drain(t, stream, processes)
 	return out.text, all
@@ -202,11 +190,11 @@ func readAs(t testing.TB, text []byte, format string) (written []byte, all []*ob
 		format = h.Format
 	}
 	var out memory
-	r, err := logs.NewReader(h, func(p *gclog.Process) formats.Observer {
+	r, err := logs.NewReader(h, func(p *gclog.Process) gclog.Observer {
 		x := &observed{}
 		x.writeTo(format, &out, p)
 		all = append(all, x)
-		return x
+		return x.Observe
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -256,18 +244,26 @@ func (e everything) each(f func(*formats.Writer)) {
 	}
 }
 
-func (e everything) Pause(p *gclog.Pause)  { e.each(func(w *formats.Writer) { w.Pause(p) }) }
-func (e everything) Phase(p *gclog.Phase)  { e.each(func(w *formats.Writer) { w.Phase(p) }) }
-func (e everything) GC(d *gclog.GCDetails) { e.each(func(w *formats.Writer) { w.GC(d) }) }
-func (e everything) Gap(g *gclog.Gap)      { e.each(func(w *formats.Writer) { w.Gap(g) }) }
-func (e everything) Suspension(s *gclog.Suspension) {
-	e.each(func(w *formats.Writer) { w.Suspension(s) })
+// Observe takes a record.
+func (e everything) Observe(r gclog.Record) {
+	switch r := r.(type) {
+	case *gclog.Pause:
+		e.each(func(w *formats.Writer) { w.Observe(r) })
+	case *gclog.Phase:
+		e.each(func(w *formats.Writer) { w.Observe(r) })
+	case *gclog.GCDetails:
+		e.each(func(w *formats.Writer) { w.Observe(r) })
+	case *gclog.Gap:
+		e.each(func(w *formats.Writer) { w.Observe(r) })
+	case *gclog.Suspension:
+		e.each(func(w *formats.Writer) { w.Observe(r) })
+	case *gclog.HeapGrowth:
+		e.each(func(w *formats.Writer) { w.Observe(r) })
+	case *gclog.Stall:
+		e.each(func(w *formats.Writer) { w.Observe(r) })
+	case *gclog.Start:
+		e.each(func(w *formats.Writer) { w.Observe(r) })
+	case *gclog.End:
+		e.each(func(w *formats.Writer) { w.Observe(r) })
+	}
 }
-
-func (e everything) HeapGrowth(g *formats.HeapGrowth) {
-	e.each(func(w *formats.Writer) { w.HeapGrowth(g) })
-}
-
-func (e everything) Stall(s *gclog.Stall)   { e.each(func(w *formats.Writer) { w.Stall(s) }) }
-func (e everything) Start(s *formats.Start) { e.each(func(w *formats.Writer) { w.Start(s) }) }
-func (e everything) End(x *formats.End)     { e.each(func(w *formats.Writer) { w.End(x) }) }

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/formats/fields"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/parse/clr"
@@ -30,7 +29,7 @@ type unified struct {
 	key       []byte
 }
 
-func newUnified(observe func(*gclog.Process) formats.Observer, at *reading) parser {
+func newUnified(observe func(*gclog.Process) gclog.Observer, at *reading) parser {
 	return &unified{processes: processes{pool: pool{at: at, observe: observe}}}
 }
 
@@ -171,7 +170,7 @@ func (u *unified) line(b []byte) bool {
 // collection reads the record of collection n.
 func (u *unified) collection(n uint32, b []byte) bool {
 	r := u.processes.record()
-	d := &r.gc
+	d := &r.GC
 	d.Number, d.HasNumber = n, n != 0 // 0: a background collection that started before the session
 	d.FromLog = true
 	head, b, ok := cutComma(b)
@@ -187,7 +186,8 @@ func (u *unified) collection(n uint32, b []byte) bool {
 	default:
 		ok = false
 	}
-	if !ok || !u.put(r, recordGC) {
+	r.Record = &r.GC
+	if !ok || !u.put(r) {
 		u.processes.drop(r)
 		return false
 	}
@@ -224,7 +224,7 @@ var dotnetLine = fields.Line("DotNet:")
 
 // field reads a value of a collection, with times since 1970.
 func (u *unified) field(r *record, name, value []byte) (ok bool) {
-	d := &r.gc
+	d := &r.GC
 	switch string(name) {
 	case "reason":
 		d.Reason, d.HasReason = clr.ParseReason(value)
@@ -327,7 +327,7 @@ func readFlaws(flaws *gclog.Flaw, b []byte) bool {
 
 // put completes a record whose times are since 1970, and passes it on. It returns false if the record
 // is one of too many processes.
-func (u *unified) put(r *record, kind recordKind) bool {
+func (u *unified) put(r *record) bool {
 	p := u.process
 	switch {
 	case u.beyond:
@@ -342,18 +342,17 @@ func (u *unified) put(r *record, kind recordKind) bool {
 			p.facts.UptimeAtSync = max(0, unixTime(r.at).Sub(p.facts.Started))
 		}
 	}
-	r.of, r.kind = p, kind
+	r.of = p
 	r.at -= p.sync
-	switch kind {
-	case recordGC:
+	switch r.Record {
+	case &r.GC:
 		settleUnified(r)
-	case recordPause:
-		r.pause.Start = r.at
-		r.pause.Ticks = p.ticks(r.at)
-	case recordStart:
-		r.start = formats.Start{At: r.at, Ticks: p.ticks(r.at)}
-	case recordEnd:
-		r.end = formats.End{At: r.at, Ticks: p.ticks(r.at), Reason: formats.EndOfRecording}
+	case &r.Pause:
+		r.Pause.Start, r.Pause.Ticks = r.at, p.ticks(r.at)
+	case &r.Start:
+		r.Start.At, r.Start.Ticks = r.at, p.ticks(r.at)
+	case &r.End:
+		r.End = gclog.End{At: r.at, Ticks: p.ticks(r.at), Reason: gclog.EndOfRecording}
 	}
 	p.order.put(r)
 	return true
@@ -361,7 +360,7 @@ func (u *unified) put(r *record, kind recordKind) bool {
 
 // settleUnified derives what follows from all values of a collection, with times since Process.Sync.
 func settleUnified(r *record) {
-	d, b, sync := &r.gc, &r.background, r.of.sync
+	d, b, sync := &r.GC, &r.background, r.of.sync
 	for _, at := range [...]*int64{&d.Start, &d.End, &b.MarkStart, &b.MarkEnd, &b.SweepStart, &b.SweepEnd} {
 		if *at != 0 {
 			*at -= sync
@@ -433,25 +432,20 @@ func (u *unified) about(b []byte) bool {
 	}) {
 		return false
 	}
-	switch {
-	case isHead:
+	if isHead {
 		facts.HeapCount = int(heaps)
 		return u.head(&facts)
-	case begin != 0:
-		return u.event(recordStart, begin, pause)
-	case end != 0:
-		return u.event(recordEnd, end, pause)
-	case pause.Kind > gclog.PauseFinal && pause.Start != 0:
-		return u.event(recordPause, pause.Start, pause)
 	}
-	return false
-}
-
-// event passes on a record that is not about a collection.
-func (u *unified) event(kind recordKind, at int64, pause gclog.Pause) bool {
 	r := u.processes.record()
-	r.at, r.pause = at, pause
-	if !u.put(r, kind) {
+	switch {
+	case begin != 0:
+		r.Record, r.at = &r.Start, begin
+	case end != 0:
+		r.Record, r.at = &r.End, end
+	case pause.Kind > gclog.PauseFinal && pause.Start != 0:
+		r.Record, r.at, r.Pause = &r.Pause, pause.Start, pause
+	}
+	if r.Record == nil || !u.put(r) {
 		u.processes.drop(r)
 		return false
 	}

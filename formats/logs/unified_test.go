@@ -41,7 +41,6 @@ func (p *pages) text() []byte { return bytes.Join(p.files, nil) }
 
 // unifiedLog keeps what an Observer of one process receives, and writes it.
 type unifiedLog struct {
-	gclog.NopObserver
 	process gclog.Process
 	pauses  []gclog.Pause
 	phases  []gclog.Phase
@@ -64,41 +63,30 @@ func newUnifiedLog(p *gclog.Process, o formats.Options, cut func(bool) bool) *un
 	return x
 }
 
-func (x *unifiedLog) Pause(p *gclog.Pause) {
-	x.w.Pause(p)
-	x.newest = max(x.newest, p.Start+p.Duration)
-	q := *p
-	if p.GC != nil {
-		q.GC = p.GC.Clone()
+// Observe takes a record.
+func (x *unifiedLog) Observe(r gclog.Record) {
+	switch r := r.(type) {
+	case *gclog.Start:
+		x.w.Observe(r)
+	case *gclog.Pause:
+		x.w.Observe(r)
+		x.newest = max(x.newest, r.Start+r.Duration)
+		x.pauses = append(x.pauses, *gclog.CloneRecord(r).(*gclog.Pause))
+	case *gclog.Phase:
+		x.w.Observe(r)
+		x.newest = max(x.newest, r.Time)
+		x.phases = append(x.phases, *gclog.CloneRecord(r).(*gclog.Phase))
+	case *gclog.GCDetails:
+		x.w.Observe(r)
+		x.gcs = append(x.gcs, r.Clone())
+	case *gclog.Suspension:
+		x.w.Observe(r)
+		x.newest = max(x.newest, r.Start+r.Duration)
+		x.stops = append(x.stops, *r)
 	}
-	x.pauses = append(x.pauses, q)
 }
 
-func (x *unifiedLog) Phase(p *gclog.Phase) {
-	x.w.Phase(p)
-	x.newest = max(x.newest, p.Time)
-	q := *p
-	q.GC = p.GC.Clone()
-	x.phases = append(x.phases, q)
-}
-
-func (x *unifiedLog) GC(d *gclog.GCDetails) {
-	x.w.GC(d)
-	x.gcs = append(x.gcs, d.Clone())
-}
-
-func (x *unifiedLog) Suspension(s *gclog.Suspension) {
-	x.w.Suspension(s)
-	x.newest = max(x.newest, s.Start+s.Duration)
-	x.stops = append(x.stops, *s)
-}
-
-func (x *unifiedLog) Start(s *formats.Start)         { x.w.Start(s) }
-func (x *unifiedLog) Stall(*gclog.Stall)             {}
-func (x *unifiedLog) HeapGrowth(*formats.HeapGrowth) {}
-func (x *unifiedLog) End(*formats.End)               {}
-
-func (x *unifiedLog) end(at int64) { x.w.End(&formats.End{At: at, Reason: formats.EndOfLog}) }
+func (x *unifiedLog) end(at int64) { x.w.Observe(&gclog.End{At: at, Reason: gclog.EndOfLog}) }
 
 // recordUnified converts a recording, as gclog convert does.
 func recordUnified(t testing.TB, stream []byte, dotnet bool, cut func(bool) bool) (list []*unifiedLog) {
@@ -110,9 +98,9 @@ func recordWith(t testing.TB, stream []byte, o formats.Options, cut func(bool) b
 	t.Helper()
 	processes := gclog.NewProcesses(func(p *gclog.Process) gclog.Observer {
 		x := newUnifiedLog(p, o, cut)
-		x.Start(&formats.Start{})
+		x.Observe(&gclog.Start{})
 		list = append(list, x)
-		return x
+		return x.Observe
 	})
 	drain(t, stream, processes)
 	for _, x := range list {
@@ -129,10 +117,10 @@ func readBack(t testing.TB, dotnet bool, files ...[]byte) (list []*unifiedLog, s
 
 func readWith(t testing.TB, o formats.Options, files ...[]byte) (list []*unifiedLog, skipped []logs.Skipped) {
 	t.Helper()
-	r, err := logs.NewReader(logs.Head{Format: "unified"}, func(p *gclog.Process) formats.Observer {
+	r, err := logs.NewReader(logs.Head{Format: "unified"}, func(p *gclog.Process) gclog.Observer {
 		x := newUnifiedLog(p, o, nil)
 		list = append(list, x)
-		return x
+		return x.Observe
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -462,7 +450,7 @@ func TestSelections(t *testing.T) {
 // readError reads a unified log whatever its head contains, and returns the error.
 func readError(t *testing.T, text []byte) error {
 	t.Helper()
-	r, err := logs.NewReader(logs.Head{Format: "unified"}, func(*gclog.Process) formats.Observer { return &sink{} })
+	r, err := logs.NewReader(logs.Head{Format: "unified"}, func(*gclog.Process) gclog.Observer { return (&sink{}).Observe })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -520,7 +508,7 @@ func TestLateDotNetLines(t *testing.T) {
 			}
 		}
 	}
-	r, _ := logs.NewReader(logs.Head{Format: "unified"}, func(*gclog.Process) formats.Observer { return &sink{} })
+	r, _ := logs.NewReader(logs.Head{Format: "unified"}, func(*gclog.Process) gclog.Observer { return (&sink{}).Observe })
 	for i, text := range []string{recordLine(1), pauseLine(2)} { // each file on its own
 		if _, err := r.Read(strings.NewReader(text)); (err != nil) != (i == 1) {
 			t.Errorf("file %d: %v", i, err)
@@ -654,15 +642,15 @@ func TestFacts(t *testing.T) {
 		Started: started, Sync: started.Add(time.Hour), UptimeAtSync: time.Hour,
 	}
 	x := newUnifiedLog(&want, formats.Options{}, nil)
-	x.w.Start(&formats.Start{})
+	x.w.Observe(&gclog.Start{})
 	pause := gclog.PausePart{Kind: gclog.PauseNoGCRegion, Start: 5, Duration: 7}
-	x.w.Pause(&gclog.Pause{PausePart: pause, UsedNumber: 9})
-	x.w.End(&formats.End{At: 1e9, Reason: formats.EndDetached})
+	x.w.Observe(&gclog.Pause{PausePart: pause, UsedNumber: 9})
+	x.w.Observe(&gclog.End{At: 1e9, Reason: gclog.EndDetached})
 	var out memory
 	got := &observed{}
-	r, _ := logs.NewReader(logs.Head{Format: "unified"}, func(p *gclog.Process) formats.Observer {
+	r, _ := logs.NewReader(logs.Head{Format: "unified"}, func(p *gclog.Process) gclog.Observer {
 		got.writeTo("unified", &out, p)
-		return got
+		return got.Observe
 	})
 	if _, err := r.Read(bytes.NewReader(x.out.text())); err != nil {
 		t.Fatal(err)
@@ -673,9 +661,9 @@ func TestFacts(t *testing.T) {
 	}
 	ticks := want.Sync.UnixNano()
 	calls := []any{
-		&formats.Start{Ticks: ticks},
+		&gclog.Start{Ticks: ticks},
 		&gclog.Pause{PausePart: pause, Ticks: ticks + 5, UsedNumber: 9},
-		&formats.End{At: 1e9, Ticks: ticks + 1e9, Reason: formats.EndOfRecording},
+		&gclog.End{At: 1e9, Ticks: ticks + 1e9, Reason: gclog.EndOfRecording},
 	}
 	if !reflect.DeepEqual(calls, got.calls) {
 		t.Errorf("%+v, want %+v", got.calls, calls)
@@ -694,9 +682,9 @@ func TestManyUnifiedProcesses(t *testing.T) {
 	}
 	var out sink
 	count := 0
-	r, _ := logs.NewReader(logs.Head{Format: "unified"}, func(*gclog.Process) formats.Observer {
+	r, _ := logs.NewReader(logs.Head{Format: "unified"}, func(*gclog.Process) gclog.Observer {
 		count++
-		return &out
+		return out.Observe
 	})
 	skipped, err := r.Read(bytes.NewReader(text))
 	r.Finish()

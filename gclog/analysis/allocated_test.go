@@ -135,8 +135,8 @@ func TestAllocatedRecordings(t *testing.T) {
 			return
 		}
 		stream := recordings.Read(t, tr.Path)
-		a := &allocatedOf{analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()}), analysis.NewTypes(analysis.Always())}
-		read(t, stream, func(*gclog.Process) gclog.Observer { return a })
+		s, types := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()}), analysis.NewTypes(analysis.Always())
+		read(t, stream, func(*gclog.Process) gclog.Observer { return s.Observe }, func(*gclog.Process) gclog.EventObserver { return types.Event })
 		want, total, ticks := map[string]float64{}, 0.0, uint64(0)
 		r := parse.NewReader(bytes.NewReader(stream), parse.All)
 		var d *clr.Decoder
@@ -157,7 +157,7 @@ func TestAllocatedRecordings(t *testing.T) {
 			want[x.TypeName.String()] += float64(x.Amount)
 			total += float64(x.Amount)
 		}
-		most := a.types.Allocated(9999)
+		most := types.Allocated(9999)
 		if most.Samples.Value != float64(ticks) || most.Sampled.Value != total {
 			t.Errorf("%v samples of %v bytes, want %d of %v", most.Samples, most.Sampled, ticks, total)
 		}
@@ -185,13 +185,6 @@ func TestAllocatedRecordings(t *testing.T) {
 		t.Error("no recording has ticks")
 	}
 }
-
-type allocatedOf struct {
-	*analysis.Statistics
-	types *analysis.Types
-}
-
-func (a *allocatedOf) Event(at gclog.Stamp, e clr.Event, d *gclog.GCDetails) { a.types.Event(at, e, d) }
 
 // programAllocated returns what a program says it allocated between its marks, during the session,
 // and in total; 0 if it does not.

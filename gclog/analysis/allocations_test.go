@@ -17,12 +17,12 @@ func TestAllocationRate(t *testing.T) {
 		return d
 	}
 	all := func(s session) {
-		s.Begin(0)
-		emit(s, gc(1, 3*sec, 0))
+		s.Observe(&gclog.Start{At: 0})
+		emit(s.Observe, gc(1, 3*sec, 0))
 		for number := uint32(2); number <= 5; number++ {
-			emit(s, gc(number, 4*int64(number)*sec-5*sec, 200))
+			emit(s.Observe, gc(number, 4*int64(number)*sec-5*sec, 200))
 		}
-		s.End(30 * sec)
+		s.Observe(&gclog.End{At: 30 * sec})
 	}
 	missing := &gclog.Gap{Reason: gclog.GapMissedGCs, Since: 7 * sec, Time: 10*sec + 900*ms, From: 3, To: 3}
 	for _, c := range []struct {
@@ -35,38 +35,38 @@ func TestAllocationRate(t *testing.T) {
 		{"a window that borders cut", analysis.Window{From: 9 * sec, To: 12 * sec}, all, ""},
 		{"a window between two collections", analysis.Window{From: 8 * sec, To: 9 * sec}, all, ""},
 		{"a hole", analysis.Always(), func(s session) {
-			emit(s, gc(1, 3*sec, 0))
-			emit(s, gc(2, 7*sec, 200))
-			s.Gap(missing)
-			emit(s, gc(4, 15*sec, 200))
-			emit(s, gc(5, 19*sec, 200))
+			emit(s.Observe, gc(1, 3*sec, 0))
+			emit(s.Observe, gc(2, 7*sec, 200))
+			s.Observe(missing)
+			emit(s.Observe, gc(4, 15*sec, 200))
+			emit(s.Observe, gc(5, 19*sec, 200))
 		}, ""},
 		{"a hole that is reported late", analysis.Always(), func(s session) {
-			emit(s, gc(1, 3*sec, 0))
-			emit(s, gc(2, 7*sec, 200))
-			emit(s, gc(4, 15*sec, 200))
-			emit(s, gc(5, 19*sec, 200))
-			s.Gap(missing)
+			emit(s.Observe, gc(1, 3*sec, 0))
+			emit(s.Observe, gc(2, 7*sec, 200))
+			emit(s.Observe, gc(4, 15*sec, 200))
+			emit(s.Observe, gc(5, 19*sec, 200))
+			s.Observe(missing)
 		}, ""},
 		{"two that end together", analysis.Always(), func(s session) {
-			emit(s, gc(1, 3*sec, 0))
-			emit(s, gc(2, 7*sec, 50))
-			emit(s, gc(3, 7*sec, 150))
-			emit(s, gc(4, 11*sec, 200))
+			emit(s.Observe, gc(1, 3*sec, 0))
+			emit(s.Observe, gc(2, 7*sec, 50))
+			emit(s.Observe, gc(3, 7*sec, 150))
+			emit(s.Observe, gc(4, 11*sec, 200))
 		}, ""},
 		{"a record that comes late", analysis.Always(), func(s session) {
-			emit(s, gc(1, 3*sec, 0))
-			emit(s, gc(3, 15*sec, 500))
-			emit(s, gc(2, 14*sec, 100))
-			emit(s, gc(4, 19*sec, 200))
+			emit(s.Observe, gc(1, 3*sec, 0))
+			emit(s.Observe, gc(3, 15*sec, 500))
+			emit(s.Observe, gc(2, 14*sec, 100))
+			emit(s.Observe, gc(4, 19*sec, 200))
 		}, ""},
 		{"a watch with one collection", analysis.Always(), func(s session) {
-			s.Begin(0)
-			emit(s, gc(1, 3*sec, 0))
-			s.End(8 * sec)
+			s.Observe(&gclog.Start{At: 0})
+			emit(s.Observe, gc(1, 3*sec, 0))
+			s.Observe(&gclog.End{At: 8 * sec})
 		}, "none of the collections reports the allocated bytes, which requires its heap histories and those of the previous collection"},
 		{"one collection of a log", analysis.Always(), func(s session) {
-			emit(s, gc(2, 7*sec, 200))
+			emit(s.Observe, gc(2, 7*sec, 200))
 		}, "no collection that reports allocations directly follows another recorded one"},
 	} {
 		s := analysis.NewStatistics(analysis.StatisticsOptions{Window: c.w})
@@ -86,9 +86,7 @@ func TestAllocationRate(t *testing.T) {
 }
 
 type session interface {
-	gclog.Observer
-	Begin(at int64)
-	End(at int64)
+	Observe(gclog.Record)
 }
 
 // TestManyAllocations checks that allocations that are no longer kept individually count as well.
@@ -97,7 +95,7 @@ func TestManyAllocations(t *testing.T) {
 	for number := range 10_000 {
 		d := collection(uint32(number), 0, gclog.KindBlocking, [2]int64{int64(number) * sec, 10 * ms})
 		d.HasAllocated, d.Generations[gclog.Gen0].Allocated = true, uint64(number)*mb
-		emit(s, d)
+		emit(s.Observe, d)
 	}
 	if r := s.Summary().AllocationRate; math.Abs(r.Value-5000e6) > 1 {
 		t.Errorf("%+v", r)

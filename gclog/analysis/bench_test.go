@@ -16,16 +16,16 @@ func longHistory(s *analysis.Statistics, n int) {
 	d.HasSizesAfter, d.HasPromoted, d.HasAllocated, d.HasGenerationAllocated, d.HasSinceLast = true, true, true, true, true
 	d.SinceLast, d.Generations[gclog.Gen0].Allocated, d.AllocationRate = 5*ms, 64*mb, 12.8e9
 	p := &gclog.Pause{GC: d}
-	s.Begin(0)
+	s.Observe(&gclog.Start{At: 0})
 	for i := range n {
 		d.Generation = i % 10 / 9
 		d.Start = int64(i) * 10 * ms
 		d.Pauses[0].Start, d.Pauses[0].Duration = d.Start, ms+int64(i*7919%1000)*1000
 		p.PausePart = d.Pauses[0]
-		s.Pause(p)
-		s.GC(d)
+		s.Observe(p)
+		s.Observe(d)
 	}
-	s.End(int64(n) * 10 * ms)
+	s.Observe(&gclog.End{At: int64(n) * 10 * ms})
 }
 
 func benchmarkStatistics(b *testing.B, live bool) {
@@ -56,7 +56,7 @@ func TestAllocations(t *testing.T) {
 		longHistory(s, 10_000)
 		d := collection(1, 1, gclog.KindBlocking, [2]int64{200 * sec, ms})
 		p := &gclog.Pause{PausePart: d.Pauses[0], GC: d}
-		if n := testing.AllocsPerRun(500, func() { s.Pause(p); s.GC(d) }); n != 0 {
+		if n := testing.AllocsPerRun(500, func() { s.Observe(p); s.Observe(d) }); n != 0 {
 			t.Errorf("live %v: %v allocations for each collection", live, n)
 		}
 	}

@@ -104,14 +104,14 @@ func longRecording(t *testing.T, name string) *Sample {
 	var s *Sample
 	processes := gclog.NewProcesses(func(*gclog.Process) gclog.Observer {
 		s = NewSample(Always())
-		s.Begin(0)
-		return s
+		s.Observe(&gclog.Start{At: 0})
+		return s.Observe
 	})
 	if err := processes.Drain(parse.NewReader(stream, gclog.Wanted)); err != nil {
 		t.Fatal(err)
 	}
 	processes.Finish()
-	s.End(processes.Latest())
+	s.Observe(&gclog.End{At: processes.Latest()})
 	return s
 }
 
@@ -147,8 +147,8 @@ func part(s *Sample, parts []Window, quarters int64) *Sample {
 	x := NewSample(Always())
 	x.Sync = time.Unix(0, 0)
 	for _, w := range parts {
-		x.Begin(w.From)
-		x.End(w.To)
+		x.Observe(&gclog.Start{At: w.From})
+		x.Observe(&gclog.End{At: w.To})
 	}
 	inside := func(at int64) bool {
 		return slices.ContainsFunc(parts, func(w Window) bool { return w.Contains(at) })

@@ -27,7 +27,7 @@ func (l steady) sample() *analysis.Sample {
 	s := analysis.NewSample(analysis.Always())
 	s.Sync = l.at
 	random := rand.New(rand.NewPCG(l.seed, 1))
-	s.Begin(0)
+	s.Observe(&gclog.Start{At: 0})
 	n := 10 * l.seconds
 	for i := range n {
 		generation, pause := gclog.Gen0, l.pause
@@ -42,9 +42,9 @@ func (l steady) sample() *analysis.Sample {
 		d.HasSizesAfter, d.Generations[gclog.Gen2].After = true, l.heap*uint64(95+random.IntN(11))/100
 		d.HasPromoted, d.PromotedBytes = true, mb*uint64(90+random.IntN(21))/100
 		d.HasAllocated, d.Generations[gclog.Gen0].Allocated = true, 5*mb*uint64(95+random.IntN(11))/100
-		emit(s, d)
+		emit(s.Observe, d)
 	}
-	s.End(int64(l.seconds) * sec)
+	s.Observe(&gclog.End{At: int64(l.seconds) * sec})
 	return s
 }
 
@@ -61,11 +61,11 @@ func TestCompareNumbers(t *testing.T) {
 		var samples []*analysis.Sample
 		processes := read(t, recordings.Read(t, tr.Path), func(*gclog.Process) gclog.Observer {
 			samples = append(samples, analysis.NewSample(analysis.Always()))
-			samples[len(samples)-1].Begin(0)
-			return samples[len(samples)-1]
+			samples[len(samples)-1].Observe(&gclog.Start{At: 0})
+			return samples[len(samples)-1].Observe
 		})
 		for _, s := range samples {
-			s.End(processes.Latest())
+			s.Observe(&gclog.End{At: processes.Latest()})
 			want := map[string]analysis.Metric{}
 			for _, m := range s.Summary().Metrics() {
 				want[m.Name] = m
@@ -190,13 +190,13 @@ func TestCompareTrend(t *testing.T) {
 	growing := func(at time.Time, from, to uint64) []*analysis.Sample {
 		s := analysis.NewSample(analysis.Always())
 		s.Sync = at
-		s.Begin(0)
+		s.Observe(&gclog.Start{At: 0})
 		for i := range uint64(600) {
 			d := collection(uint32(i+1), gclog.Gen0, gclog.KindBlocking, [2]int64{int64(i)*sec/10 + ms, ms})
 			d.HasSizesAfter, d.Generations[gclog.Gen2].After = true, from+(to-from)*i/600
-			emit(s, d)
+			emit(s.Observe, d)
 		}
-		s.End(60 * sec)
+		s.Observe(&gclog.End{At: 60 * sec})
 		return []*analysis.Sample{s}
 	}
 	morning := time.Date(2026, 1, 1, 8, 0, 0, 0, time.UTC)

@@ -3,7 +3,7 @@
 // problems ([Findings]), and explains single collections ([Explain]).
 //
 // Its types observe the records that package gclog emits ([gclog.Observer]), live or from a file.
-// Begin and End report how long each session lasted: shares and rates refer to that time, not to
+// A [gclog.Start] and a [gclog.End] report how long each session lasted: shares and rates refer to that time, not to
 // the time from the first collection to the last. A [Window] selects a part of it.
 //
 // # Units

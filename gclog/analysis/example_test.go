@@ -24,7 +24,7 @@ func ExampleStatistics() {
 	}
 	// A recording of several processes needs a Statistics for each.
 	statistics := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
-	if err := gclog.Read(unpacked, func(*gclog.Process) gclog.Observer { return statistics }); err != nil {
+	if err := gclog.Read(unpacked, func(*gclog.Process) gclog.Observer { return statistics.Observe }); err != nil {
 		log.Fatal(err)
 	}
 
@@ -57,9 +57,9 @@ func duration(n analysis.Number) time.Duration {
 // Metrics are the same numbers by name, for thresholds and tables.
 func ExampleSummary_Metrics() {
 	statistics := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
-	statistics.Begin(0)
-	statistics.Pause(&gclog.Pause{PausePart: gclog.PausePart{Start: 1e9, Duration: 80e6}, GC: &gclog.GCDetails{Generation: gclog.Gen1}})
-	statistics.End(20e9)
+	statistics.Observe(&gclog.Start{At: 0})
+	statistics.Observe(&gclog.Pause{PausePart: gclog.PausePart{Start: 1e9, Duration: 80e6}, GC: &gclog.GCDetails{Generation: gclog.Gen1}})
+	statistics.Observe(&gclog.End{At: 20e9})
 	for _, m := range statistics.Summary().Metrics() {
 		switch m.Name {
 		case "pause.max", "gen1.pause.count", "pause.share.10s", "pause.share.1m":

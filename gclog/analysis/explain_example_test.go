@@ -18,10 +18,16 @@ type wanted struct {
 	found  *gclog.GCDetails
 }
 
-func (w *wanted) GC(d *gclog.GCDetails) {
-	w.Peers.GC(d)
-	if d.Number == w.number {
-		w.found = d.Clone()
+// Observe takes a record.
+func (w *wanted) Observe(r gclog.Record) {
+	switch r := r.(type) {
+	case *gclog.GCDetails:
+		w.Peers.Observe(r)
+		if r.Number == w.number {
+			w.found = r.Clone()
+		}
+	default:
+		w.Peers.Observe(r)
 	}
 }
 
@@ -40,7 +46,7 @@ func ExampleExplain() {
 	var process *gclog.Process
 	if err := gclog.Read(unpacked, func(p *gclog.Process) gclog.Observer {
 		process = p
-		return w
+		return w.Observe
 	}); err != nil {
 		log.Fatal(err)
 	}

@@ -51,7 +51,7 @@ func TestFindingsExplained(t *testing.T) {
 		read(t, stream, func(p *gclog.Process) gclog.Observer {
 			k := &keeping{Peers: analysis.NewPeers(), process: p}
 			all = append(all, k)
-			return k
+			return k.Observe
 		})
 		findings, processes := recorded(t, stream)
 		for i, f := range findings {

@@ -33,7 +33,7 @@ func TestExplainJudged(t *testing.T) {
 		read(t, stream, func(p *gclog.Process) gclog.Observer {
 			k := &keeping{Peers: analysis.NewPeers(), process: p}
 			all = append(all, k)
-			return k
+			return k.Observe
 		})
 		for _, k := range all {
 			for _, d := range k.records {

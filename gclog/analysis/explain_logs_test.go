@@ -15,12 +15,6 @@ import (
 // keptLog keeps what a log contains.
 type keptLog struct{ keeping }
 
-func (*keptLog) Stall(*gclog.Stall)             {}
-func (*keptLog) HeapGrowth(*formats.HeapGrowth) {}
-func (*keptLog) Start(*formats.Start)           {}
-func (*keptLog) End(*formats.End)               {}
-func (*keptLog) Suspension(*gclog.Suspension)   {}
-
 // TestExplainLogs explains every collection of every recording as its logs contain it.
 func TestExplainLogs(t *testing.T) {
 	extent.Long(t)
@@ -35,7 +29,7 @@ func TestExplainLogs(t *testing.T) {
 			read(t, stream, func(p *gclog.Process) gclog.Observer {
 				out := &logFile{}
 				files = append(files, out)
-				return formats.NewWriter(format, out, formats.Options{Process: *p})
+				return formats.NewWriter(format, out, formats.Options{Process: *p}).Observe
 			})
 			for _, f := range files {
 				if f.text != nil {
@@ -53,9 +47,9 @@ func explainLog(t *testing.T, name string, text []byte) {
 		t.Fatalf("%s is not recognized: %.200s", name, text)
 	}
 	k := &keptLog{keeping{Peers: analysis.NewPeers()}}
-	r, err := logs.NewReader(head, func(p *gclog.Process) formats.Observer {
+	r, err := logs.NewReader(head, func(p *gclog.Process) gclog.Observer {
 		k.process = p
-		return k
+		return k.Observe
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -22,9 +22,15 @@ type keeping struct {
 	records []*gclog.GCDetails
 }
 
-func (k *keeping) GC(d *gclog.GCDetails) {
-	k.Peers.GC(d)
-	k.records = append(k.records, d.Clone())
+// Observe takes a record.
+func (k *keeping) Observe(r gclog.Record) {
+	switch r := r.(type) {
+	case *gclog.GCDetails:
+		k.Peers.Observe(r)
+		k.records = append(k.records, r.Clone())
+	default:
+		k.Peers.Observe(r)
+	}
 }
 
 // checkExplanation: the parts add up, and whatever is shown is a number, or says why it is none.
@@ -535,7 +541,7 @@ func TestExplainDATAS(t *testing.T) {
 		if got := sentences(e.Generation); !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
-		peers.GC(blockingRecord(func(d *gclog.GCDetails) { d.Datas.HasSample = true }))
+		peers.Observe(blockingRecord(func(d *gclog.GCDetails) { d.Datas.HasSample = true }))
 	}
 }
 
@@ -767,17 +773,17 @@ func TestExplainLog(t *testing.T) {
 func TestExplainComparison(t *testing.T) {
 	peers := analysis.NewPeers()
 	for i := range 200 {
-		peers.GC(blockingRecord(func(d *gclog.GCDetails) {
+		peers.Observe(blockingRecord(func(d *gclog.GCDetails) {
 			d.Number = uint32(i)
 			d.Pauses[0].Duration = int64(i+1) * ms
 			d.PromotedBytes = 1e6
 		}))
-		peers.GC(blockingRecord(func(d *gclog.GCDetails) { d.Generation, d.Pauses[0].Duration = 1, 9000*ms }))
+		peers.Observe(blockingRecord(func(d *gclog.GCDetails) { d.Generation, d.Pauses[0].Duration = 1, 9000*ms }))
 	}
-	peers.GC(blockingRecord(func(d *gclog.GCDetails) { d.Flaws, d.Pauses[0].Duration = gclog.FlawNoRestart, 5000*ms }))
-	peers.Pause(&gclog.Pause{UsedNumber: 30})
-	peers.Pause(&gclog.Pause{UsedNumber: 31})
-	peers.Pause(&gclog.Pause{UsedNumber: 33})
+	peers.Observe(blockingRecord(func(d *gclog.GCDetails) { d.Flaws, d.Pauses[0].Duration = gclog.FlawNoRestart, 5000*ms }))
+	peers.Observe(&gclog.Pause{UsedNumber: 30})
+	peers.Observe(&gclog.Pause{UsedNumber: 31})
+	peers.Observe(&gclog.Pause{UsedNumber: 33})
 	d := blockingRecord(func(d *gclog.GCDetails) { d.Number, d.Pauses[0].Duration, d.PromotedBytes = 32, 198*ms, 3e6 })
 	e := analysis.Explain(d, analysis.Context{Peers: peers})
 	for _, want := range []string{
@@ -795,7 +801,7 @@ func TestExplainComparison(t *testing.T) {
 		t.Error("the numbers that were used up are not those that were reported")
 	}
 	alone := blockingRecord(func(d *gclog.GCDetails) { d.Generation = 2 })
-	peers.GC(alone)
+	peers.Observe(alone)
 	if e := analysis.Explain(alone, analysis.Context{Peers: peers}); whyUnknown(&e, "how it compares") != "it was the only blocking gen2 collection observed" {
 		t.Errorf("%+v", e.Unknown)
 	}
@@ -904,8 +910,8 @@ func wildRecord(r *rand.Rand) (*gclog.GCDetails, *analysis.Peers) {
 	}
 	d.Global.Mechanisms, d.Global.PauseMode, d.Global.MemoryLoad = clr.Mechanisms(r.Uint32()), clr.PauseMode(r.IntN(6)), r.Uint32()
 	peers := analysis.NewPeers()
-	peers.GC(d)
-	peers.GC(blockingRecord(nil))
+	peers.Observe(d)
+	peers.Observe(blockingRecord(nil))
 	return d, peers
 }
 
@@ -959,7 +965,7 @@ func TestExplainBeforeBackground(t *testing.T) {
 	} {
 		d := blockingRecord(change)
 		peers := analysis.NewPeers()
-		peers.GC(d)
+		peers.Observe(d)
 		if e := analysis.Explain(d, analysis.Context{Peers: peers}); !strings.Contains(sentences(e.Generation), want) {
 			t.Errorf("no %q in\n%s", want, sentences(e.Generation))
 		}
@@ -978,7 +984,7 @@ func TestExplainUsedNumbers(t *testing.T) {
 	} {
 		peers := analysis.NewPeers()
 		for _, n := range tt.used {
-			peers.Pause(&gclog.Pause{UsedNumber: n})
+			peers.Observe(&gclog.Pause{UsedNumber: n})
 		}
 		d := blockingRecord(nil)
 		e := analysis.Explain(d, analysis.Context{Peers: peers})

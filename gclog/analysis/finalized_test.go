@@ -50,14 +50,6 @@ func TestFinalized(t *testing.T) {
 	}
 }
 
-// finalizedOf counts finalized objects.
-type finalizedOf struct {
-	*analysis.Statistics
-	types *analysis.Types
-}
-
-func (f *finalizedOf) Event(at gclog.Stamp, e clr.Event, d *gclog.GCDetails) { f.types.Event(at, e, d) }
-
 // TestFinalizedReported checks that every event with a name counts, as many as TraceEvent delivers,
 // and none in recordings without such events. The number is that of the finalizer thread, apart
 // from what ran after the latest collection.
@@ -74,22 +66,23 @@ func TestFinalizedReported(t *testing.T) {
 		{"svr", 15010, 15010},
 	} {
 		t.Run(x.name, func(t *testing.T) {
-			f := &finalizedOf{analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()}), analysis.NewTypes(analysis.Always())}
-			processes := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return f })
+			s, types := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()}), analysis.NewTypes(analysis.Always())
+			processes := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return s.Observe })
+			processes.Events = func(*gclog.Process) gclog.EventObserver { return types.Event }
 			stream := recordings.Read(t, filepath.Join(recordings.Dir(t), "traces", x.name+".nettrace.gz"))
 			if err := processes.Drain(parse.NewReader(bytes.NewReader(stream), gclog.WantedFinalized)); err != nil {
 				t.Fatal(err)
 			}
 			processes.Finish()
 			named := uint64(0)
-			for _, one := range f.types.Finalized(math.MaxInt) {
+			for _, one := range types.Finalized(math.MaxInt) {
 				named += one.Objects
 			}
 			if named != x.named {
 				t.Errorf("%d objects have a type, want %d", named, x.named)
 			}
 			objects := float64(x.objects)
-			if n := f.Summary().Finalized; !n.Known() || n.Value > objects || n.Value < 0.9*objects {
+			if n := s.Summary().Finalized; !n.Known() || n.Value > objects || n.Value < 0.9*objects {
 				t.Errorf("%+v objects were finalized, want %v, or a little less", n, objects)
 			}
 		})

@@ -42,8 +42,8 @@ type NotEvaluated struct {
 	Why  string `json:"why"` // in a sentence without full stop
 }
 
-// Findings evaluates the rules on the records of one process. It is an Observer, and an
-// EventObserver for the types of allocation ticks. It keeps nothing that it is passed, and its
+// Findings evaluates the rules on the records of one process. Its Observe is an
+// Observer, and Event an EventObserver for the types of allocation ticks. It keeps nothing that it is passed, and its
 // memory does not grow.
 //
 // Collections that walked the heap for a snapshot, at the request of a diagnostic tool, count for
@@ -110,47 +110,34 @@ func (f *Findings) miss(m Missing) {
 	}
 }
 
-// Begin reports the start of a session. The time between two sessions is in no rate.
-func (f *Findings) Begin(at int64) {
-	if f.hasBegin {
-		f.miss(Missing{Window{f.now, at}, noSession})
+// Observe adds a record. The time between two sessions is in no rate.
+func (f *Findings) Observe(r gclog.Record) {
+	switch r := r.(type) {
+	case *gclog.Start:
+		if f.hasBegin {
+			f.miss(Missing{Window{f.now, r.At}, noSession})
+		}
+		f.hasBegin = true
+		f.advance(r.At)
+		f.each(func(s *stretch) {
+			s.unbounded = s.unbounded || r.Unbounded
+			s.collectionsOnly = s.collectionsOnly || r.CollectionsOnly
+		})
+	case *gclog.End:
+		f.advance(r.At)
+	case *gclog.Pause:
+		f.pause(r)
+	case *gclog.Phase:
+		f.advance(r.Time)
+	case *gclog.GCDetails:
+		f.collection(r)
+	case *gclog.Gap:
+		f.gap(r)
 	}
-	f.hasBegin = true
-	f.advance(at)
 }
 
-// End reports how far the session has got: the end of a recording, or now.
-func (f *Findings) End(at int64) { f.advance(at) }
-
-// Unbounded reports the same as Statistics.Unbounded: rules that depend on the observed time are
-// not evaluated.
-func (f *Findings) Unbounded() {
-	f.advance(f.now)
-	f.each(func(s *stretch) { s.unbounded = true })
-}
-
-// CollectionsOnly reports that there may have been more pauses: those without a collection.
-func (f *Findings) CollectionsOnly() {
-	f.advance(f.now)
-	f.each(func(s *stretch) { s.collectionsOnly = true })
-}
-
-// Damaged reports that the input cannot be read to its end, with a short reason, and that the rest
-// of it would be in the window.
-func (f *Findings) Damaged(why string) {
-	f.advance(f.now)
-	f.each(func(s *stretch) { s.loss.damage = why })
-}
-
-// Ended reports how the process ended, or that it had not when the observation did. Without it, that
-// is unknown.
-func (f *Findings) Ended(e Ending) {
-	f.advance(f.now)
-	f.each(func(s *stretch) { s.ending = &e })
-}
-
-// Pause adds a pause.
-func (f *Findings) Pause(p *gclog.Pause) {
+// pause adds a pause.
+func (f *Findings) pause(p *gclog.Pause) {
 	f.advance(p.Start)
 	f.advance(p.Start + max(0, p.Duration))
 	start, end := f.window.Clip(p.Start, p.Start+max(0, p.Duration))
@@ -163,11 +150,8 @@ func (f *Findings) Pause(p *gclog.Pause) {
 	}
 }
 
-// Phase advances the time.
-func (f *Findings) Phase(p *gclog.Phase) { f.advance(p.Time) }
-
-// GC adds a collection.
-func (f *Findings) GC(d *gclog.GCDetails) {
+// collection adds a collection.
+func (f *Findings) collection(d *gclog.GCDetails) {
 	at := began(d)
 	f.advance(at)
 	f.advance(d.End)
@@ -196,8 +180,8 @@ func (f *Findings) GC(d *gclog.GCDetails) {
 	}
 }
 
-// Gap adds what is missing.
-func (f *Findings) Gap(g *gclog.Gap) {
+// gap adds what is missing.
+func (f *Findings) gap(g *gclog.Gap) {
 	if m, unobserved := missingOf(g, f.now); unobserved && f.elder != nil {
 		f.miss(m)
 	}
@@ -205,6 +189,20 @@ func (f *Findings) Gap(g *gclog.Gap) {
 	if f.window.Contains(g.Time) {
 		f.each(func(s *stretch) { s.loss.gap(g) })
 	}
+}
+
+// Damaged reports that the input cannot be read to its end, with a short reason, and that the rest
+// of it would be in the window.
+func (f *Findings) Damaged(why string) {
+	f.advance(f.now)
+	f.each(func(s *stretch) { s.loss.damage = why })
+}
+
+// Ended reports how the process ended, or that it had not when the observation did. Without it, that
+// is unknown.
+func (f *Findings) Ended(e Ending) {
+	f.advance(f.now)
+	f.each(func(s *stretch) { s.ending = &e })
 }
 
 // Event adds the type of an allocation tick. Findings need no other events, and without ticks

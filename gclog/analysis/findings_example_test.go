@@ -30,7 +30,7 @@ func ExampleFindings() {
 	var findings *analysis.Findings
 	if err := gclog.Read(stream, func(p *gclog.Process) gclog.Observer {
 		findings = analysis.NewFindings(p, thresholds, analysis.Always())
-		return findings
+		return findings.Observe
 	}); err != nil {
 		fmt.Println(err)
 		return

@@ -26,7 +26,6 @@ type call struct {
 
 // An account keeps what an Observer is passed about a process.
 type account struct {
-	gclog.NopObserver
 	process *gclog.Process
 	list    []call
 	end     int64
@@ -44,20 +43,20 @@ func (a *account) copy(d *gclog.GCDetails) *gclog.GCDetails {
 	return a.copies[d]
 }
 
-func (a *account) Pause(p *gclog.Pause) {
-	c := *p
-	c.GC = a.copy(p.GC)
-	a.list = append(a.list, call{pause: &c})
-}
-
-func (a *account) GC(d *gclog.GCDetails) {
-	a.list = append(a.list, call{gc: a.copy(d)})
-	delete(a.copies, d) // the Reducer reuses it
-}
-
-func (a *account) Gap(g *gclog.Gap) {
-	c := *g
-	a.list = append(a.list, call{gap: &c})
+// Observe takes a record.
+func (a *account) Observe(r gclog.Record) {
+	switch r := r.(type) {
+	case *gclog.Pause:
+		c := *r
+		c.GC = a.copy(r.GC)
+		a.list = append(a.list, call{pause: &c})
+	case *gclog.GCDetails:
+		a.list = append(a.list, call{gc: a.copy(r)})
+		delete(a.copies, r) // the Reducer reuses it
+	case *gclog.Gap:
+		c := *r
+		a.list = append(a.list, call{gap: &c})
+	}
 }
 
 // accounts returns those of the processes in a recording.
@@ -66,7 +65,7 @@ func accounts(t *testing.T, stream []byte) (list []*account) {
 	processes := read(t, stream, func(p *gclog.Process) gclog.Observer {
 		a := &account{process: p, copies: map[*gclog.GCDetails]*gclog.GCDetails{}}
 		list = append(list, a)
-		return a
+		return a.Observe
 	})
 	for _, a := range list {
 		a.end = processes.Latest()
@@ -77,18 +76,18 @@ func accounts(t *testing.T, stream []byte) (list []*account) {
 // findings replays the account.
 func (a *account) findings(w analysis.Window) *analysis.Findings {
 	f := analysis.NewFindings(a.process, analysis.Thresholds{}, w)
-	f.Begin(0)
+	f.Observe(&gclog.Start{At: 0})
 	for _, x := range a.list {
 		switch {
 		case x.pause != nil:
-			f.Pause(x.pause)
+			f.Observe(x.pause)
 		case x.gc != nil:
-			f.GC(x.gc)
+			f.Observe(x.gc)
 		default:
-			f.Gap(x.gap)
+			f.Observe(x.gap)
 		}
 	}
-	f.End(a.end)
+	f.Observe(&gclog.End{At: a.end})
 	return f
 }
 

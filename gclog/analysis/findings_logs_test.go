@@ -30,15 +30,18 @@ type logged struct {
 	now int64
 }
 
-func (o *logged) Pause(p *gclog.Pause) {
-	o.now = max(o.now, p.Start+p.Duration)
-	o.Findings.Pause(p)
+// Observe takes a record.
+func (o *logged) Observe(r gclog.Record) {
+	switch r := r.(type) {
+	case *gclog.Pause:
+		o.now = max(o.now, r.Start+r.Duration)
+		o.Findings.Observe(r)
+	case *gclog.End:
+		o.Findings.Observe(&gclog.End{At: o.now})
+	default:
+		o.Findings.Observe(r)
+	}
 }
-func (o *logged) Start(*formats.Start)           {}
-func (o *logged) Stall(*gclog.Stall)             {}
-func (o *logged) HeapGrowth(*formats.HeapGrowth) {}
-func (o *logged) Suspension(*gclog.Suspension)   {}
-func (o *logged) End(*formats.End)               { o.Findings.End(o.now) }
 
 // TestFindingsOfLogs checks that what is found in a recording is found in its log, unless the log
 // lacks the data, and that nothing else is found there.
@@ -60,16 +63,16 @@ func TestFindingsOfLogs(t *testing.T) {
 			}
 			var file logFile
 			read(t, stream, func(p *gclog.Process) gclog.Observer {
-				return formats.NewWriter(format, &file, formats.Options{Process: *facts[0], Version: "1", Session: "test"})
+				return formats.NewWriter(format, &file, formats.Options{Process: *facts[0], Version: "1", Session: "test"}).Observe
 			})
 			head, ok := logs.Recognize(file.text[:min(len(file.text), logs.HeadSize)])
 			if !ok {
 				t.Fatalf("%s is not recognized", name)
 			}
 			var again *logged
-			r, err := logs.NewReader(head, func(p *gclog.Process) formats.Observer {
+			r, err := logs.NewReader(head, func(p *gclog.Process) gclog.Observer {
 				again = &logged{Findings: analysis.NewFindings(p, analysis.Thresholds{}, analysis.Always())}
-				return again
+				return again.Observe
 			})
 			if err != nil {
 				t.Fatal(err)

@@ -18,11 +18,11 @@ func recorded(t *testing.T, stream []byte) (list []*analysis.Findings, facts []*
 	of := map[*gclog.Process]*analysis.Findings{}
 	processes := read(t, stream, func(p *gclog.Process) gclog.Observer {
 		of[p] = analysis.NewFindings(p, analysis.Thresholds{}, analysis.Always())
-		of[p].Begin(0)
-		return of[p]
+		of[p].Observe(&gclog.Start{At: 0})
+		return of[p].Observe
 	})
 	for _, p := range processes.List() {
-		of[p].End(processes.Latest())
+		of[p].Observe(&gclog.End{At: processes.Latest()})
 		list, facts = append(list, of[p]), append(facts, p)
 	}
 	return list, facts

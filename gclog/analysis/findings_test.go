@@ -252,7 +252,7 @@ func TestFindingsLive(t *testing.T) {
 		if s.after > 0 {
 			// The program continued, quietly.
 			for at := h.now; at < end; at += 10 * time.Minute {
-				f.End(int64(at))
+				f.Observe(&gclog.End{At: int64(at)})
 			}
 			for _, call := range next.calls {
 				call(f)
@@ -347,42 +347,49 @@ type earlier struct {
 	by int64
 }
 
-func (e earlier) Begin(at int64) { e.listener.Begin(at - e.by) }
-func (e earlier) End(at int64)   { e.listener.End(at - e.by) }
+// Observe takes a record.
+func (e earlier) Observe(r gclog.Record) {
+	switch r := r.(type) {
+	case *gclog.Start:
+		x := *r
+		x.At -= e.by
+		e.listener.Observe(&x)
+	case *gclog.End:
+		x := *r
+		x.At -= e.by
+		e.listener.Observe(&x)
+	case *gclog.Pause:
+		x := *r
+		x.Start -= e.by
+		e.listener.Observe(&x)
+	case *gclog.GCDetails:
+		r = r.Clone()
+		r.Start, r.End = r.Start-e.by, r.End-e.by
+		for i := range r.Pauses {
+			r.Pauses[i].Start -= e.by
+		}
+		for i := range r.Heaps {
+			r.Heaps[i].MarkedUntil -= e.by
+		}
+		if r.Memory.At != 0 {
+			r.Memory.At -= e.by
+		}
+		e.listener.Observe(r)
+	case *gclog.Gap:
+		x := *r
+		x.Time -= e.by
+		if x.Since != 0 {
+			x.Since -= e.by
+		}
+		e.listener.Observe(&x)
+	default:
+		e.listener.Observe(r)
+	}
+}
 
 func (e earlier) Ended(x analysis.Ending) {
 	x.At -= e.by
 	e.listener.Ended(x)
-}
-
-func (e earlier) Pause(p *gclog.Pause) {
-	x := *p
-	x.Start -= e.by
-	e.listener.Pause(&x)
-}
-
-func (e earlier) GC(d *gclog.GCDetails) {
-	d = d.Clone()
-	d.Start, d.End = d.Start-e.by, d.End-e.by
-	for i := range d.Pauses {
-		d.Pauses[i].Start -= e.by
-	}
-	for i := range d.Heaps {
-		d.Heaps[i].MarkedUntil -= e.by
-	}
-	if d.Memory.At != 0 {
-		d.Memory.At -= e.by
-	}
-	e.listener.GC(d)
-}
-
-func (e earlier) Gap(g *gclog.Gap) {
-	x := *g
-	x.Time -= e.by
-	if x.Since != 0 {
-		x.Since -= e.by
-	}
-	e.listener.Gap(&x)
 }
 
 func (e earlier) Event(at gclog.Stamp, x clr.Event, d *gclog.GCDetails) {
@@ -485,7 +492,7 @@ func TestMinutes(t *testing.T) {
 			call(f)
 			f.List()
 		}
-		f.End(int64(c.h.now))
+		f.Observe(&gclog.End{At: int64(c.h.now)})
 		if y, _ := of(f, "high-allocation-rate"); (x == nil) != (y == nil) || x != nil && x.Text != y.Text {
 			t.Errorf("%+v, asked once %+v", y, x)
 		}
@@ -508,13 +515,13 @@ func TestRateOfSessions(t *testing.T) {
 		h := newPast()
 		f := analysis.NewFindings(&h.process, analysis.Thresholds{}, analysis.Always())
 		for range 3 {
-			f.Begin(int64(h.now))
+			f.Observe(&gclog.Start{At: int64(h.now)})
 			n := len(h.calls)
 			times(int(c.session/(500*milli)), func(int) { h.run(499*milli).gc(0, milli, much) })
 			for _, call := range h.calls[n:] {
 				call(f)
 			}
-			f.End(int64(h.now))
+			f.Observe(&gclog.End{At: int64(h.now)})
 			h.run(c.between)
 		}
 		x, why := of(f, "high-allocation-rate")
@@ -746,8 +753,8 @@ func BenchmarkFindingsMinute(b *testing.B) {
 		h.run(99*milli).gc(i%10/9, milli, eight, all)
 	}
 	f := analysis.NewLiveFindings(&h.process, analysis.Thresholds{})
-	f.Begin(0)
-	f.End(int64(61 * time.Minute)) // there are two stretches
+	f.Observe(&gclog.Start{At: 0})
+	f.Observe(&gclog.End{At: int64(61 * time.Minute)}) // there are two stretches
 	for _, shift := range h.shift {
 		shift(int64(61 * time.Minute))
 	}
@@ -786,7 +793,7 @@ func TestFindingsMemory(t *testing.T) {
 		f := analysis.NewFindings(&h.process, analysis.Thresholds{}, analysis.Always())
 		if x.live {
 			f = analysis.NewLiveFindings(&h.process, analysis.Thresholds{})
-			f.Begin(-int64(61 * time.Minute)) // there are two stretches
+			f.Observe(&gclog.Start{At: -int64(61 * time.Minute)}) // there are two stretches
 		}
 		for range 20 {
 			h.replay(f)
@@ -813,7 +820,7 @@ func TestStretches(t *testing.T) {
 	} {
 		h := newPast()
 		f := analysis.NewLiveFindings(&h.process, analysis.Thresholds{})
-		f.Begin(0)
+		f.Observe(&gclog.Start{At: 0})
 		for h.now < c.look {
 			n := len(h.calls)
 			h.run(time.Minute-milli).gc(0, milli)
@@ -866,10 +873,10 @@ func TestHostile(t *testing.T) {
 			for range r.IntN(3) {
 				p := gclog.Pause{PausePart: gclog.PausePart{Start: number(), Duration: number(), Suspend: number(), HasSuspend: true}, GC: d}
 				d.Pauses = append(d.Pauses, p.PausePart)
-				o.Pause(&p)
+				o.Observe(&p)
 			}
-			o.GC(d)
-			o.Gap(&gclog.Gap{Reason: gclog.GapReason(r.IntN(5)), Time: number(), From: r.Uint32(), To: r.Uint32()})
+			o.Observe(d)
+			o.Observe(&gclog.Gap{Reason: gclog.GapReason(r.IntN(5)), Time: number(), From: r.Uint32(), To: r.Uint32()})
 			if i%500 == 0 {
 				o.List()
 				o.NotEvaluated()

@@ -26,9 +26,9 @@ func TestExplainHeapDump(t *testing.T) {
 	} {
 		peers := analysis.NewPeers()
 		d := blockingRecord(asDump(by))
-		peers.GC(d)
+		peers.Observe(d)
 		plain := blockingRecord(func(d *gclog.GCDetails) { d.Generation, d.Reason = gclog.Gen2, clr.ReasonInduced })
-		peers.GC(plain)
+		peers.Observe(plain)
 		e := analysis.Explain(d, analysis.Context{Peers: peers})
 		checkExplanation(t, d, &e)
 		i := slices.IndexFunc(e.What, func(s analysis.Statement) bool { return s.ID == "heap-dump" })
@@ -92,7 +92,7 @@ func (listensToNothing) Event(gclog.Stamp, clr.Event, *gclog.GCDetails) {}
 func TestHeapDumpStops(t *testing.T) {
 	line := analysis.NewTimeline(analysis.Always())
 	for i, d := range []*gclog.GCDetails{nil, blockingRecord(nil), blockingRecord(asDump(gclog.RequesterOther)), blockingRecord(asDump(gclog.RequesterGclog))} {
-		line.Pause(&gclog.Pause{PausePart: gclog.PausePart{Start: int64(i) * 100, Duration: 10}, GC: d})
+		line.Observe(&gclog.Pause{PausePart: gclog.PausePart{Start: int64(i) * 100, Duration: 10}, GC: d})
 	}
 	want := []string{"", "", "other", "gclog"}
 	for i, s := range line.All() {

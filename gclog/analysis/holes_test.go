@@ -14,14 +14,14 @@ import (
 func TestSessions(t *testing.T) {
 	for _, live := range []bool{false, true} {
 		s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always(), Live: live})
-		s.Begin(-5 * sec)
-		emit(s, collection(1, 0, gclog.KindBlocking, [2]int64{0, 100 * ms}))
-		emit(s, collection(2, 0, gclog.KindBlocking, [2]int64{4 * sec, 300 * ms}))
-		s.End(5 * sec)
-		s.Begin(95 * sec)
-		emit(s, collection(3, 0, gclog.KindBlocking, [2]int64{95*sec + 500*ms, 200 * ms}))
-		emit(s, collection(4, 0, gclog.KindBlocking, [2]int64{97 * sec, 200 * ms}))
-		s.End(110 * sec)
+		s.Observe(&gclog.Start{At: -5 * sec})
+		emit(s.Observe, collection(1, 0, gclog.KindBlocking, [2]int64{0, 100 * ms}))
+		emit(s.Observe, collection(2, 0, gclog.KindBlocking, [2]int64{4 * sec, 300 * ms}))
+		s.Observe(&gclog.End{At: 5 * sec})
+		s.Observe(&gclog.Start{At: 95 * sec})
+		emit(s.Observe, collection(3, 0, gclog.KindBlocking, [2]int64{95*sec + 500*ms, 200 * ms}))
+		emit(s.Observe, collection(4, 0, gclog.KindBlocking, [2]int64{97 * sec, 200 * ms}))
+		s.Observe(&gclog.End{At: 110 * sec})
 		x := s.Summary()
 		got := metrics(x)
 		for name, want := range map[string]float64{
@@ -52,14 +52,14 @@ func TestSessions(t *testing.T) {
 func TestHole(t *testing.T) {
 	of := func(w analysis.Window) *analysis.Summary {
 		s := analysis.NewStatistics(analysis.StatisticsOptions{Window: w})
-		s.Begin(0)
-		emit(s, collection(1, 0, gclog.KindBlocking, [2]int64{sec, sec}))
-		emit(s, collection(9, 0, gclog.KindBlocking, [2]int64{8 * sec, sec}))
-		s.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseHeapCount, Start: 9*sec + 500*ms, Duration: 500 * ms}})
-		emit(s, collection(12, 0, gclog.KindBlocking, [2]int64{11 * sec, sec}))
-		s.End(20 * sec)
-		s.Gap(&gclog.Gap{Reason: gclog.GapMissedGCs, Since: 2 * sec, Time: 8 * sec, From: 2, To: 8})
-		s.Gap(&gclog.Gap{Reason: gclog.GapMissedGCs, Since: 9 * sec, Time: 11 * sec, From: 10, To: 11})
+		s.Observe(&gclog.Start{At: 0})
+		emit(s.Observe, collection(1, 0, gclog.KindBlocking, [2]int64{sec, sec}))
+		emit(s.Observe, collection(9, 0, gclog.KindBlocking, [2]int64{8 * sec, sec}))
+		s.Observe(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseHeapCount, Start: 9*sec + 500*ms, Duration: 500 * ms}})
+		emit(s.Observe, collection(12, 0, gclog.KindBlocking, [2]int64{11 * sec, sec}))
+		s.Observe(&gclog.End{At: 20 * sec})
+		s.Observe(&gclog.Gap{Reason: gclog.GapMissedGCs, Since: 2 * sec, Time: 8 * sec, From: 2, To: 8})
+		s.Observe(&gclog.Gap{Reason: gclog.GapMissedGCs, Since: 9 * sec, Time: 11 * sec, From: 10, To: 11})
 		return s.Summary()
 	}
 	for _, c := range []struct {
@@ -93,9 +93,9 @@ func TestMissedInLogs(t *testing.T) {
 	s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
 	d := collection(1, 0, gclog.KindBlocking, [2]int64{sec, sec})
 	d.FromLog = true
-	s.CollectionsOnly()
-	emit(s, d)
-	s.Gap(&gclog.Gap{Reason: gclog.GapMissedGCs, Since: 2 * sec, Time: 8 * sec, From: 2, To: 4})
+	s.Observe(&gclog.Start{At: sec, CollectionsOnly: true})
+	emit(s.Observe, d)
+	s.Observe(&gclog.Gap{Reason: gclog.GapMissedGCs, Since: 2 * sec, Time: 8 * sec, From: 2, To: 4})
 	for _, m := range s.Summary().Metrics() {
 		if m.Name == "gc.missed" && m.Why != "3 collection numbers are missing: logs of this format do not report the numbers that no-GC regions used" {
 			t.Errorf("%+v", m.Number)
@@ -110,9 +110,9 @@ func TestFindingsOfSessions(t *testing.T) {
 		f := analysis.NewFindings(&gclog.Process{}, analysis.Thresholds{}, analysis.Always())
 		begin := int64(0)
 		for number := range uint32(40) {
-			f.Begin(begin)
-			emit(f, collection(number+1, 0, gclog.KindBlocking, [2]int64{begin + lasts/2, pause}))
-			f.End(begin + lasts)
+			f.Observe(&gclog.Start{At: begin})
+			emit(f.Observe, collection(number+1, 0, gclog.KindBlocking, [2]int64{begin + lasts/2, pause}))
+			f.Observe(&gclog.End{At: begin + lasts})
 			begin += lasts + between
 		}
 		x, why := of(f, "high-pause-share")
@@ -141,7 +141,7 @@ func TestFindingsOfSessions(t *testing.T) {
 func TestShareWithHoles(t *testing.T) {
 	for _, live := range []bool{false, true} {
 		s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always(), Live: live})
-		s.Begin(0)
+		s.Observe(&gclog.Start{At: 0})
 		for number := uint32(1); number <= 60; number++ {
 			if number%3 == 0 {
 				continue
@@ -149,11 +149,11 @@ func TestShareWithHoles(t *testing.T) {
 			at := int64(number) * sec
 			d := collection(number, 0, gclog.KindBlocking, [2]int64{at - 100*ms, 100 * ms})
 			if number%3 == 1 && number > 1 {
-				s.Gap(&gclog.Gap{Reason: gclog.GapMissedGCs, Time: d.Start, From: number - 1, To: number - 1})
+				s.Observe(&gclog.Gap{Reason: gclog.GapMissedGCs, Time: d.Start, From: number - 1, To: number - 1})
 			}
-			emit(s, d)
+			emit(s.Observe, d)
 		}
-		s.End(59 * sec)
+		s.Observe(&gclog.End{At: 59 * sec})
 		got := metrics(s.Summary())
 		for name, want := range map[string]float64{"duration": 21e9, "pause.share": 10, "gc.rate": 60, "gen0.rate": 60, "gc.count": 40, "pause.total": 4e9} {
 			if math.Abs(got[name]-want) > 1e-9*want {

@@ -14,14 +14,20 @@ type inducedCounter struct {
 	induced, blocking int
 }
 
-func (c *inducedCounter) GC(d *gclog.GCDetails) {
-	if d.Complete && !d.HeapDump && d.HasReason && d.Reason.Induced() {
-		c.induced++
-		if d.Kind != gclog.KindBackground { // also one that is demoted to a blocking one
-			c.blocking++
+// Observe takes a record.
+func (c *inducedCounter) Observe(r gclog.Record) {
+	switch r := r.(type) {
+	case *gclog.GCDetails:
+		if r.Complete && !r.HeapDump && r.HasReason && r.Reason.Induced() {
+			c.induced++
+			if r.Kind != gclog.KindBackground { // also one that is demoted to a blocking one
+				c.blocking++
+			}
 		}
+		c.Findings.Observe(r)
+	default:
+		c.Findings.Observe(r)
 	}
-	c.Findings.GC(d)
 }
 
 // TestInducedCounted checks that the finding about induced collections counts those in the records,
@@ -32,12 +38,12 @@ func TestInducedCounted(t *testing.T) {
 		counters := map[*gclog.Process]*inducedCounter{}
 		processes := read(t, recordings.Read(t, tr.Path), func(p *gclog.Process) gclog.Observer {
 			c := &inducedCounter{Findings: analysis.NewFindings(p, analysis.Thresholds{}, analysis.Always())}
-			c.Begin(0)
+			c.Observe(&gclog.Start{At: 0})
 			counters[p] = c
-			return c
+			return c.Observe
 		})
 		for p, c := range counters {
-			c.End(processes.Latest())
+			c.Observe(&gclog.End{At: processes.Latest()})
 			x, _ := of(c.Findings, "induced-gcs")
 			if x == nil {
 				continue

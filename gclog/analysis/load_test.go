@@ -10,9 +10,12 @@ import (
 )
 
 // read gives the records of a recording to what observe returns, which may be nil.
-func read(t testing.TB, stream []byte, observe func(*gclog.Process) gclog.Observer) *gclog.Processes {
+func read(t testing.TB, stream []byte, observe func(*gclog.Process) gclog.Observer, events ...func(*gclog.Process) gclog.EventObserver) *gclog.Processes {
 	t.Helper()
 	processes := gclog.NewProcesses(observe)
+	for _, to := range events {
+		processes.Events = to
+	}
 	_ = processes.Drain(parse.NewReader(bytes.NewReader(stream), gclog.Wanted)) // some recordings are damaged
 	processes.Finish()
 	return processes

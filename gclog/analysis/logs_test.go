@@ -25,15 +25,6 @@ func (o *text) Write(head formats.Head, group []byte, _ bool) error {
 	return nil
 }
 
-// A fromLog is Statistics of a log.
-type fromLog struct{ *analysis.Statistics }
-
-func (fromLog) Start(*formats.Start)           {}
-func (fromLog) Stall(*gclog.Stall)             {}
-func (fromLog) HeapGrowth(*formats.HeapGrowth) {}
-func (fromLog) Suspension(*gclog.Suspension)   {}
-func (fromLog) End(*formats.End)               {}
-
 // TestLogs checks that what a log cannot contain is unknown, and never 0, and that a log in JSON
 // has the same values for the collections as the recording.
 func TestLogs(t *testing.T) {
@@ -83,7 +74,7 @@ func writeLog(t *testing.T, stream []byte, name string) (written []byte, all []*
 	read(t, stream, func(p *gclog.Process) gclog.Observer {
 		s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
 		all = append(all, s)
-		return both{formats.NewWriter(format, &out, formats.Options{Process: *p, Version: "1.0"}), s}
+		return gclog.Tee(formats.NewWriter(format, &out, formats.Options{Process: *p, Version: "1.0"}).Observe, s.Observe)
 	})
 	return out.b, all
 }
@@ -96,7 +87,7 @@ func readLog(t *testing.T, log []byte) *analysis.Summary {
 		t.Fatal("not recognized")
 	}
 	s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
-	r, err := logs.NewReader(h, func(*gclog.Process) formats.Observer { return fromLog{s} })
+	r, err := logs.NewReader(h, func(*gclog.Process) gclog.Observer { return s.Observe })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,11 +97,3 @@ func readLog(t *testing.T, log []byte) *analysis.Summary {
 	r.Finish()
 	return s.Summary()
 }
-
-// both passes the same to two observers.
-type both struct{ a, b gclog.Observer }
-
-func (x both) Pause(p *gclog.Pause)  { x.a.Pause(p); x.b.Pause(p) }
-func (x both) Phase(p *gclog.Phase)  { x.a.Phase(p); x.b.Phase(p) }
-func (x both) GC(d *gclog.GCDetails) { x.a.GC(d); x.b.GC(d) }
-func (x both) Gap(g *gclog.Gap)      { x.a.Gap(g); x.b.Gap(g) }

@@ -11,20 +11,20 @@ import (
 // from its start are not the latest, and it does not report pinned survivors.
 func TestReportedLate(t *testing.T) {
 	s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
-	s.Begin(0)
+	s.Observe(&gclog.Start{At: 0})
 	young := &gclog.GCDetails{
 		Number: 2, Start: 20, End: 30, HasEnd: true, Complete: true, HasHistory: true,
 		CommittedBefore: 200, HasCommittedBefore: true, CommittedAfter: 250, HasCommittedAfter: true,
 	}
 	young.Generations[gclog.Gen0] = gclog.GenerationDetails{Survived: 100, SurvivedPins: 30}
-	s.GC(young)
+	s.Observe(young)
 	old := &gclog.GCDetails{
 		Number: 1, Generation: gclog.Gen2, Kind: gclog.KindBackground, Start: 10, End: 90, HasEnd: true, Complete: true,
 		HasHistory: true, CommittedBefore: 150, HasCommittedBefore: true,
 	}
 	old.Generations[gclog.Gen2] = gclog.GenerationDetails{Survived: 900}
-	s.GC(old)
-	s.End(100)
+	s.Observe(old)
+	s.Observe(&gclog.End{At: 100})
 	x := s.Summary()
 	if x.Heap.Committed.Value != 250 || x.Heap.MaxCommitted.Value != 250 {
 		t.Errorf("committed is %+v, at most %+v", x.Heap.Committed, x.Heap.MaxCommitted)
@@ -40,7 +40,7 @@ func TestReportedLate(t *testing.T) {
 // TestNewestOfLogs checks that logs report only the end of background collections.
 func TestNewestOfLogs(t *testing.T) {
 	s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
-	s.Begin(0)
+	s.Observe(&gclog.Start{At: 0})
 	size := func(d *gclog.GCDetails, after uint64) *gclog.GCDetails {
 		d.HasSizesAfter, d.Generations[gclog.Gen2].After = true, after
 		d.HasCommittedAfter, d.CommittedAfter = true, 2*after
@@ -54,14 +54,14 @@ func TestNewestOfLogs(t *testing.T) {
 		d.End, d.HasEnd = 0, false
 		return d
 	}
-	emit(s, size(background(1, 10*sec), 100*mb))
-	emit(s, size(blocking(2, 20*sec), 50*mb))
-	s.End(30 * sec)
+	emit(s.Observe, size(background(1, 10*sec), 100*mb))
+	emit(s.Observe, size(blocking(2, 20*sec), 50*mb))
+	s.Observe(&gclog.End{At: 30 * sec})
 	x := s.Summary()
 	if x.Heap.Committed.Value != 100e6 || x.Heap.LastGen2.Value != 50e6 || x.SinceLastGen2.Value != 9e9 {
 		t.Errorf("committed %+v, after gen2 %+v, since %+v", x.Heap.Committed, x.Heap.LastGen2, x.SinceLastGen2)
 	}
-	emit(s, background(3, 40*sec))
+	emit(s.Observe, background(3, 40*sec))
 	if n := s.Summary().Heap.LastGen2; n.Known() || n.Why != "the latest gen2 collection does not report the size of the heap" {
 		t.Errorf("after a gen2 collection without a size: %+v", n)
 	}

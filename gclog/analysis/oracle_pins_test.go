@@ -19,10 +19,16 @@ type pinCounter struct {
 	seen, plugs uint64
 }
 
-func (c *pinCounter) GC(d *gclog.GCDetails) {
-	c.seen += d.PinEvents
-	c.plugs += d.PinPlugs
-	c.Statistics.GC(d)
+// Observe takes a record.
+func (c *pinCounter) Observe(r gclog.Record) {
+	switch r := r.(type) {
+	case *gclog.GCDetails:
+		c.seen += r.PinEvents
+		c.plugs += r.PinPlugs
+		c.Statistics.Observe(r)
+	default:
+		c.Statistics.Observe(r)
+	}
 }
 
 // TestPinsReported checks that the records contain each pin event that TraceEvent delivers, and
@@ -52,7 +58,7 @@ func TestPinsReported(t *testing.T) {
 				}
 			}
 			c := &pinCounter{Statistics: analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})}
-			read(t, recordings.Read(t, filepath.Join(folder, "traces", name+".nettrace.gz")), func(*gclog.Process) gclog.Observer { return c })
+			read(t, recordings.Read(t, filepath.Join(folder, "traces", name+".nettrace.gz")), func(*gclog.Process) gclog.Observer { return c.Observe })
 			if c.seen != seen || c.plugs != plugs {
 				t.Errorf("the records have %d pinned objects and %d plugs, want %d and %d", c.seen, c.plugs, seen, plugs)
 			}

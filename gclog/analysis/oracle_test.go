@@ -174,7 +174,7 @@ func TestTraceEvent(t *testing.T) {
 			read(t, recordings.Read(t, tr.Path), func(p *gclog.Process) gclog.Observer {
 				all[p.ID] = analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
 				ledgers[p.ID] = &ledger{}
-				return gclog.Tee(all[p.ID], ledgers[p.ID])
+				return gclog.Tee(all[p.ID].Observe, ledgers[p.ID].Observe)
 			})
 			processes, cut := readOracle(t, tr.Name)
 			for _, o := range processes {
@@ -212,7 +212,6 @@ func TestTraceEvent(t *testing.T) {
 // A ledger sums the same values from the records, collection by collection: rollups are compared
 // with it, whatever TraceEvent's result is.
 type ledger struct {
-	gclog.NopObserver
 	entries []*entry
 	pauses  map[int64][]int64 // by where the collection started
 }
@@ -222,37 +221,39 @@ type entry struct {
 	values map[string]float64
 }
 
-func (l *ledger) Pause(p *gclog.Pause) {
-	if p.GC == nil {
-		return
-	}
-	if l.pauses == nil {
-		l.pauses = map[int64][]int64{}
-	}
-	l.pauses[p.GC.Start] = append(l.pauses[p.GC.Start], p.Duration, max(0, p.Suspend))
-}
-
-func (l *ledger) GC(d *gclog.GCDetails) {
-	e := &entry{d.Clone(), map[string]float64{"number": 1}}
-	if d.HasReason && strings.HasPrefix(d.Reason.String(), "Induced") && !d.HeapDump {
-		e.values["induced"] = 1
-	}
-	if list := l.pauses[d.Start]; len(list) > 0 && d.Flaws&^(gclog.FlawNoSizes|gclog.FlawNoHeaps) == 0 {
-		for i := 0; i < len(list); i += 2 {
-			e.values["pause"] += float64(list[i])
-			e.values["suspend"] += float64(list[i+1])
+// Observe takes a record.
+func (l *ledger) Observe(r gclog.Record) {
+	switch r := r.(type) {
+	case *gclog.Pause:
+		if r.GC == nil {
+			return
 		}
+		if l.pauses == nil {
+			l.pauses = map[int64][]int64{}
+		}
+		l.pauses[r.GC.Start] = append(l.pauses[r.GC.Start], r.Duration, max(0, r.Suspend))
+	case *gclog.GCDetails:
+		e := &entry{r.Clone(), map[string]float64{"number": 1}}
+		if r.HasReason && strings.HasPrefix(r.Reason.String(), "Induced") && !r.HeapDump {
+			e.values["induced"] = 1
+		}
+		if list := l.pauses[r.Start]; len(list) > 0 && r.Flaws&^(gclog.FlawNoSizes|gclog.FlawNoHeaps) == 0 {
+			for i := 0; i < len(list); i += 2 {
+				e.values["pause"] += float64(list[i])
+				e.values["suspend"] += float64(list[i+1])
+			}
+		}
+		before, after := uint64(0), uint64(0)
+		for i := range r.Generations {
+			before, after = before+r.Generations[i].Before, after+r.Generations[i].After
+		}
+		e.values["peak"] = float64(max(r.Peak, before))
+		e.values["after"] = float64(after)
+		if r.HasPromoted {
+			e.values["promoted"] = float64(r.PromotedBytes)
+		}
+		l.entries = append(l.entries, e)
 	}
-	before, after := uint64(0), uint64(0)
-	for i := range d.Generations {
-		before, after = before+d.Generations[i].Before, after+d.Generations[i].After
-	}
-	e.values["peak"] = float64(max(d.Peak, before))
-	e.values["after"] = float64(after)
-	if d.HasPromoted {
-		e.values["promoted"] = float64(d.PromotedBytes)
-	}
-	l.entries = append(l.entries, e)
 }
 
 // comparison is about one process.

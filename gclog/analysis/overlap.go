@@ -11,12 +11,11 @@ import (
 )
 
 // A Timeline keeps all pauses of a recording or log, 48 bytes for each, and where pauses may be
-// missing, so that it can return for any stretch of time how long the program was paused in it. It
-// is a gclog.Observer; Begin and End report each session. It can be queried at any time.
+// missing, so that it can return for any stretch of time how long the program was paused in it. Its
+// Observe is a gclog.Observer. It can be queried at any time.
 //
 // A Timeline must not be used by several goroutines at once.
 type Timeline struct {
-	gclog.NopObserver
 	window      Window
 	stops       []Stop
 	settled     int  // number of stops that are in order and have their sums
@@ -70,24 +69,37 @@ const (
 // NewTimeline returns an empty Timeline of a Window.
 func NewTimeline(w Window) *Timeline { return &Timeline{window: w, pausedSince: never} }
 
-// Begin begins a session. Nothing is known about the time between two sessions.
-func (t *Timeline) Begin(at int64) {
-	if t.started {
-		t.miss(t.end, at, noSession)
-	} else {
-		t.begin, t.started = at, true
+// Observe adds a record. Nothing is known about the time between two sessions.
+func (t *Timeline) Observe(r gclog.Record) {
+	switch r := r.(type) {
+	case *gclog.Start:
+		if t.started {
+			t.miss(t.end, r.At, noSession)
+		} else {
+			t.begin, t.started = r.At, true
+		}
+		t.ran(r.At)
+		t.extend(r.At)
+	case *gclog.End:
+		t.extend(r.At)
+		for i := range r.Open {
+			if o := &r.Open[i]; o.Kind == gclog.OpenSuspension {
+				t.pausedFrom(o.Since)
+			}
+		}
+	case *gclog.Pause:
+		t.pause(r)
+	case *gclog.GCDetails:
+		t.collection(r)
+	case *gclog.Gap:
+		m, _ := missingOf(r, t.end)
+		t.missing.add(m)
+		t.extend(r.Time)
 	}
-	t.ran(at)
-	t.extend(at)
 }
 
-// End ends a session.
-func (t *Timeline) End(at int64) { t.extend(at) }
-
-func (t *Timeline) extend(at int64) { t.end = max(t.end, at) }
-
-// Pause adds a pause.
-func (t *Timeline) Pause(p *gclog.Pause) {
+// pause adds a pause.
+func (t *Timeline) pause(p *gclog.Pause) {
 	t.extend(p.Start + p.Duration)
 	t.ran(p.Start)
 	if from, to := t.window.Clip(p.Start, p.Start+p.Duration); from == to && !t.window.Contains(p.Start) {
@@ -99,8 +111,8 @@ func (t *Timeline) Pause(p *gclog.Pause) {
 	t.stops = append(t.stops, stopOf(p))
 }
 
-// GC records where a pause of the collection is unknown.
-func (t *Timeline) GC(d *gclog.GCDetails) {
+// collection records where a pause of the collection is unknown.
+func (t *Timeline) collection(d *gclog.GCDetails) {
 	b := d.Background
 	if d.Flaws&(gclog.FlawNoSuspend|gclog.FlawNoRestart) != 0 {
 		from := d.Start
@@ -117,7 +129,7 @@ func (t *Timeline) GC(d *gclog.GCDetails) {
 		case b != nil && b.MarkStart > from:
 			t.miss(from, b.MarkStart, unseen)
 		case d.Flaws&gclog.FlawNoRestart != 0 || d.Kind != gclog.KindBackground && !d.HasEnd:
-			t.PausedFrom(from)
+			t.pausedFrom(from)
 		case d.Kind != gclog.KindBackground:
 			t.miss(from, d.End, unseen)
 		default:
@@ -134,13 +146,15 @@ func (t *Timeline) GC(d *gclog.GCDetails) {
 	case d.HasEnd:
 		t.miss(b.MarkEnd, d.End, unseen)
 	default:
-		t.PausedFrom(b.MarkEnd)
+		t.pausedFrom(b.MarkEnd)
 	}
 }
 
-// PausedFrom records that a pause began whose end was not seen, for example because the recording
+func (t *Timeline) extend(at int64) { t.end = max(t.end, at) }
+
+// pausedFrom records that a pause began whose end was not seen, for example because the recording
 // was cut off. It may last until something shows that the program ran.
-func (t *Timeline) PausedFrom(from int64) {
+func (t *Timeline) pausedFrom(from int64) {
 	if _, after := t.Nearest(from, from+1); after != nil { // it is reported late
 		t.miss(from, after.Start, unseen)
 		return
@@ -154,13 +168,6 @@ func (t *Timeline) ran(at int64) {
 		t.miss(t.pausedSince, at, unseen)
 		t.pausedSince = never
 	}
-}
-
-// Gap records what is missing.
-func (t *Timeline) Gap(g *gclog.Gap) {
-	m, _ := missingOf(g, t.end)
-	t.missing.add(m)
-	t.extend(g.Time)
 }
 
 // miss records that pauses may be missing in a time.

@@ -13,12 +13,12 @@ func ExampleTimeline() {
 	ms := int64(time.Millisecond)
 	t := analysis.NewTimeline(analysis.Always())
 	// A Timeline is an Observer: usually a Reducer calls these methods.
-	t.Begin(0)
-	t.Pause(&gclog.Pause{
+	t.Observe(&gclog.Start{At: 0})
+	t.Observe(&gclog.Pause{
 		PausePart: gclog.PausePart{Kind: gclog.PauseBlocking, Start: 100 * ms, Duration: 40 * ms},
 		GC:        &gclog.GCDetails{Number: 7, HasNumber: true, Generation: 1},
 	})
-	t.End(1000 * ms)
+	t.Observe(&gclog.End{At: 1000 * ms})
 
 	o := t.Overlap(90*ms, 150*ms)
 	fmt.Println(time.Duration(o.Pause), "in", o.Pauses, "pause, for the collections", t.AppendNumbers(nil, o, 10))

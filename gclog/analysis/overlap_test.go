@@ -15,18 +15,18 @@ func pause(t *analysis.Timeline, start, end int64, number uint32) {
 	if number != 0 {
 		p.GC = &gclog.GCDetails{Number: number, HasNumber: true, Generation: 1}
 	}
-	t.Pause(p)
+	t.Observe(p)
 }
 
 func TestOverlap(t *testing.T) {
 	line := analysis.NewTimeline(analysis.Always())
-	line.Begin(0)
+	line.Observe(&gclog.Start{At: 0})
 	pause(line, 100, 200, 1)
 	pause(line, 200, 210, 2)
 	pause(line, 400, 500, 0)
 	pause(line, 600, 650, 3)
 	pause(line, 700, 710, 3) // its second
-	line.End(1000)
+	line.Observe(&gclog.End{At: 1000})
 	for _, x := range []struct {
 		from, to, pause int64
 		pauses          int
@@ -78,11 +78,11 @@ func TestMissingOfGaps(t *testing.T) {
 		{gclog.Gap{Reason: gclog.GapStopped}, 200, dropped},
 	} {
 		line := analysis.NewTimeline(analysis.Always())
-		line.Begin(0)
+		line.Observe(&gclog.Start{At: 0})
 		pause(line, 100, 200, 1)
 		c.gap.Time = 300
-		line.Gap(&c.gap)
-		line.End(400)
+		line.Observe(&c.gap)
+		line.Observe(&gclog.End{At: 400})
 		want := []analysis.Missing{{Window: analysis.Window{From: c.from, To: 300}, Why: c.why}}
 		if got := line.Missing(nil, 0, 400); !slices.Equal(got, want) {
 			t.Errorf("%+v: %+v, want %+v", c.gap, got, want)
@@ -106,7 +106,7 @@ func TestMissingFinalPause(t *testing.T) {
 		{"nothing", func(*gclog.GCDetails) {}, 0, analysis.Window{From: 300, To: 1000}},
 	} {
 		line := analysis.NewTimeline(analysis.Always())
-		line.Begin(0)
+		line.Observe(&gclog.Start{At: 0})
 		if c.later != 0 {
 			pause(line, c.later, c.later+10, 2)
 		}
@@ -114,8 +114,8 @@ func TestMissingFinalPause(t *testing.T) {
 		d.Background = &gclog.BackgroundDetails{MarkStart: 200, MarkEnd: 300}
 		d.Pauses = []gclog.PausePart{{Kind: gclog.PauseInitial, Start: 100, Duration: 100}}
 		c.change(d)
-		line.GC(d)
-		line.End(1000)
+		line.Observe(d)
+		line.Observe(&gclog.End{At: 1000})
 		got := line.Missing(nil, 0, 1000)
 		if len(got) != 1 || got[0].Window != c.want {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
@@ -128,7 +128,7 @@ func TestOverlapRandom(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
 		line := analysis.NewTimeline(analysis.Always())
-		line.Begin(0)
+		line.Observe(&gclog.Start{At: 0})
 		var stops []stop
 		at := int64(0)
 		for range r.IntN(30) {
@@ -141,7 +141,7 @@ func TestOverlapRandom(t *testing.T) {
 				line.Overlap(0, at) // may be called at any time
 			}
 		}
-		line.End(at + 20)
+		line.Observe(&gclog.End{At: at + 20})
 		for range 100 {
 			from := r.Int64N(at + 20)
 			to := from + r.Int64N(at+21-from)
@@ -180,7 +180,7 @@ func same(got *analysis.Stop, want *stop) bool {
 // TestTimelineDamaged checks that pauses that overlap, or come in a wrong order, count once.
 func TestTimelineDamaged(t *testing.T) {
 	line := analysis.NewTimeline(analysis.Always())
-	line.Begin(0)
+	line.Observe(&gclog.Start{At: 0})
 	pause(line, 100, 200, 1)
 	pause(line, 150, 250, 2)
 	pause(line, 160, 170, 3)
@@ -188,7 +188,7 @@ func TestTimelineDamaged(t *testing.T) {
 		t.Errorf("%+v, want 150 in 3", o)
 	}
 	pause(line, 50, 110, 4)
-	line.End(300)
+	line.Observe(&gclog.End{At: 300})
 	if o := line.Overlap(0, 300); o.Pause != 200 || o.Pauses != 4 {
 		t.Errorf("%+v, want 200 in 4", o)
 	}
@@ -199,12 +199,12 @@ func TestTimelineDamaged(t *testing.T) {
 
 func TestTimelineWindow(t *testing.T) {
 	line := analysis.NewTimeline(analysis.Window{From: 150, To: 400})
-	line.Begin(0)
+	line.Observe(&gclog.Start{At: 0})
 	pause(line, 10, 20, 1)
 	pause(line, 100, 200, 2)
 	pause(line, 390, 410, 3)
 	pause(line, 400, 420, 4)
-	line.End(1000)
+	line.Observe(&gclog.End{At: 1000})
 	if got := line.Known(); got != (analysis.Window{From: 150, To: 400}) {
 		t.Errorf("known: %v", got)
 	}
@@ -225,70 +225,72 @@ func TestTimelineMissing(t *testing.T) {
 		clear []int64
 	}{
 		{"lost events", func(l *analysis.Timeline) {
-			l.Gap(&gclog.Gap{Reason: gclog.GapLostEvents, Since: 300, Time: 500, LostEvents: 7})
+			l.Observe(&gclog.Gap{Reason: gclog.GapLostEvents, Since: 300, Time: 500, LostEvents: 7})
 		}, [2]int64{300, 500}, []int64{299, 501}},
 		{"lost events, nobody knows since when", func(l *analysis.Timeline) {
-			l.Gap(&gclog.Gap{Reason: gclog.GapLostEvents, Time: 500})
+			l.Observe(&gclog.Gap{Reason: gclog.GapLostEvents, Time: 500})
 		}, [2]int64{200, 500}, []int64{199, 501}},
 		{"missing collections", func(l *analysis.Timeline) {
-			l.Gap(&gclog.Gap{Reason: gclog.GapMissedGCs, Time: 500, From: 2, To: 3})
+			l.Observe(&gclog.Gap{Reason: gclog.GapMissedGCs, Time: 500, From: 2, To: 3})
 		}, [2]int64{200, 500}, []int64{199, 501}},
 		{"two sessions", func(l *analysis.Timeline) {
-			l.End(300)
-			l.Begin(400)
+			l.Observe(&gclog.End{At: 300})
+			l.Observe(&gclog.Start{At: 400})
 		}, [2]int64{300, 400}, []int64{299, 401}},
 		{"two gaps that touch, and one between", func(l *analysis.Timeline) {
 			for _, g := range [][2]int64{{600, 700}, {300, 400}, {400, 650}} {
-				l.Gap(&gclog.Gap{Since: g[0], Time: g[1]})
+				l.Observe(&gclog.Gap{Since: g[0], Time: g[1]})
 			}
 		}, [2]int64{300, 700}, []int64{299, 701}},
 		{"a collection whose suspension was not seen", func(l *analysis.Timeline) {
-			l.GC(&gclog.GCDetails{Flaws: gclog.FlawNoSuspend, Start: 300, End: 350, HasEnd: true})
+			l.Observe(&gclog.GCDetails{Flaws: gclog.FlawNoSuspend, Start: 300, End: 350, HasEnd: true})
 		}, [2]int64{300, 350}, []int64{299, 351}},
 		{"a collection of which only the end was seen", func(l *analysis.Timeline) {
-			l.GC(&gclog.GCDetails{Flaws: gclog.FlawNoSuspend | gclog.FlawNoStart, Start: 350, End: 350, HasEnd: true})
+			l.Observe(&gclog.GCDetails{Flaws: gclog.FlawNoSuspend | gclog.FlawNoStart, Start: 350, End: 350, HasEnd: true})
 		}, [2]int64{200, 350}, []int64{199, 351}},
 		{"a collection whose end was not seen", func(l *analysis.Timeline) {
-			l.GC(&gclog.GCDetails{Flaws: gclog.FlawNoEnd | gclog.FlawNoRestart, Suspended: 300, Start: 310})
+			l.Observe(&gclog.GCDetails{Flaws: gclog.FlawNoEnd | gclog.FlawNoRestart, Suspended: 300, Start: 310})
 			pause(l, 500, 600, 3)
 		}, [2]int64{300, 500}, []int64{299, 501}},
 		{"one that is told late", func(l *analysis.Timeline) {
 			pause(l, 500, 600, 3)
 			pause(l, 700, 800, 4)
-			l.GC(&gclog.GCDetails{Flaws: gclog.FlawNoRestart, Start: 300, End: 400, HasEnd: true})
+			l.Observe(&gclog.GCDetails{Flaws: gclog.FlawNoRestart, Start: 300, End: 400, HasEnd: true})
 		}, [2]int64{300, 500}, []int64{299, 501}},
 		{"two in a row", func(l *analysis.Timeline) {
-			l.GC(&gclog.GCDetails{Flaws: gclog.FlawNoRestart, Start: 300})
-			l.GC(&gclog.GCDetails{Flaws: gclog.FlawNoSuspend, Start: 400, End: 450, HasEnd: true})
+			l.Observe(&gclog.GCDetails{Flaws: gclog.FlawNoRestart, Start: 300})
+			l.Observe(&gclog.GCDetails{Flaws: gclog.FlawNoSuspend, Start: 400, End: 450, HasEnd: true})
 		}, [2]int64{300, 450}, []int64{299, 451}},
 		{"at the end of a session", func(l *analysis.Timeline) {
-			l.GC(&gclog.GCDetails{Flaws: gclog.FlawNoRestart, Start: 300})
-			l.End(400)
-			l.Begin(500)
+			l.Observe(&gclog.GCDetails{Flaws: gclog.FlawNoRestart, Start: 300})
+			l.Observe(&gclog.End{At: 400})
+			l.Observe(&gclog.Start{At: 500})
 		}, [2]int64{300, 500}, []int64{299, 501}},
 		{"at the end of all", func(l *analysis.Timeline) {
-			l.GC(&gclog.GCDetails{Flaws: gclog.FlawNoRestart, Start: 300})
+			l.Observe(&gclog.GCDetails{Flaws: gclog.FlawNoRestart, Start: 300})
 		}, [2]int64{300, 1000}, []int64{299}},
-		{"a suspension that has not ended", func(l *analysis.Timeline) { l.PausedFrom(300) }, [2]int64{300, 1000}, []int64{299}},
+		{"a suspension that has not ended", func(l *analysis.Timeline) {
+			l.Observe(&gclog.End{Open: []gclog.Open{{Kind: gclog.OpenSuspension, Since: 300}}})
+		}, [2]int64{300, 1000}, []int64{299}},
 		{"a background collection whose first pause was not seen", func(l *analysis.Timeline) {
-			l.GC(&gclog.GCDetails{Kind: gclog.KindBackground, Flaws: gclog.FlawNoSuspend, Start: 300, Background: &gclog.BackgroundDetails{MarkStart: 350}})
+			l.Observe(&gclog.GCDetails{Kind: gclog.KindBackground, Flaws: gclog.FlawNoSuspend, Start: 300, Background: &gclog.BackgroundDetails{MarkStart: 350}})
 		}, [2]int64{300, 350}, []int64{299, 351}},
 		{"one whose second pause was not seen", func(l *analysis.Timeline) {
-			l.GC(&gclog.GCDetails{Kind: gclog.KindBackground, Start: 100, Background: &gclog.BackgroundDetails{MarkStart: 200, MarkEnd: 300, SweepStart: 400}})
+			l.Observe(&gclog.GCDetails{Kind: gclog.KindBackground, Start: 100, Background: &gclog.BackgroundDetails{MarkStart: 200, MarkEnd: 300, SweepStart: 400}})
 		}, [2]int64{300, 400}, []int64{299, 401}},
 		{"one whose second pause has no end", func(l *analysis.Timeline) {
-			l.GC(&gclog.GCDetails{Kind: gclog.KindBackground, Flaws: gclog.FlawNoEnd, Start: 100, Background: &gclog.BackgroundDetails{MarkStart: 200, MarkEnd: 300}})
+			l.Observe(&gclog.GCDetails{Kind: gclog.KindBackground, Flaws: gclog.FlawNoEnd, Start: 100, Background: &gclog.BackgroundDetails{MarkStart: 200, MarkEnd: 300}})
 		}, [2]int64{300, 1000}, []int64{299}},
 		{"one that is not whole, but all its pauses are", func(l *analysis.Timeline) {
-			l.GC(&gclog.GCDetails{Kind: gclog.KindBackground, Flaws: gclog.FlawNoEnd, Start: 100, Background: &gclog.BackgroundDetails{MarkStart: 200}})
-			l.Gap(&gclog.Gap{Since: 600, Time: 700})
+			l.Observe(&gclog.GCDetails{Kind: gclog.KindBackground, Flaws: gclog.FlawNoEnd, Start: 100, Background: &gclog.BackgroundDetails{MarkStart: 200}})
+			l.Observe(&gclog.Gap{Since: 600, Time: 700})
 		}, [2]int64{600, 700}, []int64{300, 599, 701}},
 	} {
 		line := analysis.NewTimeline(analysis.Always())
-		line.Begin(0)
+		line.Observe(&gclog.Start{At: 0})
 		pause(line, 100, 200, 1)
 		x.emit(line)
-		line.End(1000)
+		line.Observe(&gclog.End{At: 1000})
 		for _, at := range []int64{x.gap[0], (x.gap[0] + x.gap[1]) / 2, x.gap[1]} {
 			if !line.Overlap(at, at).Gap || !line.Overlap(at-10, at+10).Gap {
 				t.Errorf("%s: no gap at %d", x.name, at)
@@ -317,11 +319,11 @@ func TestTimelineEmpty(t *testing.T) {
 
 func TestOverlapAllocates(t *testing.T) {
 	line := analysis.NewTimeline(analysis.Always())
-	line.Begin(0)
+	line.Observe(&gclog.Start{At: 0})
 	for i := range int64(1000) {
 		pause(line, i*100, i*100+50, uint32(i+1))
 	}
-	line.End(1e6)
+	line.Observe(&gclog.End{At: 1e6})
 	numbers := make([]uint32, 0, 100)
 	if n := testing.AllocsPerRun(100, func() {
 		numbers = line.AppendNumbers(numbers[:0], line.Overlap(5000, 9000), 100)
@@ -332,12 +334,12 @@ func TestOverlapAllocates(t *testing.T) {
 
 func BenchmarkOverlap(b *testing.B) {
 	line := analysis.NewTimeline(analysis.Always())
-	line.Begin(0)
+	line.Observe(&gclog.Start{At: 0})
 	const pauses = 1 << 20
 	for i := range int64(pauses) {
 		pause(line, i*1000, i*1000+50, uint32(i+1))
 	}
-	line.End(pauses * 1000)
+	line.Observe(&gclog.End{At: pauses * 1000})
 	r := rand.New(rand.NewPCG(1, 2))
 	b.ReportAllocs()
 	for b.Loop() {

@@ -26,11 +26,8 @@ type past struct {
 
 // A listener observes a past.
 type listener interface {
-	gclog.EventObserver
-	Begin(at int64)
-	End(at int64)
-	CollectionsOnly()
-	Unbounded()
+	Observe(gclog.Record)
+	Event(gclog.Stamp, clr.Event, *gclog.GCDetails)
 	Damaged(why string)
 	Ended(analysis.Ending)
 }
@@ -120,9 +117,9 @@ func (h *past) add(d *gclog.GCDetails, changes []change) *past {
 	})
 	h.calls = append(h.calls, func(to listener) {
 		for i := range pauses {
-			to.Pause(&pauses[i])
+			to.Observe(&pauses[i])
 		}
-		to.GC(d)
+		to.Observe(d)
 	})
 	return h
 }
@@ -131,13 +128,13 @@ func (h *past) add(d *gclog.GCDetails, changes []change) *past {
 func (h *past) stop(kind gclog.PauseKind, length, suspend time.Duration) *past {
 	p := gclog.Pause{PausePart: gclog.PausePart{Kind: kind, Start: int64(h.now), Duration: int64(length), Suspend: int64(suspend), HasSuspend: true}}
 	h.now += length
-	h.calls = append(h.calls, func(to listener) { to.Pause(&p) })
+	h.calls = append(h.calls, func(to listener) { to.Observe(&p) })
 	return h
 }
 
 func (h *past) gap(g gclog.Gap) *past {
 	g.Time = int64(h.now)
-	h.calls = append(h.calls, func(to listener) { to.Gap(&g) })
+	h.calls = append(h.calls, func(to listener) { to.Observe(&g) })
 	return h
 }
 
@@ -147,6 +144,13 @@ func (h *past) tick(id uint64, name string, bytes uint64) *past {
 	text := nettracetest.UTF16(name)
 	e := &clr.GCAllocationTick{TypeID: id, TypeName: text[:len(text)-2], Amount: bytes} // without the terminating zero
 	h.calls = append(h.calls, func(to listener) { to.Event(at, e, nil) })
+	return h
+}
+
+// start adds a start of the session, which says what its log lacks.
+func (h *past) start(s gclog.Start) *past {
+	s.At = int64(h.now)
+	h.calls = append(h.calls, func(to listener) { to.Observe(&s) })
 	return h
 }
 
@@ -183,11 +187,11 @@ func (h *past) findings(t testing.TB, thresholds ...string) *analysis.Findings {
 }
 
 func (h *past) replay(to listener) {
-	to.Begin(-int64(time.Minute))
+	to.Observe(&gclog.Start{At: -int64(time.Minute)})
 	for _, call := range h.calls {
 		call(to)
 	}
-	to.End(int64(h.now))
+	to.Observe(&gclog.End{At: int64(h.now)})
 }
 
 // moved returns thresholds set from name=value.

@@ -7,17 +7,14 @@ import (
 )
 
 // Peers keeps what is needed to compare a collection with others: generation and kind, pause and
-// promoted bytes, 16 bytes per collection. It is a gclog.Observer; the zero value is not ready for
+// promoted bytes, 16 bytes per collection. Its Observe is a gclog.Observer; the zero value is not ready for
 // use.
 type Peers struct {
-	gclog.NopObserver
 	by         map[peer]*peers
 	used       map[uint32]bool // numbers that no-GC regions used up
 	foreground []foreground
 	datas      bool // the number of heaps is adapted dynamically
 }
-
-var _ gclog.Observer = (*Peers)(nil)
 
 // Collections are compared with those of the same generation and kind.
 type peer struct {
@@ -38,24 +35,31 @@ const maxUsed = 1 << 16
 // NewPeers returns an empty Peers.
 func NewPeers() *Peers { return &Peers{by: map[peer]*peers{}, used: map[uint32]bool{}} }
 
-// GC adds a collection, unless its pause was not seen completely, or includes a walk of the heap.
-func (p *Peers) GC(d *gclog.GCDetails) {
-	p.datas = p.datas || adapted(d)
-	if d.Kind == gclog.KindForeground {
-		p.foreground = append(p.foreground, foreground{d.Start, d.Pause()})
-	}
-	if !pauseSeen(d) || d.HeapDump {
-		return
-	}
-	key := peer{d.Generation, d.Kind}
-	of := p.by[key]
-	if of == nil {
-		of = &peers{}
-		p.by[key] = of
-	}
-	of.pauses = append(of.pauses, d.Pause())
-	if d.HasPromoted {
-		of.promoted = append(of.promoted, int64(d.PromotedBytes))
+// Observe adds a record.
+func (p *Peers) Observe(r gclog.Record) {
+	switch r := r.(type) {
+	case *gclog.GCDetails:
+		p.datas = p.datas || adapted(r)
+		if r.Kind == gclog.KindForeground {
+			p.foreground = append(p.foreground, foreground{r.Start, r.Pause()})
+		}
+		if !pauseSeen(r) || r.HeapDump {
+			return
+		}
+		key := peer{r.Generation, r.Kind}
+		of := p.by[key]
+		if of == nil {
+			of = &peers{}
+			p.by[key] = of
+		}
+		of.pauses = append(of.pauses, r.Pause())
+		if r.HasPromoted {
+			of.promoted = append(of.promoted, int64(r.PromotedBytes))
+		}
+	case *gclog.Pause:
+		if r.GC == nil && r.UsedNumber != 0 && len(p.used) < maxUsed {
+			p.used[r.UsedNumber] = true
+		}
 	}
 }
 
@@ -69,13 +73,6 @@ func adapted(d *gclog.GCDetails) bool {
 func pauseSeen(d *gclog.GCDetails) bool {
 	const hides = gclog.FlawNoStart | gclog.FlawNoSuspend | gclog.FlawNoRestart | gclog.FlawNoEnd | gclog.FlawTime
 	return len(d.Pauses) > 0 && d.Flaws&hides == 0
-}
-
-// Pause keeps the number that a pause without a collection used up.
-func (p *Peers) Pause(x *gclog.Pause) {
-	if x.GC == nil && x.UsedNumber != 0 && len(p.used) < maxUsed {
-		p.used[x.UsedNumber] = true
-	}
 }
 
 // Used reports whether a no-GC region used a number up.

@@ -17,7 +17,7 @@ func TestSum(t *testing.T) {
 		all := map[*gclog.Process]*analysis.Statistics{}
 		processes := read(t, recordings.Read(t, tr.Path), func(p *gclog.Process) gclog.Observer {
 			all[p] = analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
-			return all[p]
+			return all[p].Observe
 		})
 		for p, s := range all {
 			x := s.Summary()
@@ -59,23 +59,23 @@ func TestParts(t *testing.T) {
 					w = analysis.Always()
 				}
 				s := analysis.NewStatistics(analysis.StatisticsOptions{Window: w})
-				s.Begin(0)
+				s.Observe(&gclog.Start{At: 0})
 				all = append(all, s)
 			}
 			statistics[p] = all
-			return all
+			return all.Observe
 		})
 		for p, all := range statistics {
 			var pauses, share, collections, allocated float64
 			for _, s := range all[:parts] {
-				s.End(end)
+				s.Observe(&gclog.End{At: end})
 				x := s.Summary()
 				pauses += x.Classes[analysis.ClassAll].Pauses.Total.Value
 				share += x.Share.Value * x.Duration.Value
 				collections += float64(x.Classes[analysis.ClassAll].Count)
 				allocated += x.Classes[analysis.ClassAll].Allocated.Total.Value
 			}
-			all[parts].End(end)
+			all[parts].Observe(&gclog.End{At: end})
 			x := all[parts].Summary()
 			whole := &x.Classes[analysis.ClassAll]
 			if pauses != whole.Pauses.Total.Value {
@@ -94,27 +94,25 @@ func TestParts(t *testing.T) {
 // several passes the same to several observers.
 type several []*analysis.Statistics
 
-func (all several) Pause(p *gclog.Pause) {
-	for _, s := range all {
-		s.Pause(p)
-	}
-}
-
-func (all several) Phase(p *gclog.Phase) {
-	for _, s := range all {
-		s.Phase(p)
-	}
-}
-
-func (all several) GC(d *gclog.GCDetails) {
-	for _, s := range all {
-		s.GC(d)
-	}
-}
-
-func (all several) Gap(g *gclog.Gap) {
-	for _, s := range all {
-		s.Gap(g)
+// Observe takes a record.
+func (all several) Observe(r gclog.Record) {
+	switch r := r.(type) {
+	case *gclog.Pause:
+		for _, s := range all {
+			s.Observe(r)
+		}
+	case *gclog.Phase:
+		for _, s := range all {
+			s.Observe(r)
+		}
+	case *gclog.GCDetails:
+		for _, s := range all {
+			s.Observe(r)
+		}
+	case *gclog.Gap:
+		for _, s := range all {
+			s.Observe(r)
+		}
 	}
 }
 
@@ -126,7 +124,7 @@ func TestAllocationAgrees(t *testing.T) {
 		stream := recordings.Read(t, tr.Path)
 		var windows []analysis.Window
 		var rates []float64
-		end := read(t, stream, func(*gclog.Process) gclog.Observer { return starts{&windows, &rates} }).Latest()
+		end := read(t, stream, func(*gclog.Process) gclog.Observer { return starts{&windows, &rates}.Observe }).Latest()
 		highest := slices.Max(append(rates, 0))
 		n := min(len(windows), 200)
 		windows, rates = append(windows[:n], analysis.Always()), append(rates[:n], highest)
@@ -135,13 +133,13 @@ func TestAllocationAgrees(t *testing.T) {
 		read(t, stream, func(*gclog.Process) gclog.Observer {
 			for _, w := range windows {
 				s := analysis.NewStatistics(analysis.StatisticsOptions{Window: w})
-				s.Begin(0)
+				s.Observe(&gclog.Start{At: 0})
 				all = append(all, s)
 			}
-			return gclog.Tee(all, allocatedBy{&allocated})
+			return gclog.Tee(all.Observe, allocatedBy{&allocated}.Observe)
 		})
 		for i, s := range all {
-			s.End(end)
+			s.Observe(&gclog.End{At: end})
 			x, w := s.Summary(), windows[i%len(windows)]
 			rate := x.Classes[analysis.ClassAll].AllocationRate.Max
 			if of := rates[i%len(windows)]; len(all) == len(windows) && rate.Value != of || rate.Known() && rate.Value > of {
@@ -163,22 +161,22 @@ type starts struct {
 	rates *[]float64
 }
 
-func (s starts) GC(d *gclog.GCDetails) {
-	*s.list = append(*s.list, analysis.Window{From: d.Start, To: d.Start + 1})
-	*s.rates = append(*s.rates, d.AllocationRate)
+// Observe takes a record.
+func (s starts) Observe(r gclog.Record) {
+	if d, ok := r.(*gclog.GCDetails); ok {
+		*s.list = append(*s.list, analysis.Window{From: d.Start, To: d.Start + 1})
+		*s.rates = append(*s.rates, d.AllocationRate)
+	}
 }
-func (s starts) Pause(*gclog.Pause) {}
-func (s starts) Phase(*gclog.Phase) {}
-func (s starts) Gap(*gclog.Gap)     {}
 
 // allocatedBy sums the allocations reported by collections.
 type allocatedBy struct{ bytes *float64 }
 
-func (a allocatedBy) GC(d *gclog.GCDetails) {
-	if d.HasAllocated {
-		*a.bytes += float64(d.Allocated())
+// Observe takes a record.
+func (a allocatedBy) Observe(r gclog.Record) {
+	if d, ok := r.(*gclog.GCDetails); ok {
+		if d.HasAllocated {
+			*a.bytes += float64(d.Allocated())
+		}
 	}
 }
-func (a allocatedBy) Pause(*gclog.Pause) {}
-func (a allocatedBy) Phase(*gclog.Phase) {}
-func (a allocatedBy) Gap(*gclog.Gap)     {}

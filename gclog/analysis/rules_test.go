@@ -897,9 +897,9 @@ var ruleCases = []ruleCase{
 		rule: "data-quality", name: "numbers of a log without no-GC regions",
 		bad: func(h *past) {
 			h.gc(0, milli).gap(gclog.Gap{Reason: gclog.GapMissedGCs, From: 2, To: 4}).gap(gclog.Gap{Reason: gclog.GapLostEvents, LostEvents: 5})
-			h.calls = append(h.calls, listener.CollectionsOnly)
+			h.start(gclog.Start{CollectionsOnly: true})
 		},
-		good:     func(h *past) { h.gc(0, milli); h.calls = append(h.calls, listener.CollectionsOnly) },
+		good:     func(h *past) { h.gc(0, milli).start(gclog.Start{CollectionsOnly: true}) },
 		severity: analysis.Warning,
 		text:     []string{"The data has 2 gaps: 5 lost events, 3 missing GC numbers. No-GC regions use numbers, too, and logs of this format do not record which: some may not be collections."},
 	},
@@ -1210,7 +1210,7 @@ func TestUnbounded(t *testing.T) {
 		h := newPast()
 		history(h)
 		f := h.findings(t)
-		f.Unbounded()
+		f.Observe(&gclog.Start{At: int64(h.now), Unbounded: true})
 		x, why := of(f, c.rule)
 		if x == nil && why != noBounds {
 			t.Errorf("%s %s: it is not found, because %q", c.rule, c.name, why)
@@ -1244,7 +1244,7 @@ func TestUnbounded(t *testing.T) {
 	if x, _ := of(f, "high-pause-share"); x == nil {
 		t.Error("20 s of pauses are no finding")
 	}
-	f.Unbounded()
+	f.Observe(&gclog.Start{At: int64(h.now), Unbounded: true})
 	if x, why := of(f, "high-pause-share"); x != nil || why != noBounds {
 		t.Errorf("of less than a minute that may be longer there is %v, %q", x, why)
 	}
@@ -1259,7 +1259,7 @@ func TestNumbersOnly(t *testing.T) {
 	if x, _ := of(f, "data-quality"); x == nil {
 		t.Error("three missing collections are no finding")
 	}
-	f.CollectionsOnly()
+	f.Observe(&gclog.Start{At: int64(h.now), CollectionsOnly: true})
 	if x, why := of(f, "data-quality"); x != nil || !strings.Contains(why, "do not report the numbers that no-GC regions used") {
 		t.Errorf("of a log that does not hold no-GC regions there is %v, %q", x, why)
 	}

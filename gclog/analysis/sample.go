@@ -32,23 +32,28 @@ func NewSample(w Window) *Sample {
 	return &Sample{Statistics: NewStatistics(StatisticsOptions{Window: w})}
 }
 
-// GC adds a collection.
-func (s *Sample) GC(d *gclog.GCDetails) {
-	c := sampled{class: ClassOf(d), since: s.allocated.last, ended: ended(d), after: -1, promoted: -1, allocated: -1}
-	if s.allocated.hasLast && d.HasAllocated {
-		if c.allocated = float64(d.Allocated()); c.ended <= c.since {
-			s.within(&c)
+// Observe adds a record.
+func (s *Sample) Observe(r gclog.Record) {
+	switch r := r.(type) {
+	case *gclog.GCDetails:
+		c := sampled{class: ClassOf(r), since: s.allocated.last, ended: ended(r), after: -1, promoted: -1, allocated: -1}
+		if s.allocated.hasLast && r.HasAllocated {
+			if c.allocated = float64(r.Allocated()); c.ended <= c.since {
+				s.within(&c)
+			}
 		}
+		s.Statistics.Observe(r)
+		if r.HasSizesAfter {
+			c.after = float64(r.SizeAfter())
+		}
+		if r.HasPromoted {
+			c.promoted = float64(r.PromotedBytes)
+		}
+		c.at = max(began(r), s.span.begin)
+		s.collections.add(c)
+	default:
+		s.Statistics.Observe(r)
 	}
-	s.Statistics.GC(d)
-	if d.HasSizesAfter {
-		c.after = float64(d.SizeAfter())
-	}
-	if d.HasPromoted {
-		c.promoted = float64(d.PromotedBytes)
-	}
-	c.at = max(began(d), s.span.begin)
-	s.collections.add(c)
 }
 
 // within moves what a collection without a stretch of time reports to the one that covers its end,

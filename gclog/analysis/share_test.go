@@ -40,13 +40,13 @@ func newRandomHistory(r *rand.Rand, grid int64, overlap bool) *randomHistory {
 
 // emit passes on the history, shifted to a time: nothing depends on that.
 func (h *randomHistory) emit(s *analysis.Statistics, from int64) {
-	s.Begin(from)
+	s.Observe(&gclog.Start{At: from})
 	for _, p := range h.pauses {
-		s.Pause(&gclog.Pause{PausePart: gclog.PausePart{
+		s.Observe(&gclog.Pause{PausePart: gclog.PausePart{
 			Kind: gclog.PauseUnknown, Start: from + p[0]*h.grid, Duration: (p[1] - p[0]) * h.grid,
 		}})
 	}
-	s.End(from + h.points*h.grid)
+	s.Observe(&gclog.End{At: from + h.points*h.grid})
 }
 
 // worst returns the longest pause time in any stretch of a length in [from, to), all in points, by
@@ -171,9 +171,9 @@ func TestFewValues(t *testing.T) {
 	for _, n := range []int{1, 6, 9, 10, 19, 20, 99, 100, 999, 1000} {
 		for _, live := range []bool{false, true} {
 			s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always(), Live: live})
-			s.Begin(0)
+			s.Observe(&gclog.Start{At: 0})
 			for i := range n + 1 { // so that there are n times between two of them
-				emit(s, collection(uint32(i+1), 0, gclog.KindBlocking, [2]int64{int64(i+1) * sec, int64(i+1) * ms}))
+				emit(s.Observe, collection(uint32(i+1), 0, gclog.KindBlocking, [2]int64{int64(i+1) * sec, int64(i+1) * ms}))
 			}
 			for _, m := range s.Summary().Metrics() {
 				if what, ok := strings.CutPrefix(m.Name, "between."); ok && m.Known() != (n >= least[what]) {
@@ -207,7 +207,7 @@ func TestLive(t *testing.T) {
 		begin := r.Int64N(1e12)
 		at := begin
 		for _, s := range all {
-			s.Begin(begin)
+			s.Observe(&gclog.Start{At: begin})
 		}
 		scale, gap := math.Exp(r.Float64()*10), math.Exp(r.Float64()*12)
 		for range r.IntN(3000) {
@@ -215,7 +215,7 @@ func TestLive(t *testing.T) {
 			kind := gclog.KindBlocking
 			d := collection(1, r.IntN(3), kind, [2]int64{at, took})
 			for _, s := range all {
-				emit(s, d)
+				emit(s.Observe, d)
 				if r.IntN(1000) == 0 {
 					s.Summary() // may be called at any time
 				}
@@ -224,7 +224,7 @@ func TestLive(t *testing.T) {
 		}
 		at += r.Int64N(20 * sec)
 		for _, s := range all {
-			s.End(at)
+			s.Observe(&gclog.End{At: at})
 		}
 		for i := range exact {
 			want, got := exact[i].Summary(), live[i].Summary()
@@ -345,12 +345,12 @@ func TestWildTimes(t *testing.T) {
 			for range r.IntN(20) {
 				switch r.IntN(4) {
 				case 0:
-					s.Begin(wild())
+					s.Observe(&gclog.Start{At: wild()})
 				case 1:
-					s.End(wild())
+					s.Observe(&gclog.End{At: wild()})
 				default:
 					d := collection(1, r.IntN(5), gclog.KindBlocking, [2]int64{wild(), wild()})
-					emit(s, d)
+					emit(s.Observe, d)
 				}
 			}
 			s.Summary().Metrics()

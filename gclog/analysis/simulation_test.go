@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/testing/extent"
 )
 
@@ -117,7 +118,7 @@ func scores[T any](values []T, compare func(a, b T) int) []float64 {
 func (m *model) simulate(n int, random *rand.Rand) *Sample {
 	s := NewSample(Always())
 	s.Sync = time.Unix(0, 0)
-	s.Begin(0)
+	s.Observe(&gclog.Start{At: 0})
 	lengths, gaps := m.ofStops.draw(n, random), m.ofGaps.draw(n, random)
 	at, first := int64(0), random.IntN(len(m.kinds))
 	for i := range n {
@@ -137,7 +138,7 @@ func (m *model) simulate(n int, random *rand.Rand) *Sample {
 			s.allocated.time += float64(c.ended - c.since)
 		}
 	}
-	s.End(at)
+	s.Observe(&gclog.End{At: at})
 	return s
 }
 

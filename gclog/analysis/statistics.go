@@ -15,9 +15,11 @@ type StatisticsOptions struct {
 	Live bool
 }
 
-// Statistics aggregates records. It is a gclog.Observer; Begin and End report how long each session
-// lasted. The time between two sessions and time in which records are missing are unobserved:
-// shares and rates leave them out. Summary may be called at any time. A Statistics must not be used
+// Statistics aggregates records. Its Observe is a gclog.Observer: a Start and an End report how long
+// each session lasted. An End may also say that the session has lasted until now, for a stream
+// gclog.Processes.Latest. The time between two sessions and time in which records are missing are
+// unobserved: shares and rates leave them out. Durations, shares and rates are unknown if a Start is
+// Unbounded, and whatever depends on all pauses is if it is CollectionsOnly. Summary may be called at any time. A Statistics must not be used
 // by several goroutines at once.
 type Statistics struct {
 	window Window
@@ -42,8 +44,6 @@ type Statistics struct {
 	sparse                      bool
 	unbounded, collectionsOnly  bool
 }
-
-var _ gclog.Observer = (*Statistics)(nil)
 
 // live is the state of a session without an end, which keeps no pauses.
 type live struct {
@@ -70,11 +70,11 @@ func (b *hiddenPauses) add(class Class, paused int64, first bool) {
 	}
 }
 
-// A span is how long the sessions lasted, as reported by Begin and End or else as far as records
+// A span is how long the sessions lasted, as reported by Start and End or else as far as records
 // were seen.
 type span struct {
 	begin, end int64
-	hasBegin   bool // begin was reported by Begin
+	hasBegin   bool // begin was reported by a Start
 	seen       bool // anything was seen
 }
 
@@ -125,72 +125,40 @@ func NewStatistics(o StatisticsOptions) *Statistics {
 	return s
 }
 
-// Begin reports the start of a session, in nanoseconds since the sync point, before anything in it.
-// Nothing was observed between the end of the previous session and this start.
-func (s *Statistics) Begin(at int64) {
+// Observe adds a record.
+func (s *Statistics) Observe(r gclog.Record) {
+	switch r := r.(type) {
+	case *gclog.Start:
+		s.begin(r)
+	case *gclog.End:
+		s.span.saw(r.At, r.At)
+	case *gclog.Phase:
+		s.span.saw(r.Time, r.Time)
+	case *gclog.Pause:
+		s.pause(r)
+	case *gclog.GCDetails:
+		s.collection(r)
+	case *gclog.Gap:
+		s.gap(r)
+	}
+}
+
+// begin takes the start of a session, before anything in it. Nothing was observed between the end of
+// the previous session and this start.
+func (s *Statistics) begin(r *gclog.Start) {
 	if s.span.hasBegin {
-		s.miss(Missing{Window{s.span.end, at}, noSession})
+		s.miss(Missing{Window{s.span.end, r.At}, noSession})
 	} else if s.live != nil {
-		s.live.sliding.begin(max(s.window.From, at))
+		s.live.sliding.begin(max(s.window.From, r.At))
 	}
-	s.span.saw(at, at)
+	s.span.saw(r.At, r.At)
 	s.span.hasBegin = true
+	s.unbounded = s.unbounded || r.Unbounded
+	s.collectionsOnly = s.collectionsOnly || r.CollectionsOnly
 }
 
-// liveSlot is the resolution of the worst stretches of live Statistics, in nanoseconds.
-const liveSlot = 100_000_000
-
-// liveGaps is how many unobserved stretches live Statistics keep.
-const liveGaps = 16
-
-// miss records that a time was not observed.
-func (s *Statistics) miss(m Missing) {
-	if m.From >= m.To {
-		return
-	}
-	s.unseen.add(m)
-	s.allocated.miss(m.From, m.To)
-	l := s.live
-	if l == nil {
-		return
-	}
-	w := s.inSession()
-	l.hasFirst = false
-	if from, to := w.Clip(m.From, m.To); from < to {
-		l.sliding.skip(from, to)
-	}
-	if len(s.unseen) > liveGaps {
-		l.unobserved += s.unseen[:1].length(w)
-		s.unseen = slices.Delete(s.unseen, 0, 1)
-	}
-}
-
-// End reports that the session lasted until a time, or has lasted until now (for a stream
-// gclog.Processes.Latest).
-func (s *Statistics) End(at int64) { s.span.saw(at, at) }
-
-// Unbounded reports that the start and end of the sessions are unknown: Begin and End were passed
-// the times of the first and last record. Durations, shares and rates that depend on them are then
-// unknown.
-func (s *Statistics) Unbounded() { s.unbounded = true }
-
-// CollectionsOnly reports that the input contains no pauses without a collection. Whatever depends
-// on all pauses is then unknown. If numbers of collections are missing, so is whatever depends on
-// them: no-GC regions may have used them up.
-func (s *Statistics) CollectionsOnly() { s.collectionsOnly = true }
-
-// Phase adds nothing: the program runs meanwhile.
-func (s *Statistics) Phase(p *gclog.Phase) { s.span.saw(p.Time, p.Time) }
-
-// inSession returns the part of the Window that the session has reached.
-func (s *Statistics) inSession() Window {
-	w := s.window
-	w.From = max(w.From, s.span.begin)
-	return w
-}
-
-// Pause adds a pause. If the Window cuts a pause, only the part inside counts.
-func (s *Statistics) Pause(p *gclog.Pause) {
+// pause adds a pause. If the Window cuts a pause, only the part inside counts.
+func (s *Statistics) pause(p *gclog.Pause) {
 	s.span.saw(p.Start, p.Start+p.Duration)
 	w := s.inSession()
 	start, end := w.Clip(p.Start, p.Start+p.Duration)
@@ -216,57 +184,8 @@ func (s *Statistics) Pause(p *gclog.Pause) {
 	s.stops.add(newStop(start, took, suspend, class, first))
 }
 
-// add adds a pause.
-func (l *live) add(class Class, start, took, suspend int64, first bool) {
-	l.pauses[class].add(took)
-	l.pauses[ClassAll].add(took)
-	if suspend > 0 {
-		l.suspend.add(suspend)
-	}
-	if first {
-		if l.hasFirst {
-			l.between.add(max(0, start-l.first))
-		}
-		l.first, l.hasFirst = start, true
-	}
-	l.sliding.add(start, start+took, nil)
-}
-
-// pauseFlaws are the flaws of a record whose pauses may be incomplete.
-const pauseFlaws = gclog.FlawNoStart | gclog.FlawNoSuspend | gclog.FlawNoEnd | gclog.FlawNoRestart | gclog.FlawLostEvents | gclog.FlawTime
-
-// began returns when a collection began, as far as that is known.
-func began(d *gclog.GCDetails) int64 {
-	switch {
-	case d.Flaws&gclog.FlawNoStart == 0:
-		return d.Start
-	case len(d.Pauses) > 0:
-		return d.PauseStart()
-	}
-	return d.End
-}
-
-// ended returns when a collection was over, as far as that is known: of blocking collections logs
-// contain only the pause.
-func ended(d *gclog.GCDetails) int64 {
-	at := max(began(d), d.End)
-	if n := len(d.Pauses); n > 0 {
-		at = max(at, d.Pauses[n-1].Start+d.Pauses[n-1].Duration)
-	}
-	return at
-}
-
-// peak returns the largest known size before and during the collection, 0 if there is none. A log
-// may contain only the size before.
-func peak(d *gclog.GCDetails) uint64 {
-	if d.HasBefore {
-		return max(d.Peak, d.SizeBefore())
-	}
-	return d.Peak
-}
-
-// GC adds a collection if it began in the Window; Pause adds its pauses.
-func (s *Statistics) GC(d *gclog.GCDetails) {
+// collection adds a collection if it began in the Window; Pause adds its pauses.
+func (s *Statistics) collection(d *gclog.GCDetails) {
 	at := began(d)
 	s.span.saw(at, max(at, d.End))
 	s.sparse = s.sparse || d.FromLog
@@ -316,6 +235,112 @@ func (s *Statistics) GC(d *gclog.GCDetails) {
 		}
 	}
 	s.memory.add(&d.Memory, s.committed)
+}
+
+// gap adds what is missing if it may have been in the Window. Where records are missing, nothing
+// was observed; Begin reports times without a session.
+func (s *Statistics) gap(g *gclog.Gap) {
+	m, unobserved := missingOf(g, s.span.end)
+	s.span.saw(g.Time, g.Time)
+	if unobserved {
+		s.miss(m)
+	}
+	if from, to := s.window.Clip(m.From, m.To); from == to && (m.From < m.To || !s.window.Contains(m.To)) {
+		return
+	}
+	switch g.Reason {
+	case gclog.GapLostEvents:
+		s.lostEvents += g.LostEvents
+		s.lostInexact = s.lostInexact || g.LostEvents == 0
+	case gclog.GapMissedGCs:
+		s.missedInexact = s.missedInexact || g.Missed() == 0
+	}
+	s.missed += g.Missed()
+	s.dropped += g.Records
+}
+
+// liveSlot is the resolution of the worst stretches of live Statistics, in nanoseconds.
+const liveSlot = 100_000_000
+
+// liveGaps is how many unobserved stretches live Statistics keep.
+const liveGaps = 16
+
+// miss records that a time was not observed.
+func (s *Statistics) miss(m Missing) {
+	if m.From >= m.To {
+		return
+	}
+	s.unseen.add(m)
+	s.allocated.miss(m.From, m.To)
+	l := s.live
+	if l == nil {
+		return
+	}
+	w := s.inSession()
+	l.hasFirst = false
+	if from, to := w.Clip(m.From, m.To); from < to {
+		l.sliding.skip(from, to)
+	}
+	if len(s.unseen) > liveGaps {
+		l.unobserved += s.unseen[:1].length(w)
+		s.unseen = slices.Delete(s.unseen, 0, 1)
+	}
+}
+
+// inSession returns the part of the Window that the session has reached.
+func (s *Statistics) inSession() Window {
+	w := s.window
+	w.From = max(w.From, s.span.begin)
+	return w
+}
+
+// add adds a pause.
+func (l *live) add(class Class, start, took, suspend int64, first bool) {
+	l.pauses[class].add(took)
+	l.pauses[ClassAll].add(took)
+	if suspend > 0 {
+		l.suspend.add(suspend)
+	}
+	if first {
+		if l.hasFirst {
+			l.between.add(max(0, start-l.first))
+		}
+		l.first, l.hasFirst = start, true
+	}
+	l.sliding.add(start, start+took, nil)
+}
+
+// pauseFlaws are the flaws of a record whose pauses may be incomplete.
+const pauseFlaws = gclog.FlawNoStart | gclog.FlawNoSuspend | gclog.FlawNoEnd | gclog.FlawNoRestart | gclog.FlawLostEvents | gclog.FlawTime
+
+// began returns when a collection began, as far as that is known.
+func began(d *gclog.GCDetails) int64 {
+	switch {
+	case d.Flaws&gclog.FlawNoStart == 0:
+		return d.Start
+	case len(d.Pauses) > 0:
+		return d.PauseStart()
+	}
+	return d.End
+}
+
+// ended returns when a collection was over, as far as that is known: of blocking collections logs
+// contain only the pause.
+func ended(d *gclog.GCDetails) int64 {
+	at := max(began(d), d.End)
+	if n := len(d.Pauses); n > 0 {
+		at = max(at, d.Pauses[n-1].Start+d.Pauses[n-1].Duration)
+	}
+	return at
+}
+
+// peak returns the largest known size before and during the collection, 0 if there is none. A log
+// may contain only the size before.
+func peak(d *gclog.GCDetails) uint64 {
+	if d.HasBefore {
+		return max(d.Peak, d.SizeBefore())
+	}
+	return d.Peak
 }
 
 func (r *rollup) gc(d *gclog.GCDetails, w Window) {
@@ -409,26 +434,4 @@ func (r *rollup) pins(d *gclog.GCDetails) {
 		r.userPinned += float64(d.PinEventBytes)
 		r.notMoved += float64(d.PinPlugBytes)
 	}
-}
-
-// Gap adds what is missing if it may have been in the Window. Where records are missing, nothing
-// was observed; Begin reports times without a session.
-func (s *Statistics) Gap(g *gclog.Gap) {
-	m, unobserved := missingOf(g, s.span.end)
-	s.span.saw(g.Time, g.Time)
-	if unobserved {
-		s.miss(m)
-	}
-	if from, to := s.window.Clip(m.From, m.To); from == to && (m.From < m.To || !s.window.Contains(m.To)) {
-		return
-	}
-	switch g.Reason {
-	case gclog.GapLostEvents:
-		s.lostEvents += g.LostEvents
-		s.lostInexact = s.lostInexact || g.LostEvents == 0
-	case gclog.GapMissedGCs:
-		s.missedInexact = s.missedInexact || g.Missed() == 0
-	}
-	s.missed += g.Missed()
-	s.dropped += g.Records
 }

@@ -37,16 +37,16 @@ func collection(number uint32, generation int, kind gclog.Kind, pauses ...[2]int
 // emit passes on the pauses of a record, and then the record.
 func emit(s gclog.Observer, d *gclog.GCDetails) {
 	for _, p := range d.Pauses {
-		s.Pause(&gclog.Pause{PausePart: p, GC: d})
+		s(&gclog.Pause{PausePart: p, GC: d})
 	}
-	s.GC(d)
+	s(d)
 }
 
 // story is a session of 100 s: collections at 10, 20, 30 s, a background one at 40 s
 // with a gen0 in its first suspension, a demoted one at 60 s, a suspension without a
 // collection at 70 s.
 func story(s *analysis.Statistics) {
-	s.Begin(0)
+	s.Observe(&gclog.Start{At: 0})
 	gen0 := collection(1, 0, gclog.KindBlocking, [2]int64{10 * sec, 10 * ms})
 	gen0.Peak, gen0.HasSizesAfter, gen0.Generations[gclog.Gen0].After = 100*mb, true, 40*mb
 	gen0.HasPromoted, gen0.PromotedBytes = true, 5*mb
@@ -55,7 +55,7 @@ func story(s *analysis.Statistics) {
 	gen0.HasCommittedBefore, gen0.CommittedBefore = true, 150*mb
 	gen0.HasCommittedAfter, gen0.CommittedAfter = true, 140*mb
 	gen0.Generations[gclog.Gen0].Survived = 9 * mb // without histories it is not the truth
-	emit(s, gen0)
+	emit(s.Observe, gen0)
 
 	second := collection(2, 0, gclog.KindBlocking, [2]int64{20 * sec, 30 * ms})
 	second.Peak, second.HasSizesAfter, second.Generations[gclog.Gen0].After = 120*mb, true, 60*mb
@@ -68,37 +68,37 @@ func story(s *analysis.Statistics) {
 	second.Finalizers.Known, second.Finalizers.Objects = true, 70
 	second.PinEvents, second.PinEventBytes, second.PinPlugs, second.PinPlugBytes = 3, 300, 2, 1200
 	second.HasCompaction, second.Global.Mechanisms = true, clr.MechanismCompaction
-	emit(s, second)
+	emit(s.Observe, second)
 
 	gen1 := collection(3, 1, gclog.KindBlocking, [2]int64{30 * sec, 20 * ms})
 	gen1.Reason = clr.ReasonInduced
 	gen1.HasAllocated, gen1.AllocationRate = true, 30e6 // what a background collection has reported
 	gen1.PinEvents, gen1.PinEventBytes, gen1.PinPlugs = 1, 50, 2
-	emit(s, gen1)
+	emit(s.Observe, gen1)
 
 	// One suspension of 50 ms: gen0 has the first 15 ms of it.
 	inside := collection(5, 0, gclog.KindBlocking, [2]int64{40 * sec, 15 * ms})
 	inside.InsideBGCStart = true
 	background := collection(4, 2, gclog.KindBackground, [2]int64{40*sec + 15*ms, 35 * ms}, [2]int64{45 * sec, 5 * ms})
 	background.HasSizesAfter, background.Generations[gclog.Gen2].After = true, 90*mb
-	emit(s, inside)
-	s.Pause(&gclog.Pause{PausePart: background.Pauses[0], GC: background})
+	emit(s.Observe, inside)
+	s.Observe(&gclog.Pause{PausePart: background.Pauses[0], GC: background})
 	foreground := collection(6, 0, gclog.KindForeground, [2]int64{42 * sec, 10 * ms})
 	foreground.Flaws, foreground.Complete = gclog.FlawLostEvents, false
-	s.Gap(&gclog.Gap{Reason: gclog.GapLostEvents, Time: 42 * sec, LostEvents: 17})
-	emit(s, foreground)
-	s.Pause(&gclog.Pause{PausePart: background.Pauses[1], GC: background})
+	s.Observe(&gclog.Gap{Reason: gclog.GapLostEvents, Time: 42 * sec, LostEvents: 17})
+	emit(s.Observe, foreground)
+	s.Observe(&gclog.Pause{PausePart: background.Pauses[1], GC: background})
 	background.End = 50 * sec
-	s.GC(background)
+	s.Observe(background)
 
-	s.Gap(&gclog.Gap{Reason: gclog.GapMissedGCs, Time: 60 * sec, From: 7, To: 9})
+	s.Observe(&gclog.Gap{Reason: gclog.GapMissedGCs, Time: 60 * sec, From: 7, To: 9})
 	demoted := collection(10, 2, gclog.KindBlocking, [2]int64{60 * sec, 100 * ms})
 	demoted.DemotedBGC, demoted.Reason = true, clr.ReasonInducedAggressive
-	emit(s, demoted)
+	emit(s.Observe, demoted)
 
-	s.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseHeapCount, Start: 70 * sec, Duration: 4 * ms}})
-	s.Gap(&gclog.Gap{Reason: gclog.GapQueueFull, Time: 90 * sec, Records: 2})
-	s.End(100 * sec)
+	s.Observe(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseHeapCount, Start: 70 * sec, Duration: 4 * ms}})
+	s.Observe(&gclog.Gap{Reason: gclog.GapQueueFull, Time: 90 * sec, Records: 2})
+	s.Observe(&gclog.End{At: 100 * sec})
 }
 
 // metrics returns the numbers of a Summary by name, without unknown ones.
@@ -262,10 +262,10 @@ func TestWindowInSuspension(t *testing.T) {
 	d.Pauses = []gclog.PausePart{{Kind: gclog.PauseBlocking, Start: 0, Duration: 21 * ms, Suspend: 8 * ms, HasSuspend: true}}
 	for from, want := range map[int64]float64{0: 8e6, 5 * ms: 3e6, 9 * ms: 0} {
 		s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Window{From: from, To: sec}})
-		s.Begin(0)
-		s.Pause(&gclog.Pause{PausePart: d.Pauses[0], GC: &d})
-		s.GC(&d)
-		s.End(sec)
+		s.Observe(&gclog.Start{At: 0})
+		s.Observe(&gclog.Pause{PausePart: d.Pauses[0], GC: &d})
+		s.Observe(&d)
+		s.Observe(&gclog.End{At: sec})
 		got := metrics(s.Summary())
 		for _, name := range []string{"suspend.max", "collection.suspend.max"} {
 			if v, known := got[name]; known != (want > 0) || v != want {
@@ -304,7 +304,7 @@ func TestUnknown(t *testing.T) {
 			"gen1.per.gen0": "no gen0 collections",
 			"heap.last":     "no collection reports the size of the heap",
 		}},
-		{"a second without collections", func(s *analysis.Statistics) { s.Begin(0); s.End(sec) }, map[string]string{
+		{"a second without collections", func(s *analysis.Statistics) { s.Observe(&gclog.Start{At: 0}); s.Observe(&gclog.End{At: sec}) }, map[string]string{
 			"duration":                "",
 			"pause.share":             "",
 			"pause.share.10s":         "the observed time, 1 s, is shorter than 10 s",
@@ -321,9 +321,9 @@ func TestUnknown(t *testing.T) {
 			"gen1.gc.compacting":      "",
 		}},
 		{"records of a poor log", func(s *analysis.Statistics) {
-			s.Begin(0)
-			emit(s, collection(1, 0, gclog.KindBlocking, [2]int64{sec, ms}))
-			s.End(2 * sec)
+			s.Observe(&gclog.Start{At: 0})
+			emit(s.Observe, collection(1, 0, gclog.KindBlocking, [2]int64{sec, ms}))
+			s.Observe(&gclog.End{At: 2 * sec})
 		}, map[string]string{
 			"pause.max":            "",
 			"gc.compacting":        "none of the collections reports whether it compacted",
@@ -341,11 +341,11 @@ func TestUnknown(t *testing.T) {
 			"background.pause.max": "no background pauses",
 		}},
 		{"a log without pauses", func(s *analysis.Statistics) {
-			s.Begin(0)
+			s.Observe(&gclog.Start{At: 0})
 			d := collection(1, 0, gclog.KindBlocking, [2]int64{sec, ms})
 			d.Pauses, d.Flaws, d.Complete = nil, gclog.FlawNoRestart, false
-			s.GC(d)
-			s.End(20 * sec)
+			s.Observe(d)
+			s.Observe(&gclog.End{At: 20 * sec})
 		}, map[string]string{
 			"pause.total":                "none of the collections reports a pause",
 			"pause.share":                "none of the collections reports a pause",
@@ -355,7 +355,7 @@ func TestUnknown(t *testing.T) {
 			"gen0.collection.pause.mean": "none of the gen0 collections reports all of its pauses",
 		}},
 		{"losses of unknown size", func(s *analysis.Statistics) {
-			s.Gap(&gclog.Gap{Reason: gclog.GapLostEvents})
+			s.Observe(&gclog.Gap{Reason: gclog.GapLostEvents})
 		}, map[string]string{"events.lost": "events were lost, and the runtime does not report how many"}},
 	} {
 		t.Run(x.name, func(t *testing.T) {
@@ -394,12 +394,12 @@ func TestLiveStory(t *testing.T) {
 // incomplete; its pause counts from the start of the session.
 func TestUnderWay(t *testing.T) {
 	s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
-	s.Begin(10 * sec)
+	s.Observe(&gclog.Start{At: 10 * sec})
 	d := collection(1, 2, gclog.KindBackground, [2]int64{9*sec + 990*ms, 30 * ms})
 	d.Start, d.Flaws, d.Complete = 0, gclog.FlawNoStart, false
 	d.Pauses[0].Kind = gclog.PauseFinal
-	emit(s, d)
-	s.End(20 * sec)
+	emit(s.Observe, d)
+	s.Observe(&gclog.End{At: 20 * sec})
 	x := s.Summary()
 	r := x.Classes[analysis.ClassBackground]
 	if r.Count != 1 || r.Incomplete != 1 || r.Pauses.Total.Value != 20e6 || r.Pause.Count != 0 || x.Duration.Value != 10e9 {

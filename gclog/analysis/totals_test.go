@@ -46,39 +46,29 @@ func observeAll(p *gclog.Process, rnd *rand.Rand) *everything {
 		timeline:     analysis.NewTimeline(analysis.Always()), peers: analysis.NewPeers(),
 		types: analysis.NewTypes(analysis.Always()),
 	}
-	o.observers = []gclog.Observer{o.whole, o.live, o.part, o.findings, o.liveFindings, o.timeline, o.peers, o.types}
+	o.observers = []gclog.Observer{o.whole.Observe, o.live.Observe, o.part.Observe, o.findings.Observe, o.liveFindings.Observe, o.timeline.Observe, o.peers.Observe}
 	return o
 }
 
-func (o *everything) Begin(at int64) {
-	for _, x := range o.observers {
-		if x, ok := x.(interface{ Begin(at int64) }); ok {
-			x.Begin(at)
+// Observe takes a record.
+func (o *everything) Observe(r gclog.Record) {
+	switch x := r.(type) {
+	case *gclog.Pause:
+		if o.rnd != nil {
+			p := *x
+			p.Duration *= 1 + o.rnd.Int64N(4)
+			r = &p
 		}
+	case *gclog.GCDetails:
+		d := x.Clone()
+		if o.rnd != nil {
+			vary(d, o.rnd)
+		}
+		o.records = append(o.records, d)
+		r = d
 	}
-}
-
-func (o *everything) End(at int64) {
-	for _, x := range o.observers {
-		if x, ok := x.(interface{ End(at int64) }); ok {
-			x.End(at)
-		}
-	}
-}
-
-func (o *everything) CollectionsOnly() {
-	for _, x := range o.observers {
-		if x, ok := x.(interface{ CollectionsOnly() }); ok {
-			x.CollectionsOnly()
-		}
-	}
-}
-
-func (o *everything) Unbounded() {
-	for _, x := range o.observers {
-		if x, ok := x.(interface{ Unbounded() }); ok {
-			x.Unbounded()
-		}
+	for _, to := range o.observers {
+		to(r)
 	}
 }
 
@@ -88,52 +78,14 @@ func (o *everything) Ended(e analysis.Ending) {
 }
 
 func (o *everything) Damaged(why string) {
-	for _, x := range o.observers {
-		if x, ok := x.(interface{ Damaged(why string) }); ok {
-			x.Damaged(why)
-		}
-	}
-}
-
-func (o *everything) Pause(p *gclog.Pause) {
-	x := *p
-	if o.rnd != nil {
-		x.Duration *= 1 + o.rnd.Int64N(4)
-	}
-	for _, to := range o.observers {
-		to.Pause(&x)
-	}
-}
-
-func (o *everything) Phase(p *gclog.Phase) {
-	for _, to := range o.observers {
-		to.Phase(p)
-	}
-}
-
-func (o *everything) Gap(g *gclog.Gap) {
-	for _, to := range o.observers {
-		to.Gap(g)
-	}
-}
-
-func (o *everything) GC(d *gclog.GCDetails) {
-	d = d.Clone()
-	if o.rnd != nil {
-		vary(d, o.rnd)
-	}
-	o.records = append(o.records, d)
-	for _, to := range o.observers {
-		to.GC(d)
-	}
+	o.findings.Damaged(why)
+	o.liveFindings.Damaged(why)
 }
 
 func (o *everything) Event(at gclog.Stamp, e clr.Event, d *gclog.GCDetails) {
-	for _, to := range o.observers {
-		if to, ok := to.(gclog.EventObserver); ok {
-			to.Event(at, e, d)
-		}
-	}
+	o.findings.Event(at, e, d)
+	o.liveFindings.Event(at, e, d)
+	o.types.Event(at, e, d)
 }
 
 // leaves are the numbers in a record, or in a part of it, that may be changed.
@@ -330,15 +282,20 @@ func madeUp(rnd *rand.Rand) *past {
 		func() {
 			h.gap(gclog.Gap{Reason: gclog.GapReason(rnd.IntN(7)), Since: int64(h.now) / 2 * rnd.Int64N(2), From: h.number + 1, To: h.number + uint32(rnd.IntN(4))})
 		},
-		func() { h.calls = append(h.calls, func(to listener) { to.Begin(int64(h.now)) }) },
+		func() { h.calls = append(h.calls, func(to listener) { to.Observe(&gclog.Start{At: int64(h.now)}) }) },
 		func() {
 			n := rnd.IntN(4)
 			h.tick(uint64(n), []string{"A", "B", "System.String", strings.Repeat("x", 100*rnd.IntN(9))}[n], uint64(rnd.IntN(1e6)))
 		},
 		func() {
-			h.calls = append(h.calls, []func(listener){
-				listener.CollectionsOnly, listener.Unbounded, func(to listener) { to.Damaged("the disk is full") },
-			}[rnd.IntN(3)])
+			switch rnd.IntN(3) {
+			case 0:
+				h.start(gclog.Start{CollectionsOnly: true})
+			case 1:
+				h.start(gclog.Start{Unbounded: true})
+			default:
+				h.calls = append(h.calls, func(to listener) { to.Damaged("the disk is full") })
+			}
 		},
 	}
 	length := func() time.Duration {
@@ -442,12 +399,12 @@ func TestTotals(t *testing.T) {
 			var all []*everything
 			processes := read(t, stream, func(p *gclog.Process) gclog.Observer {
 				o := observeAll(p, rnd)
-				o.Begin(0)
+				o.Observe(&gclog.Start{At: 0})
 				all = append(all, o)
-				return o
-			})
+				return o.Observe
+			}, func(*gclog.Process) gclog.EventObserver { return all[len(all)-1].Event })
 			for _, o := range all {
-				o.End(processes.Latest())
+				o.Observe(&gclog.End{At: processes.Latest()})
 				o.sum(into, processes.Latest())
 			}
 		}

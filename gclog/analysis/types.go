@@ -12,8 +12,8 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// Types estimates which types were allocated most, and counts finalized objects by their types. It
-// is a gclog.EventObserver, keeps a limited number of types, and must not be used by several
+// Types estimates which types were allocated most, and counts finalized objects by their types. Its
+// Event is a gclog.EventObserver. It keeps a limited number of types, and must not be used by several
 // goroutines at once.
 //
 // Allocation ticks are in sessions at level full [R 10]: each is a sample of about 100 KB, with the
@@ -21,12 +21,9 @@ import (
 // enabled at Verbose [P 192]: gclog.WantedFinalized selects these events. The event of the runtime's
 // provider [R 29] has only the type's address, which would require type events.
 type Types struct {
-	gclog.NopObserver
 	window               Window
 	allocated, finalized typeSample
 }
-
-var _ gclog.EventObserver = (*Types)(nil)
 
 // NewTypes returns an empty Types of a Window.
 func NewTypes(w Window) *Types { return &Types{window: w} }

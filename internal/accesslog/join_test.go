@@ -25,7 +25,7 @@ var sync = time.Date(2026, 1, 31, 14, 0, 0, 0, time.UTC)
 func timeline() *analysis.Timeline {
 	t := analysis.NewTimeline(analysis.Always())
 	ms := int64(time.Millisecond)
-	t.Begin(0)
+	t.Observe(&gclog.Start{At: 0})
 	for _, p := range []struct {
 		from, to int64
 		number   uint32
@@ -34,10 +34,10 @@ func timeline() *analysis.Timeline {
 		if p.number != 0 {
 			g.GC = &gclog.GCDetails{Number: p.number, HasNumber: true}
 		}
-		t.Pause(g)
+		t.Observe(g)
 	}
-	t.Gap(&gclog.Gap{Reason: gclog.GapLostEvents, Since: 10000 * ms, Time: 11000 * ms})
-	t.End(60000 * ms)
+	t.Observe(&gclog.Gap{Reason: gclog.GapLostEvents, Since: 10000 * ms, Time: 11000 * ms})
+	t.Observe(&gclog.End{At: 60000 * ms})
 	return t
 }
 

@@ -54,7 +54,7 @@ type Options struct {
 	Exit    func() (code, signal int, known bool)
 	Waiting func() // see SessionOptions
 	// Observe returns what receives every record before it is written: see Log.
-	Observe func(*gclog.Process) formats.Observer
+	Observe func(*gclog.Process) gclog.Observer
 	// Started is called when the session is open and so are its outputs.
 	Started func(*gclog.Process)
 	// Progress is updated throughout the session; nil: not needed.
@@ -64,7 +64,7 @@ type Options struct {
 // Result describes how a session ended.
 type Result struct {
 	Process gclog.Process
-	End     formats.End
+	End     gclog.End
 	Wrote   []string  // files that contain records
 	Ended   time.Time // when the stream ended
 	Err     error     // what went wrong with the stream or the outputs, nil if nothing

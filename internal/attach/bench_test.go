@@ -18,13 +18,13 @@ func typical() *gclog.GCDetails {
 	}
 }
 
-// passes puts the record of a collection into a queue and takes it out.
-func passes(q *queue, d *gclog.GCDetails) *item {
+// passes puts the record of a collection into a queue and takes slot out.
+func passes(q *queue, d *gclog.GCDetails) *gclog.Slot {
 	d.Number++
-	q.GC(d)
-	it, _ := q.take()
+	q.put(d)
+	slot, _ := q.take()
 	<-q.more
-	return it
+	return slot
 }
 
 func BenchmarkQueue(b *testing.B) {
@@ -40,9 +40,9 @@ func BenchmarkRecord(b *testing.B) {
 	l, s, q, d := fileLog(b), &Session{o: SessionOptions{Progress: &Progress{}}}, newQueue(), typical()
 	b.ReportAllocs()
 	for b.Loop() {
-		it := passes(q, d)
-		l.write(s, it)
-		q.give(it)
+		slot := passes(q, d)
+		l.write(s, slot.Record)
+		q.give(slot)
 	}
 }
 
@@ -50,9 +50,9 @@ func BenchmarkRecord(b *testing.B) {
 func TestRecordAllocatesNothing(t *testing.T) {
 	l, s, q, d := fileLog(t), &Session{o: SessionOptions{Progress: &Progress{}}}, newQueue(), typical()
 	record := func() {
-		it := passes(q, d)
-		l.write(s, it)
-		q.give(it)
+		slot := passes(q, d)
+		l.write(s, slot.Record)
+		q.give(slot)
 	}
 	for range 10 { // until all memory is allocated
 		record()
@@ -68,7 +68,7 @@ func fileLog(t testing.TB) *Log {
 	l := &Log{
 		Outputs:  []output.Spec{{Path: path, Format: formats.ForFile(path)}},
 		Opener:   &output.Opener{Warn: func(s string) { t.Error(s) }},
-		observer: formats.NopObserver{},
+		observer: gclog.Tee(),
 	}
 	var err error
 	if l.set, err = l.Opener.Open(l.Outputs, l.format()); err != nil {

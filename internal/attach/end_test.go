@@ -1,9 +1,10 @@
 package attach
 
 import (
+	"reflect"
 	"testing"
 
-	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/host"
 )
 
@@ -11,23 +12,23 @@ import (
 func TestEnded(t *testing.T) {
 	for _, tc := range []struct {
 		o    host.Outcome
-		want formats.End
+		want gclog.End
 	}{
-		{host.Outcome{Known: true, Exited: true, Code: 3}, formats.End{Reason: formats.EndExited, ExitCode: 3, HasCode: true}},
-		{host.Outcome{Known: true, Exited: true}, formats.End{Reason: formats.EndExited, HasCode: true}},
-		{host.Outcome{Exited: true}, formats.End{Reason: formats.EndExited}},
-		{host.Outcome{Known: true, Signal: 6}, formats.End{Reason: formats.EndAborted, Signal: 6}},
-		{host.Outcome{Known: true, Signal: 11}, formats.End{Reason: formats.EndCrashed, Signal: 11}},
-		{host.Outcome{Known: true, Signal: 15}, formats.End{Reason: formats.EndKilled, Signal: 15}},
-		{host.Outcome{Known: true, Exited: true, Code: 0xE0434352}, formats.End{Reason: formats.EndAborted, ExitCode: 0xE0434352, HasCode: true}},
-		{host.Outcome{Known: true, Exited: true, Code: 0xC0000005}, formats.End{Reason: formats.EndCrashed, ExitCode: 0xC0000005, HasCode: true}},
-		{host.Outcome{}, formats.End{Reason: formats.EndKilled}},
-		{host.Outcome{Known: true, Signal: 9, OOM: true}, formats.End{Reason: formats.EndOOMKilled, Signal: 9}},
-		{host.Outcome{Unseen: true}, formats.End{Reason: formats.EndUnseen}},
-		{host.Outcome{OOM: true}, formats.End{Reason: formats.EndOOMKilled}},
+		{host.Outcome{Known: true, Exited: true, Code: 3}, gclog.End{Reason: gclog.EndExited, ExitCode: 3, HasCode: true}},
+		{host.Outcome{Known: true, Exited: true}, gclog.End{Reason: gclog.EndExited, HasCode: true}},
+		{host.Outcome{Exited: true}, gclog.End{Reason: gclog.EndExited}},
+		{host.Outcome{Known: true, Signal: 6}, gclog.End{Reason: gclog.EndAborted, Signal: 6}},
+		{host.Outcome{Known: true, Signal: 11}, gclog.End{Reason: gclog.EndCrashed, Signal: 11}},
+		{host.Outcome{Known: true, Signal: 15}, gclog.End{Reason: gclog.EndKilled, Signal: 15}},
+		{host.Outcome{Known: true, Exited: true, Code: 0xE0434352}, gclog.End{Reason: gclog.EndAborted, ExitCode: 0xE0434352, HasCode: true}},
+		{host.Outcome{Known: true, Exited: true, Code: 0xC0000005}, gclog.End{Reason: gclog.EndCrashed, ExitCode: 0xC0000005, HasCode: true}},
+		{host.Outcome{}, gclog.End{Reason: gclog.EndKilled}},
+		{host.Outcome{Known: true, Signal: 9, OOM: true}, gclog.End{Reason: gclog.EndOOMKilled, Signal: 9}},
+		{host.Outcome{Unseen: true}, gclog.End{Reason: gclog.EndUnseen}},
+		{host.Outcome{OOM: true}, gclog.End{Reason: gclog.EndOOMKilled}},
 	} {
-		var e formats.End
-		if ended(&e, tc.o); e != tc.want {
+		var e gclog.End
+		if ended(&e, tc.o); !reflect.DeepEqual(e, tc.want) {
 			t.Errorf("%+v: %+v, want %+v", tc.o, e, tc.want)
 		}
 	}

@@ -41,7 +41,7 @@ func TestFilesClosed(t *testing.T) {
 		"an observer": func(t *testing.T, target *host.Target) {
 			s := openOn(t, target, nil)
 			time.AfterFunc(time.Second, s.Ask)
-			_, err := s.Observe(&gclog.Process{ID: 1}, func(*gclog.Process) gclog.Observer { return gclog.NopObserver{} })
+			_, err := s.Observe(&gclog.Process{ID: 1}, func(*gclog.Process) gclog.Observer { return gclog.Tee() })
 			if err != nil {
 				t.Error(err)
 			}
@@ -71,12 +71,15 @@ func TestFilesClosed(t *testing.T) {
 
 // memories is an Observer that keeps the memory of each record.
 type memories struct {
-	gclog.NopObserver
 	list []gclog.Memory
 }
 
-// GC implements gclog.Observer.
-func (m *memories) GC(d *gclog.GCDetails) { m.list = append(m.list, d.Memory) }
+// Observe takes a record.
+func (m *memories) Observe(r gclog.Record) {
+	if d, ok := r.(*gclog.GCDetails); ok {
+		m.list = append(m.list, d.Memory)
+	}
+}
 
 // TestMemoryOfRecords: records contain the memory of the process at that time, but not that of its
 // group if the process cannot be seen: that may belong to other processes.
@@ -87,7 +90,7 @@ func TestMemoryOfRecords(t *testing.T) {
 				var m memories
 				var out bytes.Buffer
 				o := lightOptions(t, onStage(t, fakeruntime.Config{Version: "8.0.1"}, everySecond), &out)
-				o.Count, o.Observe = 2, observedBy(&m)
+				o.Count, o.Observe = 2, observedBy(m.Observe)
 				if !seen {
 					o.Target.PID = 1 << 30
 				}

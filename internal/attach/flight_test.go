@@ -19,21 +19,21 @@ type gcList struct {
 	gc   func(*gclog.GCDetails) // called with each; nil: nothing is
 }
 
-func (l *gcList) GC(d *gclog.GCDetails) {
-	l.list = append(l.list, d.Number)
-	if l.gc != nil {
-		l.gc(d)
+// Observe takes a record.
+func (l *gcList) Observe(r gclog.Record) {
+	if d, ok := r.(*gclog.GCDetails); ok {
+		l.list = append(l.list, d.Number)
+		if l.gc != nil {
+			l.gc(d)
+		}
 	}
 }
-func (*gcList) Pause(*gclog.Pause) {}
-func (*gcList) Phase(*gclog.Phase) {}
-func (*gcList) Gap(*gclog.Gap)     {}
 
 // collectionsIn returns the numbers of the collections in a stream.
 func collectionsIn(t *testing.T, stream []byte) []uint32 {
 	t.Helper()
 	l := &gcList{}
-	ps := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return l })
+	ps := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return l.Observe })
 	if err := ps.Drain(parse.NewReader(bytes.NewReader(stream), gclog.Wanted)); err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestFlight(t *testing.T) {
 						s.Ask()
 					}()
 				}}
-				if _, err := s.Observe(&gclog.Process{ID: 7}, func(p *gclog.Process) gclog.Observer { process = p; return l }); err != nil {
+				if _, err := s.Observe(&gclog.Process{ID: 7}, func(p *gclog.Process) gclog.Observer { process = p; return l.Observe }); err != nil {
 					t.Fatal(err)
 				}
 				parts, err := recording.Parts()

@@ -28,16 +28,18 @@ func (x *stage) dump(number uint32, thread uint64) {
 
 // A dumpList lists the snapshots in the records that it observes, by number.
 type dumpList struct {
-	gclog.NopObserver
 	list []string
 }
 
-func (l *dumpList) GC(d *gclog.GCDetails) {
-	by := "no"
-	if d.HeapDump {
-		by = d.HeapDumpBy.String()
+// Observe takes a record.
+func (l *dumpList) Observe(r gclog.Record) {
+	if d, ok := r.(*gclog.GCDetails); ok {
+		by := "no"
+		if d.HeapDump {
+			by = d.HeapDumpBy.String()
+		}
+		l.list = append(l.list, by)
 	}
-	l.list = append(l.list, by)
 }
 
 // TestHeapDumpMarks: a session marks the collections of heap snapshots, with who requested them. In
@@ -81,7 +83,7 @@ func TestHeapDumpMarks(t *testing.T) {
 		var out bytes.Buffer
 		outputs, opener := jsonTo(t, &out)
 		var seen dumpList
-		l := &Log{Outputs: outputs, Opener: opener, Observe: observedBy(&seen)}
+		l := &Log{Outputs: outputs, Opener: opener, Observe: observedBy(seen.Observe)}
 		if _, err := l.Write(s, &gclog.Process{ID: 1}, nil); err != nil {
 			t.Error(err)
 		}
@@ -90,7 +92,7 @@ func TestHeapDumpMarks(t *testing.T) {
 		}
 
 		var recorded dumpList
-		p := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return &recorded })
+		p := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return recorded.Observe })
 		if err := p.Drain(parse.NewReader(&recording, gclog.Wanted)); err != nil {
 			t.Error(err)
 		}

@@ -27,7 +27,7 @@ type Log struct {
 	// each session; nil: nothing does. It is called at the start of a session, and again when what
 	// is known of the process has changed: before that, the process belongs to the Log. The Observer
 	// must not wait. If it panics, it receives nothing more of the session.
-	Observe func(*gclog.Process) formats.Observer
+	Observe func(*gclog.Process) gclog.Observer
 	// Summaries has a summary written at the end of each session, of everything since the previous
 	// one.
 	Summaries bool
@@ -43,10 +43,10 @@ type Log struct {
 	missing uint64        // records that the queue had no room for
 	session *Session      // the session that is being written; nil if none is
 	skipped gclog.Missing // records of the session that there was no time to write
-	writing *item         // the record that is being written; nil if none is
+	writing *gclog.Slot   // the record that is being written; nil if none is
 	taps    []tap         // receive the records of the session too
 	// observer is what Observe has returned last; nil: there is none.
-	observer formats.Observer
+	observer gclog.Observer
 }
 
 func (l *Log) format() formats.Options {
@@ -55,17 +55,17 @@ func (l *Log) format() formats.Options {
 	return o
 }
 
-// begin passes on the start of the session.
-func (l *Log) begin(to formats.Observer) {
-	to.Start(&formats.Start{Ticks: l.session.syncTicks(), Providers: providersText(l.session.o.Config.Providers)})
+// start returns the start of the session.
+func (l *Log) start() *gclog.Start {
+	return &gclog.Start{Ticks: l.session.syncTicks(), Providers: providersText(l.session.o.Config.Providers)}
 }
 
-// observe passes something to the observer.
-func (l *Log) observe(f func(formats.Observer)) {
+// observe passes a record to the observer.
+func (l *Log) observe(r gclog.Record) {
 	if l.observer == nil {
 		return
 	}
-	if defect := Contain(func() { f(l.observer) }); defect != nil {
+	if defect := Contain(func() { l.observer(r) }); defect != nil {
 		l.observer = nil
 		l.session.o.Warn(defect.Error())
 	}
@@ -79,16 +79,16 @@ func (l *Log) renewObserver() {
 	}
 }
 
-// pass passes something to the observer, the outputs and the taps.
-func (l *Log) pass(f func(formats.Observer)) {
-	l.observe(f)
-	l.set.Each(func(w *formats.Writer) { f(w) })
-	l.passToTaps(f)
+// pass passes a record to the observer, the outputs and the taps.
+func (l *Log) pass(r gclog.Record) {
+	l.observe(r)
+	l.set.Each(func(w *formats.Writer) { w.Observe(r) })
+	l.passToTaps(r)
 }
 
 // Serve writes the sessions it receives, one after the other, and carries out the requests in
 // between, until sessions is closed. It calls ended with how each session ended.
-func (l *Log) Serve(sessions <-chan *Session, known *gclog.Process, ended func(*Session, formats.End, error)) {
+func (l *Log) Serve(sessions <-chan *Session, known *gclog.Process, ended func(*Session, gclog.End, error)) {
 	l.known = known
 	for {
 		select {
@@ -107,7 +107,7 @@ func (l *Log) Serve(sessions <-chan *Session, known *gclog.Process, ended func(*
 // Write writes the records of a session until it has ended, and returns how it ended. known is what
 // Facts returned; nil: found out during the session. started is called when the outputs are open.
 // An error means that they could not be opened; the session has ended then.
-func (l *Log) Write(s *Session, known *gclog.Process, started func(*gclog.Process)) (formats.End, error) {
+func (l *Log) Write(s *Session, known *gclog.Process, started func(*gclog.Process)) (gclog.End, error) {
 	l.process = s.process(l.withSettings(known))
 	l.session = s
 	defer func() { l.session = nil }()
@@ -119,7 +119,7 @@ func (l *Log) Write(s *Session, known *gclog.Process, started func(*gclog.Proces
 	}
 	if err != nil {
 		s.discard()
-		return formats.End{}, err
+		return gclog.End{}, err
 	}
 	if started != nil {
 		started(&l.process)
@@ -130,7 +130,7 @@ func (l *Log) Write(s *Session, known *gclog.Process, started func(*gclog.Proces
 	var defects defects
 	if defects.contain(func() {
 		l.renewObserver()
-		l.pass(l.begin)
+		l.pass(l.start())
 		l.deliver(s)
 	}) {
 		lost = l.abandon(s)
@@ -144,7 +144,7 @@ func (l *Log) Write(s *Session, known *gclog.Process, started func(*gclog.Proces
 			l.summarize(true)
 		}
 	})
-	defects.contain(func() { l.pass(func(to formats.Observer) { to.End(&end) }) })
+	defects.contain(func() { l.pass(&end) })
 	l.endTaps()
 	s.o.Progress.Output.Store(l.set.Bytes())
 	l.publishUnwritten(s.o.Progress)
@@ -153,19 +153,19 @@ func (l *Log) Write(s *Session, known *gclog.Process, started func(*gclog.Proces
 }
 
 // writeLost writes the gaps for what was not written, at the end of a session.
-func (l *Log) writeLost(reason gclog.GapReason, lost *gclog.Missing, end *formats.End) {
+func (l *Log) writeLost(reason gclog.GapReason, lost *gclog.Missing, end *gclog.End) {
 	lost.Gaps(gclog.Gap{Reason: reason, Time: end.At, Ticks: end.Ticks}, l.writeGap)
 }
 
 func (l *Log) writeGap(g *gclog.Gap) {
-	l.tally.Gap(g)
+	l.tally.Observe(g)
 	l.last = max(l.last, g.To)
-	l.pass(func(to formats.Observer) { to.Gap(g) })
+	l.pass(g)
 }
 
 // writeStopped writes the gaps for what there was no time for when gclog had to end: the records
 // that were not written, and what the runtime has not sent. How much that is is unknown.
-func (l *Log) writeStopped(s *Session, end *formats.End) {
+func (l *Log) writeStopped(s *Session, end *gclog.End) {
 	l.writeLost(gclog.GapStopped, &l.skipped, end)
 	if !s.whole() && s.trace != nil {
 		l.writeGap(&gclog.Gap{Reason: gclog.GapStopped, Time: end.At, Ticks: end.Ticks})
@@ -177,20 +177,20 @@ func (l *Log) writeStopped(s *Session, end *formats.End) {
 func (l *Log) abandon(s *Session) (lost gclog.Missing) {
 	s.Ask()
 	if l.writing != nil {
-		l.writing.count(&lost)
+		lost.Add(l.writing.Record)
 	}
 	for {
-		it, over := s.queue.take()
+		slot, over := s.queue.take()
 		switch {
 		case over:
 			l.writing = nil
 			l.set.Renew(l.format())
 			return lost
-		case it == nil:
+		case slot == nil:
 			<-s.queue.more
 		default:
-			it.count(&lost)
-			s.queue.give(it)
+			lost.Add(slot.Record)
+			s.queue.give(slot)
 		}
 	}
 }
@@ -220,47 +220,47 @@ func (l *Log) deliver(s *Session) {
 			f(l)
 		default:
 		}
-		it, over := s.queue.take()
+		slot, over := s.queue.take()
 		switch {
 		case over:
 			return
-		case it == nil:
+		case slot == nil:
 			select {
 			case <-s.queue.more:
 			case f := <-l.Requests:
 				f(l)
 			}
 		default:
-			l.writing = it
+			l.writing = slot
 			switch {
-			case news != nil && !news.isNew(it):
+			case news != nil && !news.isNew(slot.Record):
 			case s.skip.Load():
-				it.count(&l.skipped)
+				l.skipped.Add(slot.Record)
 			default:
-				l.write(s, it)
+				l.write(s, slot.Record)
 			}
 			l.writing = nil
-			s.queue.give(it)
+			s.queue.give(slot)
 		}
 	}
 }
 
-func (l *Log) write(s *Session, it *item) {
-	switch it.kind {
-	case itemGap:
-		if it.gap.Reason == gclog.GapQueueFull {
-			l.missing += it.gap.Records
-			l.last = max(l.last, it.gap.To)
-			s.o.Warn(fmt.Sprintf("the outputs were too slow: %d records are missing", it.gap.Records))
+func (l *Log) write(s *Session, r gclog.Record) {
+	switch r := r.(type) {
+	case *gclog.Gap:
+		if r.Reason == gclog.GapQueueFull {
+			l.missing += r.Records
+			l.last = max(l.last, r.To)
+			s.o.Warn(fmt.Sprintf("the outputs were too slow: %d records are missing", r.Records))
 		}
-	case itemGC:
-		l.last = max(l.last, it.details.Number)
-		l.notePart(&it.details)
+	case *gclog.GCDetails:
+		l.last = max(l.last, r.Number)
+		l.notePart(r)
 		s.o.Progress.Last.Store(time.Now().UnixNano())
 	}
-	it.observe(&l.tally)
-	l.reached = max(l.reached, it.ticks())
-	l.pass(it.deliver)
+	l.tally.Observe(r)
+	l.reached = max(l.reached, startTicks(r))
+	l.pass(r)
 	s.o.Progress.Output.Store(l.set.Bytes())
 	l.publishUnwritten(s.o.Progress)
 	if l.set.Broken() {
@@ -290,25 +290,35 @@ type follower struct {
 // partialMost is how many collections can be in progress at a time, with some margin.
 const partialMost = 64
 
-// isNew reports whether an item must be written. At the first collection that started in this
+// startTicks returns when what a record is about started: its collection, if it has one.
+func startTicks(r gclog.Record) int64 {
+	if d := gclog.CollectionOf(r); d != nil {
+		return d.StartTicks
+	}
+	_, ticks := r.When()
+	return ticks
+}
+
+// isNew reports whether a record must be written. At the first collection that started in this
 // session it writes a gap for those before it that no session has seen.
-func (f *follower) isNew(it *item) bool {
-	if it.kind == itemGap && !f.found && it.gap.To > 0 {
-		f.gap(&it.gap)
+func (f *follower) isNew(r gclog.Record) bool {
+	if g, ok := r.(*gclog.Gap); ok && !f.found && g.To > 0 {
+		f.gap(g)
 		return true
 	}
-	d := it.collection()
+	_, whole := r.(*gclog.GCDetails)
+	d := gclog.CollectionOf(r)
 	switch {
 	case d == nil || !d.HasNumber:
-		return it.ticks() > f.reached
+		return startTicks(r) > f.reached
 	case slices.Contains(f.l.parts, d.Number): // its pauses until then were written with the part
-		return it.kind == itemGC || it.ticks() > f.reached
+		return whole || startTicks(r) > f.reached
 	case f.found:
 		return d.Number >= f.first
 	case d.Number <= f.base || slices.Contains(f.partial, d.Number):
 		return false
 	case d.Flaws&gclog.FlawNoStart != 0 && len(f.partial) < partialMost:
-		if it.kind == itemGC {
+		if whole {
 			f.partial = append(f.partial, d.Number)
 		}
 		return true
@@ -344,7 +354,7 @@ func (f *follower) missed(number uint32, d *gclog.GCDetails) {
 		}
 		if from < reported {
 			g := gclog.Gap{Reason: gclog.GapReattached, Time: d.Start, Ticks: d.StartTicks, From: from, To: reported - 1}
-			f.l.pass(func(to formats.Observer) { to.Gap(&g) })
+			f.l.pass(&g)
 		}
 		from = reported + 1
 	}
@@ -370,7 +380,7 @@ func (l *Log) Change(outputs []output.Spec, format formats.Options, known *gclog
 	sync, uptime := l.process.Sync, l.process.UptimeAtSync
 	l.process = *l.known
 	l.process.Sync, l.process.UptimeAtSync = sync, uptime
-	end := formats.End{Reason: formats.EndDetached, Message: "the output is no longer configured"}
+	end := gclog.End{Reason: gclog.EndDetached, Message: "the output is no longer configured"}
 	if l.session != nil {
 		end.At = l.session.now()
 		end.Ticks = l.session.syncTicks() + end.At
@@ -378,12 +388,12 @@ func (l *Log) Change(outputs []output.Spec, format formats.Options, known *gclog
 	err := l.set.Change(l.Opener, outputs, l.format(),
 		func(w *formats.Writer) {
 			if l.session != nil {
-				l.begin(w)
+				w.Observe(l.start())
 			}
 		},
 		func(w *formats.Writer) {
 			if l.session != nil {
-				w.End(&end)
+				w.Observe(&end)
 			}
 		})
 	if l.session != nil {
@@ -418,20 +428,20 @@ func (l *Log) summarize(partial bool) {
 	if l.set == nil || l.session == nil {
 		return
 	}
-	s := formats.Summary{From: l.tallied, To: l.session.now(), Partial: partial, Tally: l.tally}
+	s := gclog.Summary{From: l.tallied, To: l.session.now(), Partial: partial, Tally: l.tally}
 	s.Ticks = l.session.syncTicks() + s.To
 	l.tally, l.tallied = gclog.Tally{}, s.To
-	l.set.Each(func(w *formats.Writer) { w.Summary(&s) })
+	l.set.Each(func(w *formats.Writer) { w.Observe(&s) })
 }
 
 // HeapGrowth writes what grew between heap snapshots of the process, found now.
-func (l *Log) HeapGrowth(g formats.HeapGrowth) {
+func (l *Log) HeapGrowth(g gclog.HeapGrowth) {
 	if l.set == nil || l.session == nil {
 		return
 	}
 	g.At = l.session.now()
 	g.Ticks = l.session.syncTicks() + g.At
-	l.pass(func(to formats.Observer) { to.HeapGrowth(&g) })
+	l.pass(&g)
 }
 
 // Shift makes records report a time later by d from now on, because the clock was set.

@@ -3,7 +3,6 @@ package attach
 import (
 	"errors"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 )
 
@@ -11,11 +10,11 @@ import (
 // ended. known is what Facts returned. started is called when the stream has started, and returns
 // the observer; the process it receives stays valid, and is completed at the end with what events
 // have shown. The error is about what went wrong with the stream.
-func (s *Session) Observe(known *gclog.Process, started func(*gclog.Process) gclog.Observer) (formats.End, error) {
+func (s *Session) Observe(known *gclog.Process, started func(*gclog.Process) gclog.Observer) (gclog.End, error) {
 	process := s.process(known)
 	to := started(&process)
 	for {
-		it, over := s.queue.take()
+		slot, over := s.queue.take()
 		switch {
 		case over:
 			s.wait()
@@ -25,11 +24,11 @@ func (s *Session) Observe(known *gclog.Process, started func(*gclog.Process) gcl
 			end := s.end()
 			s.watch.Close()
 			return end, errors.Join(s.failure(end.Reason), s.tee.close())
-		case it == nil:
+		case slot == nil:
 			<-s.queue.more
 		default:
-			it.observe(to)
-			s.queue.give(it)
+			to(slot.Record)
+			s.queue.give(slot)
 		}
 	}
 }

@@ -14,23 +14,26 @@ import (
 
 // A witnessed notes what it receives, and panics at its collection number panics.
 type witnessed struct {
-	formats.NopObserver
 	process *gclog.Process
 	panics  int
 	gcs     int
 	notes   []string
 }
 
-func (w *witnessed) Start(*formats.Start) { w.notes = append(w.notes, "start") }
-
-func (w *witnessed) GC(*gclog.GCDetails) {
-	if w.gcs++; w.gcs == w.panics {
-		panic("in the observer")
+// Observe takes a record.
+func (w *witnessed) Observe(r gclog.Record) {
+	switch r := r.(type) {
+	case *gclog.Start:
+		w.notes = append(w.notes, "start")
+	case *gclog.GCDetails:
+		if w.gcs++; w.gcs == w.panics {
+			panic("in the observer")
+		}
+		w.notes = append(w.notes, "gc")
+	case *gclog.End:
+		w.notes = append(w.notes, r.Reason.String())
 	}
-	w.notes = append(w.notes, "gc")
 }
-
-func (w *witnessed) End(e *formats.End) { w.notes = append(w.notes, e.Reason.String()) }
 
 // TestLogObserved: an observer receives what the outputs receive, and knows the process. A panic of it
 // does not harm the log.
@@ -50,9 +53,9 @@ func TestLogObserved(t *testing.T) {
 				x := &witnessed{panics: c.panics}
 				o := lightOptions(t, onStage(t, fakeruntime.Config{Version: "8.0.1"}, everySecond), &out)
 				o.Count, o.Opener.Warn = 3, func(s string) { warned += s }
-				o.Observe = func(p *gclog.Process) formats.Observer {
+				o.Observe = func(p *gclog.Process) gclog.Observer {
 					x.process = p
-					return x
+					return x.Observe
 				}
 				if _, err := Run(t.Context(), o); err != nil {
 					t.Error(err)
@@ -75,8 +78,8 @@ func TestLogObserved(t *testing.T) {
 }
 
 // observedBy returns an Options.Observe for an observer of events.
-func observedBy(o gclog.Observer) func(*gclog.Process) formats.Observer {
-	return func(*gclog.Process) formats.Observer { return formats.Events(o) }
+func observedBy(o gclog.Observer) func(*gclog.Process) gclog.Observer {
+	return func(*gclog.Process) gclog.Observer { return o }
 }
 
 // TestLogObserverRenewed: when what is known of the process changes, the observer is asked for again.
@@ -91,9 +94,9 @@ func TestLogObserverRenewed(t *testing.T) {
 		var out bytes.Buffer
 		outputs, opener := jsonTo(t, &out)
 		requests := make(chan func(*Log), 1)
-		l := &Log{Outputs: outputs, Opener: opener, Requests: requests, Observe: func(p *gclog.Process) formats.Observer {
+		l := &Log{Outputs: outputs, Opener: opener, Requests: requests, Observe: func(p *gclog.Process) gclog.Observer {
 			services = append(services, p.Service)
-			return formats.NopObserver{}
+			return gclog.Tee()
 		}}
 		requests <- func(l *Log) {
 			_ = l.Change([]output.Spec{outputs[0]}, formats.Options{}, &gclog.Process{ID: 1, Service: "b"})

@@ -8,7 +8,7 @@ import (
 	"github.com/gclog/gclog/gclog"
 )
 
-// TestQueueFull: what does not fit is counted, and reported when there is room again; items already
+// TestQueueFull: what does not fit is counted, and reported when there is room again; records already
 // in the queue do not change.
 func TestQueueFull(t *testing.T) {
 	for name, heaps := range map[string]int{"few heaps": 1, "many heaps": 500} {
@@ -17,7 +17,7 @@ func TestQueueFull(t *testing.T) {
 			d := gclog.GCDetails{Heaps: make([]gclog.HeapDetails, heaps)}
 			put := func(n uint32) {
 				d.Number = n
-				q.GC(&d)
+				q.put(&d)
 			}
 			room := uint32(0)
 			for q.dropped.Records == 0 {
@@ -25,32 +25,32 @@ func TestQueueFull(t *testing.T) {
 				put(room)
 			}
 			room--
-			if bytes := int(room) * (itemBytes + heaps*heapBytes); room > queueSize || bytes > queueBytes {
+			if bytes := int(room) * (slotBytes + heaps*heapBytes); room > queueSize || bytes > queueBytes {
 				t.Errorf("room for %d records, %d bytes", room, bytes)
 			}
 			put(room + 2)
-			take := func() *item {
+			take := func() *gclog.Slot {
 				it, _ := q.take()
 				q.give(it)
 				return it
 			}
 			few := 1 + gclog.MissingGaps + room/8
 			for n := uint32(1); n <= few; n++ {
-				if it := take(); it.kind != itemGC || it.details.Number != n {
-					t.Fatalf("record %d is %+v", n, it.details.Number)
+				if it := take(); it.Record != &it.GC || it.GC.Number != n {
+					t.Fatalf("record %d is %+v", n, it.GC.Number)
 				}
 			}
 			put(room + 3) // after the gap
 			for n := few + 1; n <= room; n++ {
-				if it := take(); it.kind != itemGC || it.details.Number != n {
-					t.Fatalf("record %d is %+v", n, it.details.Number)
+				if it := take(); it.Record != &it.GC || it.GC.Number != n {
+					t.Fatalf("record %d is %+v", n, it.GC.Number)
 				}
 			}
-			if it := take(); it.kind != itemGap || it.gap.Reason != gclog.GapQueueFull || it.gap.Records != 2 || it.gap.From != room+1 || it.gap.To != room+2 {
-				t.Errorf("the gap is %+v", it.gap)
+			if it := take(); it.Record != &it.Gap || it.Gap.Reason != gclog.GapQueueFull || it.Gap.Records != 2 || it.Gap.From != room+1 || it.Gap.To != room+2 {
+				t.Errorf("the gap is %+v", it.Gap)
 			}
-			if it := take(); it.kind != itemGC || it.details.Number != room+3 {
-				t.Errorf("the record behind the gap is %+v", it.details.Number)
+			if it := take(); it.Record != &it.GC || it.GC.Number != room+3 {
+				t.Errorf("the record behind the gap is %+v", it.GC.Number)
 			}
 		})
 	}
@@ -61,27 +61,31 @@ func TestQueueOverloaded(t *testing.T) {
 	q := newQueue()
 	d := gclog.GCDetails{}
 	for q.dropped.Records == 0 {
-		q.GC(&d)
+		q.put(&d)
 	}
-	kinds := map[itemKind]int{}
+	gaps, gcs := 0, 0
 	for range 100_000 { // two are put for each that is taken
-		q.GC(&d)
-		q.GC(&d)
+		q.put(&d)
+		q.put(&d)
 		it, _ := q.take()
-		kinds[it.kind]++
+		if it.Record == &it.Gap {
+			gaps++
+		} else {
+			gcs++
+		}
 		q.give(it)
 	}
-	if kinds[itemGap] == 0 || kinds[itemGC] < 100*kinds[itemGap] {
-		t.Errorf("%d records and %d gaps", kinds[itemGC], kinds[itemGap])
+	if gaps == 0 || gcs < 100*gaps {
+		t.Errorf("%d records and %d gaps", gcs, gaps)
 	}
 }
 
-// TestQueueNoAllocation: an item that was taken is reused for the next record.
+// TestQueueNoAllocation: a slot that was taken is reused for the next record.
 func TestQueueNoAllocation(t *testing.T) {
 	q := newQueue()
 	d := gclog.GCDetails{Heaps: make([]gclog.HeapDetails, 4)}
 	turn := func() {
-		q.GC(&d)
+		q.put(&d)
 		it, _ := q.take()
 		q.give(it)
 	}
@@ -94,38 +98,36 @@ func TestQueueNoAllocation(t *testing.T) {
 // every puts records of each kind into a queue.
 func every(q *queue) {
 	d := &gclog.GCDetails{Number: 5, HasNumber: true, Start: 50, StartTicks: 500}
-	q.Pause(&gclog.Pause{PausePart: gclog.PausePart{Start: 50, Duration: 3}, GC: d, Ticks: 501, UsedNumber: 4})
-	q.Pause(&gclog.Pause{PausePart: gclog.PausePart{Start: 51, Duration: 4}, Ticks: 510, UsedNumber: 6})
-	q.Phase(&gclog.Phase{GC: d, Start: 52})
-	q.Suspension(&gclog.Suspension{Ticks: 530, Start: 53, Duration: 7})
-	q.GC(d)
-	q.Gap(&gclog.Gap{Reason: gclog.GapMissedGCs, Ticks: 540, From: 8, To: 9, Records: 2, LostEvents: 3})
-	q.stall(&gclog.Stall{Open: gclog.Open{Ticks: 550}})
+	q.put(&gclog.Pause{PausePart: gclog.PausePart{Start: 50, Duration: 3}, GC: d, Ticks: 501, UsedNumber: 4})
+	q.put(&gclog.Pause{PausePart: gclog.PausePart{Start: 51, Duration: 4}, Ticks: 510, UsedNumber: 6})
+	q.put(&gclog.Phase{GC: d, Start: 52})
+	q.put(&gclog.Suspension{Ticks: 530, Start: 53, Duration: 7})
+	q.put(d)
+	q.put(&gclog.Gap{Reason: gclog.GapMissedGCs, Ticks: 540, From: 8, To: 9, Records: 2, LostEvents: 3})
+	q.put(&gclog.Stall{Open: gclog.Open{Ticks: 550}})
 	d.Number, d.StartTicks = 99, 99 // the queue has copies
 }
 
 // A watcher is an Observer that notes the records it receives.
 type watcher struct{ seen []string }
 
-// Pause implements gclog.Observer.
-func (w *watcher) Pause(p *gclog.Pause) {
-	if p.GC == nil {
-		w.seen = append(w.seen, "pause")
-	} else {
-		w.seen = append(w.seen, fmt.Sprint("pause of ", p.GC.Number))
+// Observe takes a record.
+func (w *watcher) Observe(r gclog.Record) {
+	switch r := r.(type) {
+	case *gclog.Pause:
+		if r.GC == nil {
+			w.seen = append(w.seen, "pause")
+		} else {
+			w.seen = append(w.seen, fmt.Sprint("pause of ", r.GC.Number))
+		}
+	case *gclog.Phase:
+		w.seen = append(w.seen, fmt.Sprint("phase of ", r.GC.Number))
+	case *gclog.GCDetails:
+		w.seen = append(w.seen, fmt.Sprint("gc ", r.Number))
+	case *gclog.Gap:
+		w.seen = append(w.seen, fmt.Sprint("gap ", r.From, "-", r.To))
 	}
 }
-
-// Phase implements gclog.Observer.
-func (w *watcher) Phase(p *gclog.Phase) {
-	w.seen = append(w.seen, fmt.Sprint("phase of ", p.GC.Number))
-}
-
-// GC implements gclog.Observer.
-func (w *watcher) GC(d *gclog.GCDetails) { w.seen = append(w.seen, fmt.Sprint("gc ", d.Number)) }
-
-// Gap implements gclog.Observer.
-func (w *watcher) Gap(g *gclog.Gap) { w.seen = append(w.seen, fmt.Sprint("gap ", g.From, "-", g.To)) }
 
 // TestQueueKinds: records of every kind leave the queue complete, in order, each with the time at
 // which it starts.
@@ -141,7 +143,7 @@ func TestQueueKinds(t *testing.T) {
 	var w watcher
 	var tally gclog.Tally
 	var ticks []int64
-	var items []*item
+	var slots []*gclog.Slot
 	for {
 		it, over := q.take()
 		if over {
@@ -150,9 +152,9 @@ func TestQueueKinds(t *testing.T) {
 		if it == nil {
 			t.Fatal("the queue is closed and not over")
 		}
-		it.observe(&w)
-		it.observe(&tally)
-		ticks, items = append(ticks, it.ticks()), append(items, it)
+		w.Observe(it.Record)
+		tally.Observe(it.Record)
+		ticks, slots = append(ticks, startTicks(it.Record)), append(slots, it)
 	}
 	if want := []string{"pause of 5", "pause", "phase of 5", "gc 5", "gap 8-9"}; !slices.Equal(w.seen, want) {
 		t.Errorf("seen %q, want %q", w.seen, want)
@@ -164,8 +166,8 @@ func TestQueueKinds(t *testing.T) {
 		t.Errorf("they add up to %+v", tally)
 	}
 	var missing gclog.Missing
-	for _, it := range items {
-		it.count(&missing)
+	for _, it := range slots {
+		missing.Add(it.Record)
 	}
 	checkMissing(t, &missing)
 }
@@ -185,25 +187,25 @@ func checkMissing(t *testing.T, m *gclog.Missing) {
 func TestQueueFullOfKinds(t *testing.T) {
 	q := newQueue()
 	for q.made < queueSize {
-		q.GC(&gclog.GCDetails{})
+		q.put(&gclog.GCDetails{})
 	}
 	every(q)
 	q.close()
-	var last []*item
+	var last []*gclog.Slot
 	for {
 		it, over := q.take()
 		if over {
 			break
 		}
-		if it.kind == itemGap {
+		if it.Record == &it.Gap {
 			last = append(last, it)
 		}
 	}
 	var missing gclog.Missing
 	for _, it := range last {
-		missing.AddGap(&it.gap)
-		if it.gap.Reason != gclog.GapQueueFull || it.gap.Time != 50 || it.gap.Ticks != 500 {
-			t.Errorf("the gap is %+v", it.gap)
+		missing.AddGap(&it.Gap)
+		if it.Gap.Reason != gclog.GapQueueFull || it.Gap.Time != 50 || it.Gap.Ticks != 500 {
+			t.Errorf("the gap is %+v", it.Gap)
 		}
 	}
 	checkMissing(t, &missing)
@@ -219,9 +221,9 @@ func TestQueueOfHeaps(t *testing.T) {
 		return q.made
 	}
 	for name, put := range map[string]func(*queue, *gclog.GCDetails){
-		"records": func(q *queue, d *gclog.GCDetails) { q.GC(d) },
-		"pauses":  func(q *queue, d *gclog.GCDetails) { q.Pause(&gclog.Pause{GC: d}) },
-		"phases":  func(q *queue, d *gclog.GCDetails) { q.Phase(&gclog.Phase{GC: d}) },
+		"records": func(q *queue, d *gclog.GCDetails) { q.put(d) },
+		"pauses":  func(q *queue, d *gclog.GCDetails) { q.put(&gclog.Pause{GC: d}) },
+		"phases":  func(q *queue, d *gclog.GCDetails) { q.put(&gclog.Phase{GC: d}) },
 	} {
 		for heaps, want := range map[int]int{0: 4096, 1: 4096, 64: 350, 1000: 23} {
 			if got := room(heaps, put); got != want {
@@ -230,10 +232,10 @@ func TestQueueOfHeaps(t *testing.T) {
 		}
 	}
 	for name, put := range map[string]func(*queue, *gclog.GCDetails){
-		"pauses without a collection": func(q *queue, _ *gclog.GCDetails) { q.Pause(&gclog.Pause{}) },
-		"suspensions":                 func(q *queue, _ *gclog.GCDetails) { q.Suspension(&gclog.Suspension{}) },
-		"gaps":                        func(q *queue, _ *gclog.GCDetails) { q.Gap(&gclog.Gap{}) },
-		"stalls":                      func(q *queue, _ *gclog.GCDetails) { q.stall(&gclog.Stall{}) },
+		"pauses without a collection": func(q *queue, _ *gclog.GCDetails) { q.put(&gclog.Pause{}) },
+		"suspensions":                 func(q *queue, _ *gclog.GCDetails) { q.put(&gclog.Suspension{}) },
+		"gaps":                        func(q *queue, _ *gclog.GCDetails) { q.put(&gclog.Gap{}) },
+		"stalls":                      func(q *queue, _ *gclog.GCDetails) { q.put(&gclog.Stall{}) },
 	} {
 		if got := room(0, put); got != 4096 {
 			t.Errorf("%s: room for %d, want 4096", name, got)
@@ -241,16 +243,16 @@ func TestQueueOfHeaps(t *testing.T) {
 	}
 }
 
-// TestQueueMemory: a queue that is never empty does not grow forever, and reuses its items.
+// TestQueueMemory: a queue that is never empty does not grow forever, and reuses its slots.
 func TestQueueMemory(t *testing.T) {
 	q := newQueue()
-	q.GC(&gclog.GCDetails{})
+	q.put(&gclog.GCDetails{})
 	for range 100_000 {
-		q.GC(&gclog.GCDetails{})
+		q.put(&gclog.GCDetails{})
 		it, _ := q.take()
 		q.give(it)
 	}
-	if cap(q.items) > 100 || q.made > 2 {
-		t.Errorf("it has room for %d records, and made %d", cap(q.items), q.made)
+	if cap(q.slots) > 100 || q.made > 2 {
+		t.Errorf("it has room for %d records, and made %d", cap(q.slots), q.made)
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/fakeruntime"
 	"github.com/gclog/gclog/parse/clr"
@@ -162,7 +161,7 @@ func TestObserve(t *testing.T) {
 	for name, c := range map[string]struct {
 		play       func(*stage)
 		seen       []string
-		end        formats.EndReason
+		end        gclog.EndReason
 		fails      string
 		concurrent gclog.Known
 	}{
@@ -173,14 +172,14 @@ func TestObserve(t *testing.T) {
 				x.runtimeInfo()
 			},
 			[]string{"pause of 1", "gc 1"},
-			formats.EndDetached, "", gclog.No,
+			gclog.EndDetached, "", gclog.No,
 		},
 		"the runtime ends it": {
 			func(x *stage) { x.collect(1) },
 			[]string{"pause of 1", "gc 1"},
-			formats.EndStreamError, "its runtime ended the session", gclog.Unknown,
+			gclog.EndStreamError, "its runtime ended the session", gclog.Unknown,
 		},
-		"nothing happens": {(*stage).untilStopped, nil, formats.EndDetached, "", gclog.Unknown},
+		"nothing happens": {(*stage).untilStopped, nil, gclog.EndDetached, "", gclog.Unknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -197,7 +196,7 @@ func TestObserve(t *testing.T) {
 					if p.Name != "shop" || !p.Sync.Equal(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)) {
 						t.Errorf("it begins with %+v", p)
 					}
-					return &w
+					return w.Observe
 				})
 				if c.fails == "" && err != nil || c.fails != "" && (err == nil || !strings.Contains(err.Error(), c.fails)) {
 					t.Errorf("%v, want %q", err, c.fails)

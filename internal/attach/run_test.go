@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -54,7 +55,7 @@ func TestRun(t *testing.T) {
 		dead    bool          // the process has exited when its stream ends
 		asks    time.Duration // when ctx is canceled; 0: never
 		logged  string
-		end     formats.End // without its time; Message "*": any
+		end     gclog.End // without its time; Message "*": any
 		lasts   time.Duration
 		fails   string
 		over    bool // the stream has ended before the session was to end
@@ -78,23 +79,23 @@ func TestRun(t *testing.T) {
 		},
 		"the process exits": {
 			play: cut, dead: true, options: Options{Exit: exited},
-			logged: "session-start, 1, 2, 3, exited", end: formats.End{Reason: formats.EndExited, ExitCode: 7, HasCode: true}, lasts: 3009 * time.Millisecond, over: true,
+			logged: "session-start, 1, 2, 3, exited", end: gclog.End{Reason: gclog.EndExited, ExitCode: 7, HasCode: true}, lasts: 3009 * time.Millisecond, over: true,
 		},
 		"the process is killed": {
 			play: cut, dead: true, options: Options{Exit: killed},
-			logged: "session-start, 1, 2, 3, killed", end: formats.End{Reason: formats.EndKilled, Signal: 15}, lasts: 3009 * time.Millisecond, over: true,
+			logged: "session-start, 1, 2, 3, killed", end: gclog.End{Reason: gclog.EndKilled, Signal: 15}, lasts: 3009 * time.Millisecond, over: true,
 		},
 		"nobody knows how it ended": {
 			play: cut, dead: true, options: Options{Exit: unknown},
-			logged: "session-start, 1, 2, 3, exited", end: formats.End{Reason: formats.EndExited}, lasts: 3009 * time.Millisecond, over: true,
+			logged: "session-start, 1, 2, 3, exited", end: gclog.End{Reason: gclog.EndExited}, lasts: 3009 * time.Millisecond, over: true,
 		},
 		"the runtime ends it": {
 			play: three, logged: "session-start, 1, 2, 3, stream-error", lasts: 6009 * time.Millisecond, over: true,
-			end: formats.End{Reason: formats.EndStreamError, Message: "the runtime ended the session"}, fails: "is still running, but its runtime ended the session",
+			end: gclog.End{Reason: gclog.EndStreamError, Message: "the runtime ended the session"}, fails: "is still running, but its runtime ended the session",
 		},
 		"the stream breaks off": {
 			play: cut, logged: "session-start, 1, 2, 3, stream-error", lasts: 6009 * time.Millisecond, over: true,
-			end: formats.End{Reason: formats.EndStreamError, Message: "the runtime ended the session"}, fails: "is still running, but its runtime ended the session",
+			end: gclog.End{Reason: gclog.EndStreamError, Message: "the runtime ended the session"}, fails: "is still running, but its runtime ended the session",
 		},
 		"the stream is invalid": {
 			play: func(x *stage) {
@@ -103,7 +104,7 @@ func TestRun(t *testing.T) {
 				x.untilStopped()
 			},
 			logged: "session-start, 1, 2, 3, stream-error", lasts: 3009 * time.Millisecond,
-			end: formats.End{Reason: formats.EndStreamError, Message: "*"}, fails: "the stream of process",
+			end: gclog.End{Reason: gclog.EndStreamError, Message: "*"}, fails: "the stream of process",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -152,7 +153,7 @@ func TestRun(t *testing.T) {
 				if end.At, end.Ticks = 0, 0; !end.HasCode {
 					end.ExitCode = 0
 				}
-				if end != c.end {
+				if !reflect.DeepEqual(end, c.end) {
 					t.Errorf("it ends with %+v, want %+v", end, c.end)
 				}
 				if c.fails == "" && r.Err != nil || c.fails != "" && (r.Err == nil || !strings.Contains(r.Err.Error(), c.fails)) {
@@ -186,7 +187,7 @@ func TestRunReports(t *testing.T) {
 		r, err := Run(t.Context(), Options{
 			Target: target, Config: configOf(t, "normal"), Process: &gclog.Process{ID: 1, Name: "shop", Started: time.Now().Add(-time.Minute)}, Count: 2,
 			Outputs: specs, Opener: opener,
-			Observe: observedBy(&seen), Progress: &progress, Record: &record,
+			Observe: observedBy(seen.Observe), Progress: &progress, Record: &record,
 			Started: func(p *gclog.Process) {
 				started++
 				if p.Name != "shop" || p.UptimeAtSync != time.Minute || progress.Outputs.Load() != nil {
@@ -297,7 +298,7 @@ func TestRunReopens(t *testing.T) {
 	r, err := Run(t.Context(), Options{
 		Target: target, Config: configOf(t, "light"), Process: &gclog.Process{ID: 1}, Count: 2, Reopen: reopen, Progress: &progress,
 		Outputs: []output.Spec{{Path: path, Format: formats.ForFile(path)}}, Opener: &output.Opener{Warn: func(s string) { t.Error(s) }},
-		Observe: observedBy(closing{first: done}),
+		Observe: observedBy(closing{first: done}.Observe),
 	})
 	if err != nil || !slices.Equal(r.Wrote, []string{path}) {
 		t.Fatalf("%v, %+v", err, r)
@@ -320,14 +321,15 @@ func TestRunReopens(t *testing.T) {
 
 // A closing is an Observer that closes a channel at the first collection.
 type closing struct {
-	gclog.NopObserver
 	first chan struct{}
 }
 
-// GC implements gclog.Observer.
-func (c closing) GC(d *gclog.GCDetails) {
-	if d.Number == 1 {
-		close(c.first)
+// Observe takes a record.
+func (c closing) Observe(r gclog.Record) {
+	if d, ok := r.(*gclog.GCDetails); ok {
+		if d.Number == 1 {
+			close(c.first)
+		}
 	}
 }
 
@@ -431,7 +433,7 @@ func TestRunWaits(t *testing.T) {
 		o.Opener.Warn = func(s string) { said = s }
 		began := time.Now()
 		r, err := Run(t.Context(), o)
-		if err != nil || r.Err != nil || r.End.Reason != formats.EndDetached || r.End.Message == "" || r.End.Message != said {
+		if err != nil || r.Err != nil || r.End.Reason != gclog.EndDetached || r.End.Message == "" || r.End.Message != said {
 			t.Errorf("%v, %+v; said %s", err, r, said)
 		}
 		asked := began.Add(2003 * time.Millisecond)

@@ -28,7 +28,7 @@ type served struct {
 	out      bytes.Buffer
 	sessions chan *Session
 	requests chan func(*Log)
-	ends     []formats.End
+	ends     []gclog.End
 	over     chan struct{}
 }
 
@@ -39,7 +39,7 @@ func serve(t *testing.T, target *host.Target, known *gclog.Process) *served {
 	x.Log = &Log{Outputs: specs, Opener: opener, Requests: x.requests}
 	go func() {
 		defer close(x.over)
-		x.Serve(x.sessions, known, func(_ *Session, end formats.End, err error) {
+		x.Serve(x.sessions, known, func(_ *Session, end gclog.End, err error) {
 			if err != nil {
 				t.Error(err)
 			}
@@ -170,7 +170,7 @@ func TestHandOver(t *testing.T) {
 						t.Errorf("#%d of %d is recorded %d times: %v", n, last, logged[n], logged)
 					}
 				}
-				if len(x.ends) != 2 || x.ends[0].Reason != formats.EndDetached || x.ends[1].Reason != formats.EndDetached {
+				if len(x.ends) != 2 || x.ends[0].Reason != gclog.EndDetached || x.ends[1].Reason != gclog.EndDetached {
 					t.Errorf("they end with %+v", x.ends)
 				}
 			})

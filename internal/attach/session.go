@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/flight"
 	"github.com/gclog/gclog/internal/host"
@@ -275,7 +274,7 @@ func (s *Session) run() {
 	defer s.memory.Close()
 	if defect := Contain(s.read); defect != nil {
 		s.err = defect
-		s.queue.Gap(s.unreduced())
+		s.queue.put(s.unreduced())
 	}
 }
 
@@ -307,7 +306,8 @@ func (s *Session) read() {
 	if s.trace == nil {
 		return
 	}
-	s.processes = onlyProcess(&s.mine, s, s.known)
+	s.processes = onlyProcess(&s.mine, s.reduced, s.known)
+	s.processes.Requested = s.requested
 	silence := silence{}
 	for {
 		for p.Scan() {
@@ -445,7 +445,7 @@ func (s *Session) check(p *parse.Reader, now int64) {
 		r := s.processes.Reducer(s.mine)
 		s.stalls.Check(r, now, func(x *gclog.Stall) {
 			if !s.over && !s.isLate(x.Ticks) {
-				s.queue.stall(x)
+				s.queue.put(x)
 			}
 		})
 		s.open = r.AppendOpen(s.open)
@@ -526,8 +526,8 @@ func (s *Session) wants(at, ticks int64, d *gclog.GCDetails) bool {
 	return (!s.over || at <= s.overAt) && !s.isLate(ticks)
 }
 
-// Requested implements gclog.RequestObserver.
-func (s *Session) Requested() gclog.Request {
+// requested returns what a gclog has requested from the process.
+func (s *Session) requested() gclog.Request {
 	switch {
 	case s.target.Held():
 		return gclog.RequestSnapshot
@@ -537,44 +537,39 @@ func (s *Session) Requested() gclog.Request {
 	return gclog.RequestNone
 }
 
-// Pause implements gclog.Observer.
-func (s *Session) Pause(p *gclog.Pause) {
-	if s.wants(p.Start, p.Ticks, p.GC) {
-		s.queue.Pause(p)
+// reduced takes a record from the Reducer.
+func (s *Session) reduced(r gclog.Record) {
+	switch r := r.(type) {
+	case *gclog.Pause:
+		if s.wants(r.Start, r.Ticks, r.GC) {
+			s.queue.put(r)
+		}
+	case *gclog.Phase:
+		if s.wants(r.Start, r.GC.StartTicks, r.GC) {
+			s.queue.put(r)
+		}
+	case *gclog.Suspension:
+		if s.o.Suspensions && s.wants(r.Start, r.Ticks, nil) {
+			s.queue.put(r)
+		}
+	case *gclog.Gap:
+		if !s.over && !s.isLate(r.Ticks) {
+			s.queue.put(r)
+		}
+	case *gclog.GCDetails:
+		if s.wants(r.Start, r.StartTicks, r) {
+			s.collected(r)
+		}
 	}
 }
 
-// Phase implements gclog.Observer.
-func (s *Session) Phase(p *gclog.Phase) {
-	if s.wants(p.Start, p.GC.StartTicks, p.GC) {
-		s.queue.Phase(p)
-	}
-}
-
-// Suspension implements gclog.SuspensionObserver.
-func (s *Session) Suspension(x *gclog.Suspension) {
-	if s.o.Suspensions && s.wants(x.Start, x.Ticks, nil) {
-		s.queue.Suspension(x)
-	}
-}
-
-// Gap implements gclog.Observer.
-func (s *Session) Gap(g *gclog.Gap) {
-	if !s.over && !s.isLate(g.Ticks) {
-		s.queue.Gap(g)
-	}
-}
-
-// GC implements gclog.Observer.
-func (s *Session) GC(d *gclog.GCDetails) {
-	if !s.wants(d.Start, d.StartTicks, d) {
-		return
-	}
+// collected takes the record of a collection that the session reports.
+func (s *Session) collected(d *gclog.GCDetails) {
 	// Without the process, the group's figures are those of other processes, or leftovers.
 	if m := s.readMemory(); m.Resident > 0 {
 		d.Memory = m
 	}
-	s.queue.GC(d)
+	s.queue.put(d)
 	if s.over || d.Flaws&gclog.FlawNoStart != 0 {
 		return
 	}
@@ -667,8 +662,8 @@ func (s *Session) discard() {
 }
 
 // end determines how the session ended.
-func (s *Session) end() formats.End {
-	e := formats.End{Reason: formats.EndDetached}
+func (s *Session) end() gclog.End {
+	e := gclog.End{Reason: gclog.EndDetached}
 	asked := s.asked.Load()
 	if s.trace != nil {
 		e.At = max(s.now(), s.processes.Latest())
@@ -678,7 +673,7 @@ func (s *Session) end() formats.End {
 	switch {
 	case asked && s.trace == nil: // nothing has arrived
 	case s.err != nil && !cut:
-		e.Reason, e.Message = formats.EndStreamError, s.err.Error()
+		e.Reason, e.Message = gclog.EndStreamError, s.err.Error()
 	case asked && !cut:
 	case s.gone():
 		o := s.watch.Outcome()
@@ -690,9 +685,9 @@ func (s *Session) end() formats.End {
 		ended(&e, o)
 	case asked: // the target did not end the session in time
 	default:
-		e.Reason, e.Message = formats.EndStreamError, "the runtime ended the session"
+		e.Reason, e.Message = gclog.EndStreamError, "the runtime ended the session"
 	}
-	if !s.whole() && e.Reason == formats.EndDetached {
+	if !s.whole() && e.Reason == gclog.EndDetached {
 		e.Message = fmt.Sprintf("process %d did not end the session in time: its last events may be missing", s.target.PID)
 		s.o.Warn(e.Message)
 	}
@@ -700,16 +695,16 @@ func (s *Session) end() formats.End {
 }
 
 // ended records how the process ended.
-func ended(e *formats.End, o host.Outcome) {
+func ended(e *gclog.End, o host.Outcome) {
 	switch {
 	case o.OOM:
-		e.Reason = formats.EndOOMKilled
+		e.Reason = gclog.EndOOMKilled
 	case o.Exited:
-		e.Reason = formats.ExitedWith(o.Code)
+		e.Reason = gclog.ExitedWith(o.Code)
 	case o.Unseen:
-		e.Reason = formats.EndUnseen
+		e.Reason = gclog.EndUnseen
 	default:
-		e.Reason = formats.KilledBy(o.Signal)
+		e.Reason = gclog.KilledBy(o.Signal)
 	}
 	e.Signal = o.Signal
 	e.ExitCode, e.HasCode = o.Code, o.Known && o.Exited
@@ -721,8 +716,8 @@ func (s *Session) gone() bool { return s.target.Ends(s.cut, exitTime) }
 
 // failure returns what was wrong with the stream. A stream that breaks off because the target
 // exited is not an error.
-func (s *Session) failure(reason formats.EndReason) error {
-	if reason != formats.EndStreamError {
+func (s *Session) failure(reason gclog.EndReason) error {
+	if reason != gclog.EndStreamError {
 		return nil
 	}
 	if s.err == nil || errors.Is(s.err, io.ErrUnexpectedEOF) {

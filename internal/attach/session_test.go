@@ -12,7 +12,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/fakeruntime"
 	"github.com/gclog/gclog/internal/host"
@@ -216,7 +215,7 @@ func TestCutOff(t *testing.T) {
 				began := time.Now()
 				time.AfterFunc(2500*time.Millisecond, func() { c.cut(s) })
 				end, err := l.Write(s, &gclog.Process{ID: 1}, nil)
-				if err != nil || end.Reason != formats.EndDetached {
+				if err != nil || end.Reason != gclog.EndDetached {
 					t.Errorf("it ends with %+v: %v", end, err)
 				}
 				if s.queue.made > 2 {
@@ -282,8 +281,8 @@ func TestDefectUnderWay(t *testing.T) {
 					t.Errorf("it ends with %v", s.err)
 				}
 				var last gclog.Gap
-				for it, over := s.queue.take(); !over; it, over = s.queue.take() {
-					last = it.gap
+				for slot, over := s.queue.take(); !over; slot, over = s.queue.take() {
+					last = slot.Gap
 				}
 				at := time.Duration(last.Time)
 				if at <= 0 || at > 1100*time.Millisecond || last.Ticks != s.trace.SyncTicks+last.Time {
@@ -363,7 +362,7 @@ func TestCountUnderWay(t *testing.T) {
 				var out bytes.Buffer
 				var w watcher
 				o := lightOptions(t, onStage(t, fakeruntime.Config{Version: "8.0.1"}, c.play), &out)
-				o.Count, o.Observe = 1, observedBy(&w)
+				o.Count, o.Observe = 1, observedBy(w.Observe)
 				if r, err := Run(t.Context(), o); err != nil || r.Err != nil {
 					t.Errorf("%v, %v", err, r.Err)
 				}
@@ -494,12 +493,15 @@ func TestTicks(t *testing.T) {
 
 // timing is an Observer that notes when the record of each collection arrives.
 type timing struct {
-	gclog.NopObserver
 	at map[uint32]time.Time
 }
 
-// GC implements gclog.Observer.
-func (x timing) GC(d *gclog.GCDetails) { x.at[d.Number] = time.Now() }
+// Observe takes a record.
+func (x timing) Observe(r gclog.Record) {
+	if d, ok := r.(*gclog.GCDetails); ok {
+		x.at[d.Number] = time.Now()
+	}
+}
 
 // TestRecordsInTime: a record does not wait for later events.
 func TestRecordsInTime(t *testing.T) {
@@ -522,7 +524,7 @@ func TestRecordsInTime(t *testing.T) {
 			ended[3] = time.Now()
 			x.untilStopped()
 		}), &out)
-		o.Observe = observedBy(seen)
+		o.Observe = observedBy(seen.Observe)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
 		if _, err := Run(ctx, o); err != nil {

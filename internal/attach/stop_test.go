@@ -137,7 +137,7 @@ func TestCut(t *testing.T) {
 	s.Cut()
 	unread.open()
 	end, err := l.Write(s, &gclog.Process{ID: 1}, nil)
-	if err != nil || end.Reason != formats.EndDetached || end.Message == "" {
+	if err != nil || end.Reason != gclog.EndDetached || end.Message == "" {
 		t.Errorf("it ends as %+v: %v", end, err)
 	}
 	if n := strings.Count(out.String(), `"reason":"stopped"`); n != 1 {

@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/gclog"
 )
 
 // A tap receives the records of a session as JSON lines, in addition to the outputs of a Log.
@@ -22,15 +23,15 @@ func (l *Log) Tap(to io.WriteCloser) {
 		return
 	}
 	w := formats.NewWriter(format, formats.NewStream(to, false), l.format())
-	l.begin(w)
+	w.Observe(l.start())
 	l.taps = append(l.taps, tap{w, to})
 }
 
-// passToTaps passes something to the taps, and forgets those that take no more.
-func (l *Log) passToTaps(f func(formats.Observer)) {
+// passToTaps passes a record to the taps, and forgets those that take no more.
+func (l *Log) passToTaps(r gclog.Record) {
 	rest := l.taps[:0]
 	for _, t := range l.taps {
-		if f(t.w); t.w.Err() == nil {
+		if t.w.Observe(r); t.w.Err() == nil {
 			rest = append(rest, t)
 		} else {
 			_ = t.to.Close()

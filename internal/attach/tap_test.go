@@ -42,13 +42,12 @@ func TestTaps(t *testing.T) {
 		l.taps = append(l.taps, tap{formats.NewWriter(format, formats.NewStream(x, false), formats.Options{}), x})
 	}
 	for n := range uint32(5) {
-		it := &item{kind: itemGC, details: gclog.GCDetails{Number: n + 1, HasNumber: true}}
-		l.passToTaps(it.deliver)
+		l.passToTaps(&gclog.GCDetails{Number: n + 1, HasNumber: true})
 	}
 	if slow.closed != 1 || good.closed != 0 || len(l.taps) != 1 {
 		t.Errorf("slow was closed %d times, the other %d times, %d remain", slow.closed, good.closed, len(l.taps))
 	}
-	l.passToTaps(func(to formats.Observer) { to.End(&formats.End{Reason: formats.EndExited}) })
+	l.passToTaps(&gclog.End{Reason: gclog.EndExited})
 	l.endTaps()
 	if got := good.String(); strings.Count(got, `"action":"gc",`) != 5 || !strings.Contains(got, `"reason":"exited"`) || good.closed != 1 || len(l.taps) != 0 {
 		t.Errorf("closed %d times:\n%s", good.closed, got)

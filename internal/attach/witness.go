@@ -14,9 +14,8 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// A witness is a session that watches for a requested collection. It is an Observer.
+// A witness is a session that watches for a requested collection.
 type witness struct {
-	gclog.NopObserver
 	stream   *session.Stream
 	sequence uint64       // of the collection; 0: none
 	early    atomic.Bool  // nothing is requested yet
@@ -41,8 +40,6 @@ type witness struct {
 	err       error
 }
 
-var _ gclog.EventObserver = (*witness)(nil)
-
 const (
 	// againMost is how many further collections are kept.
 	againMost = 16
@@ -66,7 +63,8 @@ func openWitness(ctx context.Context, start starter, sequence uint64) (*witness,
 		stream: stream, sequence: sequence,
 		traced: make(chan struct{}), started: make(chan struct{}), recorded: make(chan struct{}), over: make(chan struct{}),
 	}
-	w.processes = onlyProcess(&w.mine, w, gclog.Process{})
+	w.processes = onlyProcess(&w.mine, w.observe, gclog.Process{})
+	w.processes.Events = func(*gclog.Process) gclog.EventObserver { return w.event }
 	w.under.Store(nothing)
 	stream.IdleTimeout = idle
 	go w.run()
@@ -108,8 +106,8 @@ func (w *witness) run() {
 // now returns the time of the stream's clock, as precisely as it is known. There must be a trace.
 func (w *witness) now() int64 { return time.Since(w.headed).Nanoseconds() }
 
-// Event implements gclog.EventObserver.
-func (w *witness) Event(_ gclog.Stamp, e clr.Event, _ *gclog.GCDetails) {
+// event takes an event.
+func (w *witness) event(_ gclog.Stamp, e clr.Event, _ *gclog.GCDetails) {
 	if start, ok := e.(*clr.GCStart); ok && !w.early.Load() && !isClosed(w.started) && w.isIt(start) {
 		w.number = start.Count
 		close(w.started)
@@ -153,10 +151,11 @@ func isInducedFull(e *clr.GCStart) bool {
 	return e.Depth == gclog.Gen2 && e.Type == clr.TypeBlocking && e.Reason == clr.ReasonInduced
 }
 
-// GC implements gclog.Observer.
-func (w *witness) GC(d *gclog.GCDetails) {
+// observe takes a record.
+func (w *witness) observe(r gclog.Record) {
+	d, ok := r.(*gclog.GCDetails)
 	switch {
-	case !isClosed(w.started):
+	case !ok || !isClosed(w.started):
 	case d.Number == w.number && w.record == nil:
 		w.record = d.Clone()
 		close(w.recorded)

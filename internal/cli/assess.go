@@ -7,16 +7,18 @@ import (
 	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/history"
 	"github.com/gclog/gclog/internal/spelling"
+	"github.com/gclog/gclog/parse/clr"
 	"github.com/urfave/cli/v2"
 )
 
 // An assessment contains the statistics and findings of a history: the observer of summary and
 // check.
 type assessment struct {
-	gclog.EventObserver // all of the observers below
-	statistics          *analysis.Statistics
-	findings            *analysis.Findings
-	types               *analysis.Types
+	observe    gclog.Observer      // all of the observers below
+	event      gclog.EventObserver // likewise
+	statistics *analysis.Statistics
+	findings   *analysis.Findings
+	types      *analysis.Types
 }
 
 const thresholdFlagName = "threshold"
@@ -48,9 +50,9 @@ func (p *program) assess(c *cli.Context) (*history.History, *assessment, error) 
 		return nil, nil, err
 	}
 	var a *assessment
-	h, err := p.history(c, func(process *gclog.Process, w analysis.Window) gclog.SpanObserver {
+	h, err := p.history(c, func(process *gclog.Process, w analysis.Window) (gclog.Observer, gclog.EventObserver) {
 		a = newAssessment(process, thresholds, w)
-		return a
+		return a.observe, a.event
 	})
 	if h != nil {
 		a.conclude(h)
@@ -74,7 +76,11 @@ func (a *assessment) conclude(h *history.History) {
 func newAssessment(process *gclog.Process, thresholds analysis.Thresholds, w analysis.Window) *assessment {
 	s, f := analysis.NewStatistics(analysis.StatisticsOptions{Window: w}), analysis.NewFindings(process, thresholds, w)
 	types := analysis.NewTypes(w)
-	return &assessment{gclog.Tee(s, f, types).(gclog.EventObserver), s, f, types}
+	event := func(at gclog.Stamp, e clr.Event, d *gclog.GCDetails) {
+		f.Event(at, e, d)
+		types.Event(at, e, d)
+	}
+	return &assessment{gclog.Tee(s.Observe, f.Observe), event, s, f, types}
 }
 
 // newSampleAssessment returns an assessment whose statistics are a Sample, for compare.
@@ -83,30 +89,5 @@ func newSampleAssessment(process *gclog.Process, thresholds analysis.Thresholds,
 	if process.Dated() {
 		s.Sync = process.Sync
 	}
-	return &assessment{gclog.Tee(s, f).(gclog.EventObserver), s.Statistics, f, nil}, s
-}
-
-// Begin implements gclog.SpanObserver.
-func (a *assessment) Begin(at int64) {
-	a.statistics.Begin(at)
-	a.findings.Begin(at)
-}
-
-// Unbounded implements gclog.SpanObserver for logs that do not contain the start and end of
-// sessions.
-func (a *assessment) Unbounded() {
-	a.statistics.Unbounded()
-	a.findings.Unbounded()
-}
-
-// CollectionsOnly implements gclog.SpanObserver for logs that contain only pauses of collections.
-func (a *assessment) CollectionsOnly() {
-	a.statistics.CollectionsOnly()
-	a.findings.CollectionsOnly()
-}
-
-// End implements gclog.SpanObserver.
-func (a *assessment) End(at int64) {
-	a.statistics.End(at)
-	a.findings.End(at)
+	return &assessment{gclog.Tee(s.Observe, f.Observe), f.Event, s.Statistics, f, nil}, s
 }

@@ -425,22 +425,22 @@ func (w *watch) options(t *host.Target) (o attach.Options, end func()) {
 	}
 	if w.p.ui.terminal && !w.quiet {
 		w.closing = analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always(), Live: true})
-		w.closing.Begin(0)
+		w.closing.Observe(&gclog.Start{At: 0})
 	}
 	var doing *doing
 	if w.do != nil {
 		doing = w.do.of(w.config)
 		o.Flight, o.Switch = doing.recorder, doing.levels
 	}
-	o.Observe = func(process *gclog.Process) formats.Observer {
-		var list []formats.Observer
+	o.Observe = func(process *gclog.Process) gclog.Observer {
+		var list []gclog.Observer
 		if w.closing != nil {
-			list = append(list, formats.Events(w.closing))
+			list = append(list, w.closing.Observe)
 		}
 		if doing != nil {
 			list = append(list, doing.engine.Observe(process))
 		}
-		return formats.Tee(list...)
+		return gclog.Tee(list...)
 	}
 	return o, doing.end
 }
@@ -544,7 +544,7 @@ func (w *watch) sayClosing(who string, r *attach.Result) {
 	if w.closing == nil || gcs == 0 && who == "" {
 		return
 	}
-	w.closing.End(r.End.At)
+	w.closing.Observe(&gclog.End{At: r.End.At})
 	s := w.closing.Summary()
 	if gcs == 0 {
 		w.p.ui.sayf("%sno collection in %s", who, spanText(time.Duration(s.Duration.Value)))

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/attach"
@@ -29,7 +28,7 @@ func TestClosing(t *testing.T) {
 		var said strings.Builder
 		w := &watch{p: &program{ui: &ui{w: &said, terminal: true}}, progress: &attach.Progress{}}
 		w.closing = analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always(), Live: true})
-		w.closing.Begin(0)
+		w.closing.Observe(&gclog.Start{At: 0})
 		for i := range c.pauses {
 			took := c.each.Nanoseconds()
 			if i == c.pauses/2 { // one pause is longer
@@ -37,12 +36,12 @@ func TestClosing(t *testing.T) {
 			}
 			part := gclog.PausePart{Kind: gclog.PauseBlocking, Start: int64(i) * (c.each.Nanoseconds() + 1e6), Duration: took, Suspend: 1000, HasSuspend: true}
 			d := &gclog.GCDetails{Number: uint32(i + 1), HasNumber: true, Start: part.Start, Pauses: []gclog.PausePart{part}}
-			w.closing.Pause(&gclog.Pause{PausePart: part, GC: d})
-			w.closing.GC(d)
+			w.closing.Observe(&gclog.Pause{PausePart: part, GC: d})
+			w.closing.Observe(d)
 			w.progress.GCs.Add(1)
 		}
 		w.progress.Lost.Store(2)
-		w.sayClosing("", &attach.Result{End: formats.End{At: c.lasted.Nanoseconds()}, Wrote: c.wrote})
+		w.sayClosing("", &attach.Result{End: gclog.End{At: c.lasted.Nanoseconds()}, Wrote: c.wrote})
 		if said.String() != c.want {
 			t.Errorf("%q, want %q", said.String(), c.want)
 		}

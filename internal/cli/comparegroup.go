@@ -62,9 +62,9 @@ func (p *program) readGroup(c *cli.Context, arg string) (*runGroup, error) {
 	for _, names := range files {
 		var r comparedRun
 		var a *assessment
-		r.h, err = p.readHistory(names, history.Options{Choice: chosen, Span: asked}, func(process *gclog.Process, w analysis.Window) gclog.SpanObserver {
+		r.h, err = p.readHistory(names, history.Options{Choice: chosen, Span: asked}, func(process *gclog.Process, w analysis.Window) (gclog.Observer, gclog.EventObserver) {
 			a, r.s = newSampleAssessment(process, thresholds, w)
-			return a
+			return a.observe, a.event
 		})
 		switch {
 		case r.h != nil:

@@ -156,7 +156,7 @@ func (v *conversion) several() bool {
 
 // observe returns the converter of a process in an input: in recordings there is one for each pid,
 // in logs one for each process instance.
-func (v *conversion) observe(p *gclog.Process) formats.Observer {
+func (v *conversion) observe(p *gclog.Process) gclog.Observer {
 	i := slices.IndexFunc(v.processes, func(o *converting) bool { return !v.in.IsLog() && o.process.ID == p.ID })
 	if i < 0 {
 		i = len(v.processes)
@@ -166,7 +166,7 @@ func (v *conversion) observe(p *gclog.Process) formats.Observer {
 	if o.start == nil {
 		o.process = p
 	}
-	return o
+	return o.Observe
 }
 
 // fail ends the conversion.
@@ -179,7 +179,7 @@ func (v *conversion) fail(err error) {
 func (v *conversion) endLogs() {
 	for _, o := range v.processes {
 		if v.in.IsLog() && o.set != nil && !o.ended {
-			o.End(&formats.End{At: o.newest, Reason: formats.EndOfLog})
+			o.Observe(&gclog.End{At: o.newest, Reason: gclog.EndOfLog})
 			o.ended = true
 		}
 	}

@@ -17,14 +17,15 @@ type converting struct {
 	v       *conversion
 	process *gclog.Process
 	set     *output.Set        // nil: not opened
-	start   *formats.Start     // of the recording that is being read
+	start   *gclog.Start       // of the recording that is being read
 	started bool               // start was passed to the outputs
 	early   []gclog.Suspension // of a recording, from before the outputs were opened
 	newest  int64              // latest time that was passed on
 	ended   bool               // another instance of the process has begun
 }
 
-func (o *converting) each(at int64, f func(*formats.Writer)) {
+// write writes a record that had ended at a time.
+func (o *converting) write(at int64, r gclog.Record) {
 	o.newest = max(o.newest, at)
 	if o.ended {
 		o.v.fail(usagef("it contains several processes with the pid %d at the same time: use the format json or csv", o.process.ID))
@@ -37,13 +38,13 @@ func (o *converting) each(at int64, f func(*formats.Writer)) {
 	}
 	if o.start != nil && !o.started {
 		o.started = true
-		o.set.Each(func(w *formats.Writer) { w.Start(o.start) })
+		o.set.Each(func(w *formats.Writer) { w.Observe(o.start) })
 		for i := range o.early {
-			o.set.Each(func(w *formats.Writer) { w.Suspension(&o.early[i]) })
+			o.set.Each(func(w *formats.Writer) { w.Observe(&o.early[i]) })
 		}
 		o.early = nil
 	}
-	o.set.Each(f)
+	o.set.Each(func(w *formats.Writer) { w.Observe(r) })
 	if o.set.Broken() { // all outputs have failed or were closed by their readers
 		o.v.in.Stop(nil)
 	}
@@ -84,54 +85,41 @@ func (o *converting) open() {
 	o.set, v.sets = set, append(v.sets, set)
 }
 
-func (o *converting) Start(s *formats.Start) {
-	if !o.v.in.IsLog() {
-		start := *s
-		o.start = &start
+// Observe takes a record.
+func (o *converting) Observe(r gclog.Record) {
+	at, _ := r.When()
+	switch r := r.(type) {
+	case *gclog.Start:
+		if !o.v.in.IsLog() {
+			start := *r
+			o.start = &start
+			return
+		}
+	case *gclog.End:
+		if o.start == nil || o.started {
+			o.write(at, r)
+		}
+		o.start, o.started, o.early = nil, false, nil
 		return
+	case *gclog.Gap:
+		if o.start != nil && o.set == nil && r.Reason == gclog.GapReattached {
+			return // what is missing before the first record needs no record
+		}
+	case *gclog.Suspension:
+		const most = 64
+		switch {
+		case !o.v.suspensions:
+			return
+		case o.start != nil && o.set == nil && len(o.early) < most: // kept until the first record arrives
+			o.early = append(o.early, *r)
+			return
+		}
+		at += r.Duration
+	case *gclog.GCDetails:
+		o.v.gcs.Add(1)
+		at = r.End
+	case *gclog.Pause:
+		at += r.Duration
 	}
-	o.each(s.At, func(w *formats.Writer) { w.Start(s) })
-}
-
-func (o *converting) End(e *formats.End) {
-	if o.start == nil || o.started {
-		o.each(e.At, func(w *formats.Writer) { w.End(e) })
-	}
-	o.start, o.started, o.early = nil, false, nil
-}
-
-// Gap: what is missing before the first record needs no record.
-func (o *converting) Gap(g *gclog.Gap) {
-	if o.start == nil || o.set != nil || g.Reason != gclog.GapReattached {
-		o.each(g.Time, func(w *formats.Writer) { w.Gap(g) })
-	}
-}
-
-// Suspension: suspensions before the first record of a recording are kept until it arrives.
-func (o *converting) Suspension(s *gclog.Suspension) {
-	const most = 64
-	switch {
-	case !o.v.suspensions:
-	case o.start != nil && o.set == nil && len(o.early) < most:
-		o.early = append(o.early, *s)
-	default:
-		o.each(s.Start+s.Duration, func(w *formats.Writer) { w.Suspension(s) })
-	}
-}
-
-func (o *converting) GC(d *gclog.GCDetails) {
-	o.v.gcs.Add(1)
-	o.each(d.End, func(w *formats.Writer) { w.GC(d) })
-}
-
-func (o *converting) Stall(s *gclog.Stall) { o.each(s.Now, func(w *formats.Writer) { w.Stall(s) }) }
-
-func (o *converting) HeapGrowth(g *formats.HeapGrowth) {
-	o.each(g.At, func(w *formats.Writer) { w.HeapGrowth(g) })
-}
-
-func (o *converting) Phase(p *gclog.Phase) { o.each(p.Time, func(w *formats.Writer) { w.Phase(p) }) }
-
-func (o *converting) Pause(p *gclog.Pause) {
-	o.each(p.Start+p.Duration, func(w *formats.Writer) { w.Pause(p) })
+	o.write(at, r)
 }

@@ -83,7 +83,7 @@ func (p *program) convertTable(c *cli.Context, names []string) error {
 	defer debug.SetGCPercent(debug.SetGCPercent(tableGCPercent))
 	x := &tableInput{p: p, table: t, chosen: chosen}
 	stop := p.ui.watch(func(time.Duration) string {
-		return fmt.Sprintf("%d of %s read, %s", x.done.Load(), counted(uint64(len(inputs)), "input"), counted(uint64(x.rows.Load()), "row"))
+		return fmt.Sprintf("%d of %s read, %s", x.done.Load(), counted(uint64(len(inputs)), "input"), counted(uint64(x.rows.n.Load()), "row"))
 	})
 	defer stop()
 	var bad error
@@ -196,7 +196,7 @@ type tableInput struct {
 	chosen history.Choice
 	failed error // the table cannot be written
 	done   atomic.Int64
-	rows   atomic.Int64
+	rows   gcCounter
 }
 
 // read reads one input. What precedes damage is in the table, too.
@@ -209,21 +209,10 @@ func (x *tableInput) read(names []string) error {
 		return err
 	}
 	defer in.Close()
-	return in.ReadAll(func(p *gclog.Process) formats.Observer {
-		return rowCounting{x.table.Observe(p, "", func(err error) {
+	return in.ReadAll(func(p *gclog.Process) gclog.Observer {
+		return gclog.Tee(x.rows.Observe, x.table.Observe(p, "", func(err error) {
 			x.failed = err
 			in.Stop(err)
-		}), &x.rows}
+		}))
 	})
-}
-
-// A rowCounting counts collections.
-type rowCounting struct {
-	formats.Observer
-	n *atomic.Int64
-}
-
-func (c rowCounting) GC(d *gclog.GCDetails) {
-	c.n.Add(1)
-	c.Observer.GC(d)
 }

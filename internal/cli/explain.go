@@ -43,9 +43,9 @@ func (p *program) explain(c *cli.Context, how string) error {
 		return err
 	}
 	var o *explainable
-	h, err := p.historyOf(c, names, func(_ *gclog.Process, w analysis.Window) gclog.SpanObserver {
+	h, err := p.historyOf(c, names, func(_ *gclog.Process, w analysis.Window) (gclog.Observer, gclog.EventObserver) {
 		o = &explainable{Peers: analysis.NewPeers(), window: w, number: number, wanted: wanted}
-		return o
+		return o.Observe, nil
 	})
 	if h == nil {
 		return err
@@ -89,15 +89,17 @@ type explainable struct {
 // maxFound is how many collections with the same number are kept, to list them.
 const maxFound = 10
 
-func (o *explainable) Begin(int64) {}
-func (o *explainable) End(int64)   {}
-
-func (o *explainable) GC(d *gclog.GCDetails) {
-	if !o.window.Contains(startOf(d)) {
+// Observe takes a record.
+func (o *explainable) Observe(r gclog.Record) {
+	d, ok := r.(*gclog.GCDetails)
+	if ok && !o.window.Contains(startOf(d)) {
 		return
 	}
-	o.Peers.GC(d)
-	if d.HasNumber {
+	o.Peers.Observe(r)
+	switch {
+	case !ok:
+		return
+	case d.HasNumber:
 		o.numbers = append(o.numbers, d.Number)
 	}
 	switch {

@@ -143,7 +143,7 @@ func (p *program) printInduced(how string, facts *gclog.Process, induced *attach
 	w := formats.NewWriter(format, out, formats.Options{
 		Process: *facts, Version: p.version(), Session: randomID(), Host: hostname(), Color: screen.Colored(p.stdout), Screen: screen.Of(p.stdout),
 	})
-	w.GC(induced.GC)
+	w.Observe(induced.GC)
 	return w.Err()
 }
 

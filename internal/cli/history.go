@@ -245,7 +245,7 @@ func (w *watch) history(ctx context.Context, t *host.Target, asked history.Span,
 	defer context.AfterFunc(ctx, s.Ask)()
 	defer time.AfterFunc(time.Until(w.end()), s.Ask).Stop()
 	defer w.p.ui.watch(func(since time.Duration) string { return w.line(since) + " of " + elapsed(w.duration) })()
-	h, end, err := history.Watch(s, facts, w.duration, asked, func(process *gclog.Process, window analysis.Window) gclog.SpanObserver {
+	h, end, err := history.Watch(s, facts, w.duration, asked, func(process *gclog.Process, window analysis.Window) (gclog.Observer, gclog.EventObserver) {
 		w.sayStarted(process)
 		return observe(process, window)
 	})

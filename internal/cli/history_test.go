@@ -28,29 +28,32 @@ type tape struct {
 	open     bool
 }
 
-func (t *tape) Begin(at int64) {
-	t.open = true
-	t.started = append(t.started, at)
-}
-
-func (t *tape) End(at int64) {
-	t.open = false
-	t.sessions = append(t.sessions, fmt.Sprintf("%d-%d", t.started[len(t.started)-1]/1e6, at/1e6))
+// Observe takes a record.
+func (t *tape) Observe(r gclog.Record) {
+	switch r := r.(type) {
+	case *gclog.Start:
+		t.open = true
+		t.started = append(t.started, r.At)
+	case *gclog.End:
+		t.open = false
+		t.sessions = append(t.sessions, fmt.Sprintf("%d-%d", t.started[len(t.started)-1]/1e6, r.At/1e6))
+	case *gclog.Pause:
+		t.pauses++
+		t.outside()
+	case *gclog.Phase:
+		t.outside()
+	case *gclog.Gap:
+		t.gaps = append(t.gaps, r.Reason)
+	case *gclog.GCDetails:
+		t.outside()
+		t.gcs = append(t.gcs, r.Number)
+	}
 }
 
 func (t *tape) outside() {
 	if !t.open {
 		t.early++
 	}
-}
-
-func (t *tape) Pause(*gclog.Pause) { t.pauses++; t.outside() }
-func (t *tape) Phase(*gclog.Phase) { t.outside() }
-func (t *tape) Gap(g *gclog.Gap)   { t.gaps = append(t.gaps, g.Reason) }
-
-func (t *tape) GC(d *gclog.GCDetails) {
-	t.outside()
-	t.gcs = append(t.gcs, d.Number)
 }
 
 // runHistory runs history with arguments.
@@ -61,9 +64,9 @@ func runHistory(t *testing.T, args ...string) (h *history.History, seen *tape, s
 	app := &cli.App{
 		Writer: io.Discard, ErrWriter: io.Discard, ExitErrHandler: func(*cli.Context, error) {},
 		Commands: []*cli.Command{{Name: "tell", Flags: historyFlags(), Action: func(c *cli.Context) error {
-			h, err = p.history(c, func(*gclog.Process, analysis.Window) gclog.SpanObserver {
+			h, err = p.history(c, func(*gclog.Process, analysis.Window) (gclog.Observer, gclog.EventObserver) {
 				seen = &tape{}
-				return seen
+				return seen.Observe, nil
 			})
 			return nil
 		}}},

@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/formats/screen"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/attach"
@@ -100,14 +99,14 @@ func (p *program) countFiles(c *cli.Context, files []string, r *metrics.Registry
 	counted := map[int64]*metrics.Process{}
 	var gcs gcCounter
 	stop := p.watchReading(in, gcs.n.Load)
-	err = in.ReadAll(func(known *gclog.Process) formats.Observer {
+	err = in.ReadAll(func(known *gclog.Process) gclog.Observer {
 		// Several recordings of a process continue each other; in logs each instance is another one.
 		x := counted[known.ID]
 		if x == nil || in.IsLog() {
 			x = r.Process()
 			counted[known.ID] = x
 		}
-		return formats.Tee(&gcs, x.Observe(known))
+		return gclog.Tee(gcs.Observe, x.Observe(known))
 	})
 	stop()
 	if err == nil && gcs.n.Load() == 0 {
@@ -159,9 +158,12 @@ func (w *watch) measure(ctx context.Context, t *host.Target, r *metrics.Registry
 
 // A gcCounter counts collections, for those who wait.
 type gcCounter struct {
-	formats.NopObserver
 	n atomic.Int64
 }
 
-// GC implements formats.Observer.
-func (c *gcCounter) GC(*gclog.GCDetails) { c.n.Add(1) }
+// Observe counts the record of a collection.
+func (c *gcCounter) Observe(r gclog.Record) {
+	if _, ok := r.(*gclog.GCDetails); ok {
+		c.n.Add(1)
+	}
+}

@@ -21,9 +21,9 @@ func missedIn(t *testing.T, path string) (missed uint64, said string) {
 	t.Helper()
 	for _, pid := range recordedPIDs(t, path) {
 		var a *assessment
-		_, err := testProgram().readHistory([]string{path}, history.Options{Choice: history.Choice{PID: pid}}, func(p *gclog.Process, w analysis.Window) gclog.SpanObserver {
+		_, err := testProgram().readHistory([]string{path}, history.Options{Choice: history.Choice{PID: pid}}, func(p *gclog.Process, w analysis.Window) (gclog.Observer, gclog.EventObserver) {
 			a = newAssessment(p, analysis.Thresholds{}, w)
-			return a
+			return a.observe, a.event
 		})
 		if a == nil {
 			t.Fatal(err)

@@ -7,7 +7,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/actions"
 	"github.com/gclog/gclog/internal/rules"
@@ -26,8 +25,8 @@ func TestOnCooldown(t *testing.T) {
 	x := (&doer{rules: []*rules.Rule{r}, workers: []*actions.Worker{worker}}).of(session.Config{})
 	for n := range uint32(4) {
 		o := x.engine.Observe(&gclog.Process{ID: 7, Sync: time.Unix(1e9, 0)})
-		o.Start(&formats.Start{})
-		o.GC(&gclog.GCDetails{Number: n, HasNumber: true, Pauses: []gclog.PausePart{{Duration: 1e6}}})
+		o(&gclog.Start{})
+		o(&gclog.GCDetails{Number: n, HasNumber: true, Pauses: []gclog.PausePart{{Duration: 1e6}}})
 	}
 	if worker.Close(t.Context(), time.Hour); done != 1 {
 		t.Errorf("it was done %d times", done)

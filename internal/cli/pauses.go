@@ -91,11 +91,15 @@ func (p *program) pauses(c *cli.Context, how string) error {
 
 // timeline reads the pauses of a history. Like history it may return both a Timeline and an error.
 func (p *program) timeline(c *cli.Context) (*history.History, *analysis.Timeline, error) {
-	h, err := p.history(c, func(_ *gclog.Process, w analysis.Window) gclog.SpanObserver { return analysis.NewTimeline(w) })
+	var t *analysis.Timeline
+	h, err := p.history(c, func(_ *gclog.Process, w analysis.Window) (gclog.Observer, gclog.EventObserver) {
+		t = analysis.NewTimeline(w)
+		return t.Observe, nil
+	})
 	if h == nil {
 		return nil, nil, err
 	}
-	return h, h.Observer.(*analysis.Timeline), err
+	return h, t, err
 }
 
 func (p *program) pausesList(c *cli.Context, asJSON bool) error {

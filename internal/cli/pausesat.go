@@ -49,9 +49,11 @@ type wait struct {
 	gclog.AllocWait
 }
 
-func (t *atTimeline) GC(d *gclog.GCDetails) {
-	t.Timeline.GC(d)
-	if d.Kind != gclog.KindBackground {
+// Observe takes a record.
+func (t *atTimeline) Observe(r gclog.Record) {
+	t.Timeline.Observe(r)
+	d, ok := r.(*gclog.GCDetails)
+	if !ok || d.Kind != gclog.KindBackground {
 		return
 	}
 	x := concurrent{number: d.Number, start: d.PauseStart(), end: d.End}
@@ -77,14 +79,16 @@ func (p *program) pausesAt(c *cli.Context, asJSON bool) error {
 			return err
 		}
 	}
-	h, err := p.history(c, func(_ *gclog.Process, w analysis.Window) gclog.SpanObserver {
-		return &atTimeline{Timeline: analysis.NewTimeline(w)}
+	var line *atTimeline
+	h, err := p.history(c, func(_ *gclog.Process, w analysis.Window) (gclog.Observer, gclog.EventObserver) {
+		line = &atTimeline{Timeline: analysis.NewTimeline(w)}
+		return line.Observe, nil
 	})
 	if h == nil {
 		return err
 	}
 	p.sayEnd(h)
-	m := &moment{h: h, line: h.Observer.(*atTimeline), damaged: err != nil}
+	m := &moment{h: h, line: line, damaged: err != nil}
 	if wrong := m.look(within); wrong != nil {
 		return wrong
 	}

@@ -137,7 +137,7 @@ func (p *program) recordUntil(ctx context.Context, t *host.Target, cfg session.C
 	}
 	why := "interrupted"
 	switch {
-	case end.Reason != formats.EndDetached:
+	case end.Reason != gclog.EndDetached:
 		why = fmt.Sprintf("process %d ended (%s)", t.PID, end.Reason)
 	case ctx.Err() == nil:
 		why = fmt.Sprintf("--for %v is over", duration)

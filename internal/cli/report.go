@@ -207,7 +207,6 @@ func (p *program) reportComparison(c *cli.Context, a, b, how, to string) error {
 
 // A reporting observes what a report needs.
 type reporting struct {
-	gclog.EventObserver // both of the observers below
 	*assessment
 	records *report.Recorder
 }
@@ -219,28 +218,15 @@ func (p *program) reported(c *cli.Context, files []string) (*history.History, *r
 		return nil, nil, err
 	}
 	var o *reporting
-	h, err := p.historyOf(c, files, func(process *gclog.Process, w analysis.Window) gclog.SpanObserver {
+	h, err := p.historyOf(c, files, func(process *gclog.Process, w analysis.Window) (gclog.Observer, gclog.EventObserver) {
 		a := newAssessment(process, thresholds, w)
-		records := report.NewRecorder(w, a.findings.List)
-		o = &reporting{gclog.Tee(a, records).(gclog.EventObserver), a, records}
-		return o
+		o = &reporting{a, report.NewRecorder(w, a.findings.List)}
+		return gclog.Tee(a.observe, o.records.Observe), a.event
 	})
 	if h != nil {
 		o.conclude(h)
 	}
 	return h, o, err
-}
-
-// Begin implements gclog.SpanObserver.
-func (o *reporting) Begin(at int64) {
-	o.assessment.Begin(at)
-	o.records.Begin(at)
-}
-
-// End implements gclog.SpanObserver.
-func (o *reporting) End(at int64) {
-	o.assessment.End(at)
-	o.records.End(at)
 }
 
 func (p *program) describeHistory(in *report.Input, h *history.History, o *reporting) {

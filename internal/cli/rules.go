@@ -273,7 +273,7 @@ type firingJSON struct {
 }
 
 // observe returns what evaluates the rules that apply to a process.
-func (t *ruleTest) observe(process *gclog.Process) formats.Observer {
+func (t *ruleTest) observe(process *gclog.Process) gclog.Observer {
 	s := config.Subject{
 		Processes: []string{process.Name}, CommandLine: process.CommandLine, EntryAssembly: strings.TrimSuffix(process.EntryAssembly, ".dll"),
 		Service: process.Service, Namespace: process.Namespace, User: process.User, Container: process.ContainerID, PID: int(process.ID),
@@ -287,7 +287,7 @@ func (t *ruleTest) observe(process *gclog.Process) formats.Observer {
 		}
 	}
 	e := rules.NewEngine(list, formats.Options{Host: process.Host}, func(f *rules.Firing) { t.report(byRule[f.Rule], f) })
-	return formats.Tee(formats.Events(&t.gcs), e.Observe(process))
+	return gclog.Tee(t.gcs.Observe, e.Observe(process))
 }
 
 // report prints a firing.

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/history"
@@ -34,14 +33,13 @@ type pageReader struct {
 	gcs   []*gclog.GCDetails
 }
 
-func (r *pageReader) Pause(p *gclog.Pause) { r.assessment.Pause(p); r.peers.Pause(p) }
-func (r *pageReader) Phase(p *gclog.Phase) { r.assessment.Phase(p); r.peers.Phase(p) }
-func (r *pageReader) Gap(g *gclog.Gap)     { r.assessment.Gap(g); r.peers.Gap(g) }
-
-func (r *pageReader) GC(d *gclog.GCDetails) {
-	r.assessment.GC(d)
-	r.peers.GC(d)
-	r.gcs = append(r.gcs, d.Clone())
+// Observe takes a record.
+func (r *pageReader) Observe(x gclog.Record) {
+	r.assessment.observe(x)
+	r.peers.Observe(x)
+	if d, ok := x.(*gclog.GCDetails); ok {
+		r.gcs = append(r.gcs, d.Clone())
+	}
 }
 
 func testProgram() *program {
@@ -53,9 +51,9 @@ func readAll(t *testing.T, pid int64, files ...string) *reading {
 	t.Helper()
 	p := testProgram()
 	var o *pageReader
-	h, err := p.readHistory(files, history.Options{Choice: history.Choice{PID: pid}}, func(process *gclog.Process, w analysis.Window) gclog.SpanObserver {
+	h, err := p.readHistory(files, history.Options{Choice: history.Choice{PID: pid}}, func(process *gclog.Process, w analysis.Window) (gclog.Observer, gclog.EventObserver) {
 		o = &pageReader{assessment: newAssessment(process, analysis.Thresholds{}, w), peers: analysis.NewPeers()}
-		return o
+		return o.Observe, o.event
 	})
 	if h == nil {
 		t.Fatal(err)
@@ -76,20 +74,24 @@ type holder struct {
 	gcs  int
 }
 
-func (h *holder) GC(d *gclog.GCDetails) {
-	h.gcs++
-	if d = h.held(d); d != nil {
-		h.assessment.GC(d)
-	}
-}
-
-func (h *holder) Pause(p *gclog.Pause) {
-	if p.GC == nil {
-		h.assessment.Pause(p)
-	} else if d := h.held(p.GC); d != nil {
-		q := *p
-		q.GC = d
-		h.assessment.Pause(&q)
+// Observe takes a record.
+func (h *holder) Observe(r gclog.Record) {
+	switch r := r.(type) {
+	case *gclog.GCDetails:
+		h.gcs++
+		if r = h.held(r); r != nil {
+			h.assessment.observe(r)
+		}
+	case *gclog.Pause:
+		if r.GC == nil {
+			h.assessment.observe(r)
+		} else if d := h.held(r.GC); d != nil {
+			q := *r
+			q.GC = d
+			h.assessment.observe(&q)
+		}
+	default:
+		h.assessment.observe(r)
 	}
 }
 
@@ -102,9 +104,9 @@ func summarize(t *testing.T, held func(*gclog.GCDetails) *gclog.GCDetails, pid i
 	t.Helper()
 	p := testProgram()
 	var o *holder
-	h, err := p.readHistory(files, history.Options{Choice: history.Choice{PID: pid}}, func(process *gclog.Process, w analysis.Window) gclog.SpanObserver {
+	h, err := p.readHistory(files, history.Options{Choice: history.Choice{PID: pid}}, func(process *gclog.Process, w analysis.Window) (gclog.Observer, gclog.EventObserver) {
 		o = &holder{assessment: newAssessment(process, analysis.Thresholds{}, w), held: held}
-		return o
+		return o.Observe, o.event
 	})
 	if h == nil {
 		t.Fatal(err)
@@ -138,7 +140,7 @@ func recordedPIDs(t *testing.T, path string) (pids []int64) {
 		t.Fatal(err)
 	}
 	defer in.Close()
-	_ = in.ReadAll(func(p *gclog.Process) formats.Observer {
+	_ = in.ReadAll(func(p *gclog.Process) gclog.Observer {
 		if !slices.Contains(pids, p.ID) {
 			pids = append(pids, p.ID)
 		}

@@ -137,9 +137,9 @@ func (p *program) settingsOfFiles(c *cli.Context, names []string, how string) er
 		return err
 	}
 	var seen *seenHeaps
-	h, failed := p.readFiles(c, names, asked, func(_ *gclog.Process, w analysis.Window) gclog.SpanObserver {
+	h, failed := p.readFiles(c, names, asked, func(_ *gclog.Process, w analysis.Window) (gclog.Observer, gclog.EventObserver) {
 		seen = &seenHeaps{window: w, Heaps: gcsettings.Heaps{Counts: map[int]int{}}}
-		return seen
+		return seen.Observe, nil
 	})
 	if h == nil {
 		return failed
@@ -174,17 +174,14 @@ func (p *program) settingsOfFiles(c *cli.Context, names []string, how string) er
 
 // seenHeaps counts the heaps of the collections within a window.
 type seenHeaps struct {
-	gclog.NopObserver
 	gcsettings.Heaps
 	window analysis.Window
 }
 
-func (*seenHeaps) Begin(int64) {}
-func (*seenHeaps) End(int64)   {}
-
-// GC counts the heaps of a collection.
-func (s *seenHeaps) GC(d *gclog.GCDetails) {
-	if !s.window.Contains(startOf(d)) {
+// Observe takes a record.
+func (s *seenHeaps) Observe(r gclog.Record) {
+	d, ok := r.(*gclog.GCDetails)
+	if !ok || !s.window.Contains(startOf(d)) {
 		return
 	}
 	if n := d.HeapCount(); n > 0 {

@@ -70,8 +70,8 @@ func (p *program) stat(c *cli.Context) error {
 		return p.statProcess(c.Context, ch, l)
 	}
 	p.ui.data = screen.IsTerminal(p.stdout)
-	h, err := p.readFiles(c, files, history.Span{}, func(process *gclog.Process, _ analysis.Window) gclog.SpanObserver {
-		return l.of(process)
+	h, err := p.readFiles(c, files, history.Span{}, func(process *gclog.Process, _ analysis.Window) (gclog.Observer, gclog.EventObserver) {
+		return l.of(process).Observe, nil
 	})
 	if h == nil {
 		return err
@@ -165,10 +165,10 @@ func (p *program) statProcess(ctx context.Context, ch choice, l *statLines) erro
 	}
 	defer context.AfterFunc(ctx, s.Ask)()
 	over := make(chan struct{})
-	h, end, err := history.Watch(s, facts, 0, history.Span{}, func(process *gclog.Process, _ analysis.Window) gclog.SpanObserver {
+	h, end, err := history.Watch(s, facts, 0, history.Span{}, func(process *gclog.Process, _ analysis.Window) (gclog.Observer, gclog.EventObserver) {
 		o := l.of(process)
 		go l.tick(over, s.Ask)
-		return o
+		return o.Observe, nil
 	})
 	close(over)
 	w.sayEnded(&attach.Result{Process: *h.Process, End: end})

@@ -107,71 +107,40 @@ func (l *statLines) finish(end int64) {
 	}
 }
 
-// Begin implements gclog.SpanObserver.
-func (l *statLines) Begin(at int64) {
+// Observe takes a record.
+func (l *statLines) Observe(r gclog.Record) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.began {
+	switch r := r.(type) {
+	case *gclog.Start:
+		if l.began {
+			l.reach(r.At)
+		} else {
+			l.began, l.from, l.within = true, r.At, newStatStatistics()
+		}
+		l.total.Observe(&gclog.Start{At: r.At, CollectionsOnly: r.CollectionsOnly})
+		l.within.Observe(&gclog.Start{At: max(r.At, l.from)})
+		return
+	case *gclog.End, *gclog.Gap:
+		at, _ := r.When()
 		l.reach(at)
+	case *gclog.Pause:
+		l.reach(r.Start)
+		l.across = statPause{r.PausePart, analysis.ClassOf(r.GC)}
+		l.latest = max(l.latest, r.Start+r.Duration)
+	case *gclog.GCDetails:
+		if r.Flaws&gclog.FlawNoStart == 0 {
+			l.reach(r.Start)
+		}
+		l.budgets.add(r)
+		if r.Global.MemoryLoad > 0 {
+			l.load = float64(r.Global.MemoryLoad)
+		}
+	default:
+		return
 	}
-	l.total.Begin(at)
-	if !l.began {
-		l.began, l.from, l.within = true, at, newStatStatistics()
-	}
-	l.within.Begin(max(at, l.from))
-}
-
-// End implements gclog.SpanObserver.
-func (l *statLines) End(at int64) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.reach(at)
-	l.total.End(at)
-	l.within.End(at)
-}
-
-// Unbounded reports that the start and the end of a log's sessions are unknown.
-func (l *statLines) Unbounded() {}
-
-// CollectionsOnly reports that a log contains no pauses without a collection.
-func (l *statLines) CollectionsOnly() { l.total.CollectionsOnly() }
-
-// Pause implements gclog.Observer.
-func (l *statLines) Pause(p *gclog.Pause) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.reach(p.Start)
-	l.total.Pause(p)
-	l.within.Pause(p)
-	l.across = statPause{p.PausePart, analysis.ClassOf(p.GC)}
-	l.latest = max(l.latest, p.Start+p.Duration)
-}
-
-// Phase implements gclog.Observer.
-func (l *statLines) Phase(*gclog.Phase) {}
-
-// Gap implements gclog.Observer.
-func (l *statLines) Gap(g *gclog.Gap) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.reach(g.Time)
-	l.total.Gap(g)
-	l.within.Gap(g)
-}
-
-// GC implements gclog.Observer.
-func (l *statLines) GC(d *gclog.GCDetails) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if d.Flaws&gclog.FlawNoStart == 0 {
-		l.reach(d.Start)
-	}
-	l.total.GC(d)
-	l.within.GC(d)
-	l.budgets.add(d)
-	if d.Global.MemoryLoad > 0 {
-		l.load = float64(d.Global.MemoryLoad)
-	}
+	l.total.Observe(r)
+	l.within.Observe(r)
 }
 
 // line prints the line of the interval that ends at a time, and starts the next one.
@@ -179,8 +148,8 @@ func (l *statLines) line(end int64) {
 	if l.done() {
 		return
 	}
-	l.total.End(end)
-	l.within.End(end)
+	l.total.Observe(&gclog.End{At: end})
+	l.within.Observe(&gclog.End{At: end})
 	total, share := l.total.Summary(), l.share(end)
 	cells := make([]string, 0, len(statTitles)+1)
 	if l.uptime {
@@ -204,9 +173,9 @@ func (l *statLines) line(end int64) {
 	cells = append(cells, paused(analysis.ClassAll), share)
 	l.print(cells)
 	l.from, l.within = end, newStatStatistics()
-	l.within.Begin(end)
+	l.within.Observe(&gclog.Start{At: end})
 	if past > 0 {
-		l.within.Pause(&gclog.Pause{PausePart: gclog.PausePart{Start: end, Duration: past}})
+		l.within.Observe(&gclog.Pause{PausePart: gclog.PausePart{Start: end, Duration: past}})
 	}
 }
 

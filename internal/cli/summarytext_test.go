@@ -39,7 +39,7 @@ func TestPins(t *testing.T) {
 		{gclog.GCDetails{PinEvents: 3, PinEventBytes: 300, PinPlugs: 2, PinPlugBytes: 1200}, "pins 300 B in 1 GC; 1.2 KB could not be moved in 1 GC, 25 % of it pinned"},
 	} {
 		s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
-		s.GC(&x.d)
+		s.Observe(&x.d)
 		text := summaryText{width: 80}
 		text.pins(&s.Summary().Classes[analysis.ClassAll])
 		if got := strings.Join(strings.Fields(text.String()), " "); got != x.want {
@@ -80,7 +80,7 @@ func TestMemory(t *testing.T) {
 	} {
 		s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
 		for _, d := range x.gcs {
-			s.GC(d)
+			s.Observe(d)
 		}
 		text := summaryText{width: 80}
 		text.memory(&s.Summary().Memory)
@@ -120,9 +120,9 @@ func summariesOf(t *testing.T, path string, width, wide int) (texts []string) {
 	t.Helper()
 	p := &program{ui: newUI(io.Discard)}
 	var a *assessment
-	observe := func(process *gclog.Process, w analysis.Window) gclog.SpanObserver {
+	observe := func(process *gclog.Process, w analysis.Window) (gclog.Observer, gclog.EventObserver) {
 		a = newAssessment(process, analysis.Thresholds{}, w)
-		return a
+		return a.observe, a.event
 	}
 	h, err := p.readHistory([]string{path}, history.Options{}, observe)
 	if h == nil {

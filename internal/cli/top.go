@@ -147,7 +147,7 @@ func (p *program) topFiles(c *cli.Context, names []string, o top.RunOptions) err
 		return err
 	}
 	options := history.Options{Choice: chosen, Unpacked: p.unpacked(unpack.LimitPassed)}
-	h, err := p.readHistory(names, options, func(*gclog.Process, analysis.Window) gclog.SpanObserver { return ignored{} })
+	h, err := p.readHistory(names, options, func(*gclog.Process, analysis.Window) (gclog.Observer, gclog.EventObserver) { return gclog.Tee(), nil })
 	if h == nil {
 		return err
 	}
@@ -160,9 +160,3 @@ func (p *program) topFiles(c *cli.Context, names []string, o top.RunOptions) err
 	o.Files, o.Replay = in, true
 	return inputError(top.Run(c.Context, o))
 }
-
-// ignored is an observer of what is only read.
-type ignored struct{ gclog.NopObserver }
-
-func (ignored) Begin(int64) {}
-func (ignored) End(int64)   {}

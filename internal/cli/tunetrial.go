@@ -150,10 +150,10 @@ func (t *tuning) readRun(x *trial, logs string) string {
 	most := uint64(0)
 	for _, name := range files {
 		var r comparedRun
-		r.h, err = t.p.readRunLog(name, t.asked, func(process *gclog.Process, w analysis.Window) gclog.SpanObserver {
+		r.h, err = t.p.readRunLog(name, t.asked, func(process *gclog.Process, w analysis.Window) (gclog.Observer, gclog.EventObserver) {
 			var a *assessment
 			a, r.s = newSampleAssessment(process, analysis.Thresholds{}, w)
-			return a
+			return a.observe, a.event
 		})
 		if r.h == nil {
 			continue

@@ -16,21 +16,21 @@ import (
 
 // kept keeps the records of a recording for top.
 type kept struct {
-	gclog.NopObserver
-	list []top.Record
+	list []gclog.Record
 	end  int64
 }
 
-func (k *kept) Begin(int64)  {}
-func (k *kept) End(at int64) { k.end = at }
-
-func (k *kept) Pause(p *gclog.Pause) {
-	x := *p
-	x.GC = nil
-	k.list = append(k.list, top.Record{Pause: &x})
+// Observe takes a record.
+func (k *kept) Observe(r gclog.Record) {
+	switch r := r.(type) {
+	case *gclog.End:
+		k.end = r.At
+	case *gclog.Pause:
+		k.list = append(k.list, &gclog.Pause{PausePart: r.PausePart, Ticks: r.Ticks, Thread: r.Thread, UsedNumber: r.UsedNumber})
+	case *gclog.GCDetails:
+		k.list = append(k.list, r.Clone())
+	}
 }
-
-func (k *kept) GC(d *gclog.GCDetails) { k.list = append(k.list, top.Record{GC: d.Clone()}) }
 
 // topScreen returns the page of a recording's process at its end, on a screen that has room for
 // everything.
@@ -40,7 +40,7 @@ func topScreen(t *testing.T, path string) string {
 	var process gclog.Process
 	_ = gclog.Read(bytes.NewReader(recordings.Read(t, path)), func(p *gclog.Process) gclog.Observer {
 		process = *p
-		return &k
+		return k.Observe
 	})
 	m := top.New(top.Options{Single: true, Replay: true})
 	m.Update(top.Size{Width: 300, Height: 250})

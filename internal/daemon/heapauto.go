@@ -20,20 +20,15 @@ import (
 // sizes after full collections to the loop; snapshotTurns decides what is due, a snapshotTask does
 // it.
 
-// A heapObserver passes the sizes of a heap after full collections to the loop.
-type heapObserver struct {
-	formats.NopObserver
-	p *process
-}
-
-// GC implements formats.Observer. The collection of a snapshot does not count: it has promoted all
-// that is alive to gen2.
-func (o heapObserver) GC(d *gclog.GCDetails) {
-	if d.Generation != gclog.Gen2 || !d.HasSizesAfter || d.HeapDump {
+// observeHeap passes the sizes of the heap after full collections to the loop. The collection of a
+// snapshot does not count: it has promoted all that is alive to gen2.
+func (p *process) observeHeap(r gclog.Record) {
+	d, ok := r.(*gclog.GCDetails)
+	if !ok || d.Generation != gclog.Gen2 || !d.HasSizesAfter || d.HeapDump {
 		return
 	}
 	left, whole := leftBy(d), d.SizeAfter()
-	o.p.post(func() { o.p.collected(left, whole) })
+	p.post(func() { p.collected(left, whole) })
 }
 
 // leftBy returns how many bytes of objects a full collection has left: a blocking one in all
@@ -221,7 +216,7 @@ func (p *process) snapshotEnded(r snapshotResult, counts *actionCounts) {
 			level, advice = zerolog.WarnLevel, ": gclog heap suspects "+r.file+" shows what holds it"
 		}
 		d.log.WithLevel(level).Int("pid", p.target.PID).Str("process", p.name()).Str("service", p.facts.Service).
-			Str("action", "gc-heap-growth").Msg(g.Text() + advice)
+			Str("action", "gc-heap-growth").Msg(formats.GrowthText(g) + advice)
 		p.request(func(l *attach.Log) { l.HeapGrowth(*g) })
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/fakeruntime"
 	"github.com/gclog/gclog/internal/host"
@@ -458,15 +458,15 @@ func TestSayEnded(t *testing.T) {
 	p := e.processes[key{pid: 7, start: 1}]
 	p.progress.GCs.Store(3)
 	for _, c := range []struct {
-		end  formats.End
+		end  gclog.End
 		want string
 	}{
-		{formats.End{Reason: formats.EndExited, HasCode: true}, `{"level":"info","pid":7,"service":"","reason":"exited","exit_code":0,"gcs":3,"message":"process ended"}`},
-		{formats.End{Reason: formats.EndExited}, `{"level":"info","pid":7,"service":"","reason":"exited","gcs":3,"message":"process ended"}`},
-		{formats.End{Reason: formats.EndExited, HasCode: true, ExitCode: 1}, `{"level":"warn","pid":7,"service":"","reason":"exited","exit_code":1,"gcs":3,"message":"process ended"}`},
-		{formats.End{Reason: formats.EndKilled, Signal: 1}, `{"level":"warn","pid":7,"service":"","reason":"killed","exit_signal":1,"gcs":3,"message":"process ended"}`},
-		{formats.End{Reason: formats.EndOOMKilled, Signal: 9}, `{"level":"warn","pid":7,"service":"","reason":"oom-killed","exit_signal":9,"gcs":3,"message":"process ended"}`},
-		{formats.End{Reason: formats.EndUnseen}, `{"level":"info","pid":7,"service":"","reason":"ended","gcs":3,"message":"process ended"}`},
+		{gclog.End{Reason: gclog.EndExited, HasCode: true}, `{"level":"info","pid":7,"service":"","reason":"exited","exit_code":0,"gcs":3,"message":"process ended"}`},
+		{gclog.End{Reason: gclog.EndExited}, `{"level":"info","pid":7,"service":"","reason":"exited","gcs":3,"message":"process ended"}`},
+		{gclog.End{Reason: gclog.EndExited, HasCode: true, ExitCode: 1}, `{"level":"warn","pid":7,"service":"","reason":"exited","exit_code":1,"gcs":3,"message":"process ended"}`},
+		{gclog.End{Reason: gclog.EndKilled, Signal: 1}, `{"level":"warn","pid":7,"service":"","reason":"killed","exit_signal":1,"gcs":3,"message":"process ended"}`},
+		{gclog.End{Reason: gclog.EndOOMKilled, Signal: 9}, `{"level":"warn","pid":7,"service":"","reason":"oom-killed","exit_signal":9,"gcs":3,"message":"process ended"}`},
+		{gclog.End{Reason: gclog.EndUnseen}, `{"level":"info","pid":7,"service":"","reason":"ended","gcs":3,"message":"process ended"}`},
 	} {
 		p.sayEnded(c.end)
 		if got := strings.TrimSpace(said.take()); got != c.want {

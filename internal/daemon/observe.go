@@ -1,16 +1,15 @@
 package daemon
 
 import (
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 )
 
 // observe returns what receives the records of the process next to its outputs, as the
 // configuration is now; nil: nothing does.
-func (p *process) observe() func(*gclog.Process) formats.Observer {
-	var all []func(*gclog.Process) formats.Observer
+func (p *process) observe() func(*gclog.Process) gclog.Observer {
+	var all []func(*gclog.Process) gclog.Observer
 	if p.snapshots {
-		all = append(all, func(*gclog.Process) formats.Observer { return heapObserver{p: p} })
+		all = append(all, func(*gclog.Process) gclog.Observer { return p.observeHeap })
 	}
 	if e := p.ruleEngine(); e != nil {
 		all = append(all, e.Observe)
@@ -27,11 +26,11 @@ func (p *process) observe() func(*gclog.Process) formats.Observer {
 	if len(all) == 0 {
 		return nil
 	}
-	return func(known *gclog.Process) formats.Observer {
-		var list []formats.Observer
+	return func(known *gclog.Process) gclog.Observer {
+		var list []gclog.Observer
 		for _, observe := range all {
 			list = append(list, observe(known))
 		}
-		return formats.Tee(list...)
+		return gclog.Tee(list...)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/config"
@@ -371,7 +370,7 @@ func (p *process) write(s *attach.Session) {
 func (p *process) serve(l *attach.Log, sessions <-chan *attach.Session, facts *gclog.Process) {
 	var lacks []output.Unwritten
 	defect := attach.Contain(func() {
-		l.Serve(sessions, facts, func(s *attach.Session, end formats.End, err error) {
+		l.Serve(sessions, facts, func(s *attach.Session, end gclog.End, err error) {
 			p.post(func() { p.ended(s, end, err) })
 		})
 		lacks = l.Flush()
@@ -396,7 +395,7 @@ func (p *process) serve(l *attach.Log, sessions <-chan *attach.Session, facts *g
 }
 
 // ended reports to the supervisor that a session has ended.
-func (p *process) ended(s *attach.Session, end formats.End, err error) {
+func (p *process) ended(s *attach.Session, end gclog.End, err error) {
 	var n int
 	for number, x := range p.live {
 		if x == s {
@@ -426,7 +425,7 @@ func (p *process) ended(s *attach.Session, end formats.End, err error) {
 }
 
 // sayEnded logs how the process ended in the daemon's own log.
-func (p *process) sayEnded(end formats.End) {
+func (p *process) sayEnded(end gclog.End) {
 	level := zerolog.InfoLevel
 	if end.Bad() {
 		level = zerolog.WarnLevel

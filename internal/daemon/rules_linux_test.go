@@ -272,7 +272,7 @@ func recordingsIn(t *testing.T, dir string) (numbers [][]uint32, names []string)
 			t.Fatal(err)
 		}
 		var list complete
-		if err := gclog.Read(bytes.NewReader(b), func(*gclog.Process) gclog.Observer { return &list }); err != nil {
+		if err := gclog.Read(bytes.NewReader(b), func(*gclog.Process) gclog.Observer { return list.Observe }); err != nil {
 			t.Errorf("%s: %v", e.Name(), err)
 		}
 		numbers, names = append(numbers, list.numbers), append(names, e.Name())
@@ -282,13 +282,15 @@ func recordingsIn(t *testing.T, dir string) (numbers [][]uint32, names []string)
 
 // complete keeps the numbers of complete collections.
 type complete struct {
-	gclog.NopObserver
 	numbers []uint32
 }
 
-func (c *complete) GC(d *gclog.GCDetails) {
-	if d.Complete {
-		c.numbers = append(c.numbers, d.Number)
+// Observe takes a record.
+func (c *complete) Observe(r gclog.Record) {
+	if d, ok := r.(*gclog.GCDetails); ok {
+		if d.Complete {
+			c.numbers = append(c.numbers, d.Number)
+		}
 	}
 }
 

@@ -41,11 +41,11 @@ type runGclog func(ctx context.Context, args, environ []string, say func(string)
 type snapshotResult struct {
 	file   string // of the snapshot
 	took   time.Duration
-	growth *formats.HeapGrowth // since the ones before it; nil: there are none
-	failed error               // why there is no growth
-	err    error               // why there is no snapshot
-	before time.Time           // the cooldown of the snapshot that an earlier daemon has taken then, or has begun to take, is not over
-	begun  bool                // it has not ended that one
+	growth *gclog.HeapGrowth // since the ones before it; nil: there are none
+	failed error             // why there is no growth
+	err    error             // why there is no snapshot
+	before time.Time         // the cooldown of the snapshot that an earlier daemon has taken then, or has begun to take, is not over
+	begun  bool              // it has not ended that one
 }
 
 const (
@@ -198,12 +198,12 @@ type growthCount struct {
 }
 
 // compare returns what grew in a series of snapshots.
-func (t *snapshotTask) compare(ctx context.Context, list []snapshotFile) (*formats.HeapGrowth, error) {
+func (t *snapshotTask) compare(ctx context.Context, list []snapshotFile) (*gclog.HeapGrowth, error) {
 	args := []string{"heap", "diff", "-f", "json", "--top", strconv.Itoa(diffTypes)}
-	g := &formats.HeapGrowth{}
+	g := &gclog.HeapGrowth{}
 	for _, f := range list {
 		args = append(args, f.path)
-		g.Snapshots = append(g.Snapshots, formats.HeapSnapshot{File: f.path, Time: f.time})
+		g.Snapshots = append(g.Snapshots, gclog.HeapSnapshot{File: f.path, Time: f.time})
 	}
 	out, err := t.run(ctx, args, t.environ, t.say)
 	if err != nil {
@@ -219,18 +219,18 @@ func (t *snapshotTask) compare(ctx context.Context, list []snapshotFile) (*forma
 
 // grown returns the types that have grown most in a number of snapshots. If there are more than two,
 // those that grew every time come first.
-func grown(rows []growthRow, snapshots int) (list []formats.TypeGrowth) {
+func grown(rows []growthRow, snapshots int) (list []gclog.TypeGrowth) {
 	for i := range rows {
 		r := &rows[i]
 		if r.Bytes <= 0 || len(r.Counts) != snapshots {
 			continue
 		}
 		last := r.Counts[len(r.Counts)-1]
-		list = append(list, formats.TypeGrowth{
+		list = append(list, gclog.TypeGrowth{
 			Type: shortName(r.Name), Objects: last.Objects, Bytes: last.Bytes, ObjectsDiff: r.Objects, BytesDiff: r.Bytes, EveryTime: r.Always && snapshots > 2,
 		})
 	}
-	slices.SortStableFunc(list, func(a, b formats.TypeGrowth) int {
+	slices.SortStableFunc(list, func(a, b gclog.TypeGrowth) int {
 		if a.EveryTime != b.EveryTime {
 			if a.EveryTime {
 				return -1

@@ -14,7 +14,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/config"
 	"github.com/gclog/gclog/internal/host"
@@ -331,7 +330,7 @@ func TestGrown(t *testing.T) {
 	if len(got) != grownMost || got[2].Type != "large0" || got[9].Type != "large7" {
 		t.Errorf("%+v", got)
 	}
-	if want := []formats.TypeGrowth{
+	if want := []gclog.TypeGrowth{
 		{Type: "larger leak", Objects: 3, Bytes: 4, ObjectsDiff: 1, BytesDiff: 6, EveryTime: true},
 		{Type: "leak", Objects: 3, Bytes: 4, ObjectsDiff: 1, BytesDiff: 5, EveryTime: true},
 	}; !reflect.DeepEqual(got[:2], want) {

@@ -112,6 +112,6 @@ func (d *Daemon) tableOptions(c *config.Loaded) parquet.OutputOptions {
 }
 
 // observeTable returns the observer of a process for Parquet files.
-func (d *Daemon) observeTable(known *gclog.Process) formats.Observer {
+func (d *Daemon) observeTable(known *gclog.Process) gclog.Observer {
 	return d.table.output.Observe(known, d.o.Host)
 }

@@ -28,7 +28,7 @@ type tally struct {
 	starts     int64 // starts of sessions
 	ends       int64
 	unended    int64 // sessions without an end, of all processes
-	end        formats.End
+	end        gclog.End
 	numbers    *history.Numbers
 }
 
@@ -38,48 +38,39 @@ func newTally(p *gclog.Process) *tally {
 	return t
 }
 
-func (t *tally) GC(d *gclog.GCDetails) {
-	t.gcs++
-	if d.Kind == gclog.KindBackground {
-		t.background++
+// Observe counts a record.
+func (t *tally) Observe(r gclog.Record) {
+	switch r := r.(type) {
+	case *gclog.GCDetails:
+		t.gcs++
+		if r.Kind == gclog.KindBackground {
+			t.background++
+		}
+		if !r.Complete {
+			t.incomplete++
+		}
+		t.numbers.Observe(r)
+	case *gclog.Pause:
+		t.pauses++
+		t.numbers.Observe(r)
+	case *gclog.Gap:
+		t.gaps[r.Reason.String()]++
+		t.missing += r.Missed()
+		t.numbers.Observe(r)
+	case *gclog.Start:
+		t.starts++
+		t.end = gclog.End{}
+	case *gclog.End:
+		t.ends++
+		t.end = *r
 	}
-	if !d.Complete {
-		t.incomplete++
-	}
-	t.numbers.GC(d)
 }
-
-func (t *tally) Pause(p *gclog.Pause) {
-	t.pauses++
-	t.numbers.Pause(p)
-}
-
-func (t *tally) Gap(g *gclog.Gap) {
-	t.gaps[g.Reason.String()]++
-	t.missing += g.Missed()
-	t.numbers.Gap(g)
-}
-
-func (t *tally) Start(*formats.Start) {
-	t.starts++
-	t.end = formats.End{}
-}
-
-func (t *tally) End(e *formats.End) {
-	t.ends++
-	t.end = *e
-}
-
-func (t *tally) Phase(*gclog.Phase)             {}
-func (t *tally) Stall(*gclog.Stall)             {}
-func (t *tally) HeapGrowth(*formats.HeapGrowth) {}
-func (t *tally) Suspension(*gclog.Suspension)   {}
 
 // tallies reads files. What is wrong with them is recorded in the files themselves.
 func tallies(in *history.Source) (list []*tally, sum *tally) {
-	_ = in.ReadAll(func(p *gclog.Process) formats.Observer {
+	_ = in.ReadAll(func(p *gclog.Process) gclog.Observer {
 		list = append(list, newTally(p))
-		return list[len(list)-1]
+		return list[len(list)-1].Observe
 	})
 	sum = newTally(nil)
 	for _, t := range list {

@@ -302,7 +302,7 @@ func reduce(t *testing.T, data []byte) *log {
 	l := &log{}
 	ps := gclog.NewProcesses(func(p *gclog.Process) gclog.Observer {
 		l.process = p
-		return l
+		return l.Observe
 	})
 	if err := ps.Drain(parse.NewReader(bytes.NewReader(data), gclog.Wanted)); err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Fatal(err)
@@ -330,7 +330,7 @@ func (l *log) record(t *testing.T, i int) (record map[string]any) {
 		t.Fatal(err)
 	}
 	uptime := l.process.Sync.Sub(time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC))
-	formats.NewWriter(format, l, formats.Options{Process: gclog.Process{ID: 1, Sync: l.process.Sync, UptimeAtSync: uptime}}).GC(l.gcs[i])
+	formats.NewWriter(format, l, formats.Options{Process: gclog.Process{ID: 1, Sync: l.process.Sync, UptimeAtSync: uptime}}).Observe(l.gcs[i])
 	if err := json.Unmarshal(l.line, &record); err != nil {
 		t.Fatal(err)
 	}
@@ -358,16 +358,13 @@ func (l *log) Write(_ formats.Head, group []byte, _ bool) error {
 	return nil
 }
 
-// GC implements gclog.Observer.
-func (l *log) GC(d *gclog.GCDetails) {
-	if d.Flaws == 0 {
-		c := &gclog.GCDetails{}
-		c.CopyFrom(d)
-		l.gcs = append(l.gcs, c)
+// Observe takes a record.
+func (l *log) Observe(r gclog.Record) {
+	if d, ok := r.(*gclog.GCDetails); ok {
+		if d.Flaws == 0 {
+			c := &gclog.GCDetails{}
+			c.CopyFrom(d)
+			l.gcs = append(l.gcs, c)
+		}
 	}
 }
-
-// Pause, Phase and Gap implement gclog.Observer.
-func (*log) Pause(*gclog.Pause) {}
-func (*log) Phase(*gclog.Phase) {}
-func (*log) Gap(*gclog.Gap)     {}

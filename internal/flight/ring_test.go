@@ -418,7 +418,7 @@ func BenchmarkReduce(b *testing.B) {
 				if records {
 					p.OnBlock(ring.Block)
 				}
-				ps := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return &log{} })
+				ps := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return (&log{}).Observe })
 				if err := ps.Drain(p); err != nil {
 					b.Fatal(err)
 				}

@@ -3,7 +3,6 @@ package history
 import (
 	"time"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 )
 
@@ -16,11 +15,21 @@ func (s *Source) findEnd() (time.Time, error) {
 			latest = t
 		}
 	}
-	err := s.readAhead(s.Files, func(p *gclog.Process) formats.Observer {
+	err := s.readAhead(s.Files, func(p *gclog.Process) gclog.Observer {
 		if !s.IsLog() || !s.wanted(p) {
 			return nil
 		}
-		return &endFinder{process: p, saw: saw}
+		return func(r gclog.Record) {
+			switch r := r.(type) {
+			case *gclog.Pause:
+				saw(p.Time(r.Start + r.Duration))
+			case *gclog.GCDetails:
+				saw(p.Time(r.End))
+			case *gclog.Start, *gclog.End, *gclog.Phase, *gclog.Gap:
+				at, _ := r.When()
+				saw(p.Time(at))
+			}
+		}
 	})
 	if !s.IsLog() {
 		for _, f := range s.Files {
@@ -29,21 +38,3 @@ func (s *Source) findEnd() (time.Time, error) {
 	}
 	return latest, err
 }
-
-// An endFinder finds the end of what a log contains of a process.
-type endFinder struct {
-	process *gclog.Process
-	saw     func(time.Time)
-}
-
-func (o *endFinder) at(at int64) { o.saw(o.process.Time(at)) }
-
-func (o *endFinder) Start(s *formats.Start)         { o.at(s.At) }
-func (o *endFinder) End(e *formats.End)             { o.at(e.At) }
-func (o *endFinder) Pause(p *gclog.Pause)           { o.at(p.Start + p.Duration) }
-func (o *endFinder) Phase(p *gclog.Phase)           { o.at(p.Time) }
-func (o *endFinder) Gap(g *gclog.Gap)               { o.at(g.Time) }
-func (o *endFinder) GC(d *gclog.GCDetails)          { o.at(d.End) }
-func (o *endFinder) Stall(*gclog.Stall)             {}
-func (o *endFinder) HeapGrowth(*formats.HeapGrowth) {}
-func (o *endFinder) Suspension(*gclog.Suspension)   {}

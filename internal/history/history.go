@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/attach"
@@ -13,14 +12,9 @@ import (
 
 // Observe is called with the process whose history is read, and the part that was asked for in its
 // times. It returns the observer of the history, which is passed the start and end of each session
-// in it. It is called again if a log turns out to contain several instances of the process: the
-// last answer counts.
-//
-// An observer that is a gclog.EventObserver is also passed the events of recordings. One that has
-// the methods Unbounded and CollectionsOnly of analysis.Statistics is informed through them of what
-// the format of a log cannot hold, one with PausedFrom(since int64) that the program was suspended
-// at the end.
-type Observe func(*gclog.Process, analysis.Window) gclog.SpanObserver
+// in it, and what receives the events of recordings, or nil. It is called again if a log turns out to
+// contain several instances of the process: the last answer counts.
+type Observe func(*gclog.Process, analysis.Window) (gclog.Observer, gclog.EventObserver)
 
 // A History is what was passed to an observer.
 type History struct {
@@ -32,12 +26,11 @@ type History struct {
 	Format     string          // of the log; "" for recordings and for a running process
 	// Ended is how the process ended; nil: it was running at the end of the part that was asked for, or
 	// that is not recorded. Detached reports that it was running.
-	Ended    *formats.End
+	Ended    *gclog.End
 	Detached bool
 	Unheard  bool   // nothing in the recordings shows that the GC was recorded
 	Damage   string // why it could not be read to its end; "" if it could
 	Skipped  int64  // lines of a log that are damaged or not gclog's
-	Observer gclog.SpanObserver
 
 	part stretch
 }
@@ -95,6 +88,7 @@ func (s *Source) Read(observe Observe) (*History, error) {
 			return nil, err
 		}
 	}
+	s.events = r.events
 	damage := s.read(s.Files, r.process)
 	if err := cmp.Or(r.failed, s.choose(r.processes)); err != nil {
 		return nil, err
@@ -110,18 +104,9 @@ func (s *Source) Read(observe Observe) (*History, error) {
 	if err := r.part.outside(x.process.Time(x.newest)); err != nil {
 		return nil, err
 	}
-	if o, ok := x.to.(sparseObserver); ok && s.IsLog() {
-		head := &s.Files[0].Log
-		if !head.Sessions {
-			o.CollectionsOnly()
-		}
-		if x.window == analysis.Always() && !(head.Sessions && head.Dated) {
-			o.Unbounded()
-		}
-	}
 	h := &History{
 		Process: x.process, Span: r.part.Span, Window: x.window, Begin: x.startedAt, End: x.newest,
-		Names: s.names(), Format: s.Files[0].Log.Format, Unheard: !s.IsLog() && !s.heard, Observer: x.to, part: r.part,
+		Names: s.names(), Format: s.Files[0].Log.Format, Unheard: !s.IsLog() && !s.heard, part: r.part,
 	}
 	h.ended(x.ended)
 	for _, f := range s.Files {
@@ -135,7 +120,7 @@ func (s *Source) Read(observe Observe) (*History, error) {
 
 // ended records how the last session ended, nil if that is unknown. What is after the part that was
 // asked for does not count.
-func (h *History) ended(e *formats.End) {
+func (h *History) ended(e *gclog.End) {
 	switch {
 	case e == nil:
 	case e.At > h.Window.To:
@@ -143,22 +128,17 @@ func (h *History) ended(e *formats.End) {
 	case e.Reason.OfProcess():
 		h.Ended = e
 	default:
-		h.Detached = e.Reason == formats.EndDetached
+		h.Detached = e.Reason == gclog.EndDetached
 	}
-}
-
-// A sparseObserver is informed of what the format of a log cannot hold.
-type sparseObserver interface {
-	Unbounded()
-	CollectionsOnly()
 }
 
 // Watch reads the history of a running process from a session that was started, until the session
 // ends; it is expected to last as long as length. known is what was found out about the process.
 // Watch always returns a History; a *CallError means that the part that was asked for is not in it.
-func Watch(s *attach.Session, known *gclog.Process, length time.Duration, asked Span, observe Observe) (*History, formats.End, error) {
+func Watch(s *attach.Session, known *gclog.Process, length time.Duration, asked Span, observe Observe) (*History, gclog.End, error) {
 	h := &History{Span: asked}
 	var wrong error
+	var to gclog.Observer
 	end, err := s.Observe(known, func(p *gclog.Process) gclog.Observer {
 		h.part = stretch{Span: asked, begin: p.Sync, end: p.Sync.Add(length)}
 		if wrong = h.part.check(); wrong != nil {
@@ -166,12 +146,12 @@ func Watch(s *attach.Session, known *gclog.Process, length time.Duration, asked 
 		}
 		p.Sync = p.Sync.In(asked.Zone.location())
 		h.Process, h.Window = p, h.part.window(p)
-		h.Observer = observe(p, h.Window)
-		h.Observer.Begin(0)
-		return h.Observer
+		to, _ = observe(p, h.Window)
+		to(&gclog.Start{})
+		return to
 	})
 	h.End = end.At
-	h.Observer.End(end.At)
+	to(&gclog.End{At: end.At})
 	h.ended(&end)
 	if err != nil {
 		h.Damage = err.Error()
@@ -180,21 +160,21 @@ func Watch(s *attach.Session, known *gclog.Process, length time.Duration, asked 
 }
 
 // EndingOf returns what findings need of the end of a process. The Reason must be OfProcess.
-func EndingOf(e *formats.End) analysis.Ending {
+func EndingOf(e *gclog.End) analysis.Ending {
 	return analysis.Ending{Way: wayOf(e), At: e.At, Text: string(e.AppendTo(nil))}
 }
 
 // wayOf returns what the end of a process means.
-func wayOf(e *formats.End) analysis.Way {
+func wayOf(e *gclog.End) analysis.Way {
 	const sigkill = 9
 	switch {
-	case e.Reason == formats.EndOOMKilled:
+	case e.Reason == gclog.EndOOMKilled:
 		return analysis.WayOOMKilled
-	case e.Reason == formats.EndAborted:
+	case e.Reason == gclog.EndAborted:
 		return analysis.WayAborted
-	case e.Reason == formats.EndCrashed:
+	case e.Reason == gclog.EndCrashed:
 		return analysis.WayCrashed
-	case e.Reason == formats.EndKilled && (e.Signal == 0 || e.Signal == sigkill):
+	case e.Reason == gclog.EndKilled && (e.Signal == 0 || e.Signal == sigkill):
 		return analysis.WayKilled
 	}
 	return analysis.WayPeaceful

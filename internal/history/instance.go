@@ -1,10 +1,8 @@
 package history
 
 import (
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
-	"github.com/gclog/gclog/parse/clr"
 )
 
 // A reader reads the history of one process.
@@ -43,8 +41,13 @@ func (r *reader) list(p *gclog.Process) bool {
 func (r *reader) pass(p *gclog.Process) *subject {
 	p.Sync = p.Sync.In(r.part.Zone.location()) // in which all its times are shown
 	x := &subject{process: p, window: r.part.window(p), source: r.Source}
-	x.to = r.observe(p, x.window)
-	x.numbers.emit = x.to.Gap
+	x.to, x.events = r.observe(p, x.window)
+	x.numbers.emit = func(g *gclog.Gap) { x.to(g) }
+	if r.IsLog() {
+		head := &r.Files[0].Log
+		x.log.CollectionsOnly = !head.Sessions
+		x.log.Unbounded = x.window == analysis.Always() && !(head.Sessions && head.Dated)
+	}
 	r.subject = x
 	return x
 }
@@ -58,14 +61,14 @@ func (r *reader) empty() {
 	}
 	r.beginAt(p, 0)
 	r.pass(p).begin(0)
-	r.subject.end(0)
+	r.subject.end(0, nil)
 }
 
 // process returns the observer of what the files contain of a process.
-func (r *reader) process(p *gclog.Process) formats.Observer {
+func (r *reader) process(p *gclog.Process) gclog.Observer {
 	o := &instance{r: r, process: p}
 	if r.IsLog() {
-		return o // everything depends on when it starts
+		return o.observe // everything depends on when it starts
 	}
 	r.beginAt(p, 0)
 	if !r.list(p) {
@@ -75,11 +78,11 @@ func (r *reader) process(p *gclog.Process) formats.Observer {
 		r.pass(p)
 	}
 	o.asked, o.subject = true, r.subject
-	if events, ok := r.subject.to.(gclog.EventObserver); ok {
-		return eventInstance{o, events}
-	}
-	return o
+	return o.observe
 }
+
+// events returns what receives the events of a process that is passed on.
+func (r *reader) events(*gclog.Process) gclog.EventObserver { return r.subject.events }
 
 // An instance passes on what the files contain of one process instance: containers give all their
 // processes the same pid. Of the instances in logs, the one that contains the time of --at is
@@ -89,16 +92,6 @@ type instance struct {
 	process *gclog.Process
 	subject *subject // nil: it is not passed on
 	asked   bool     // it was decided whether it is passed on
-}
-
-// An eventInstance also passes on events.
-type eventInstance struct {
-	*instance
-	events gclog.EventObserver
-}
-
-func (o eventInstance) Event(at gclog.Stamp, e clr.Event, d *gclog.GCDetails) {
-	o.events.Event(at, e, d)
 }
 
 // from returns the subject for something that started at begin, or nil if it is not passed on.
@@ -151,81 +144,62 @@ func (o *instance) ask(begin int64) {
 	o.subject = r.pass(o.process)
 }
 
-func (o *instance) Start(s *formats.Start) {
-	if x := o.from(s.At); x != nil {
-		x.end(x.newest) // of the previous session, if nothing has ended it
-		x.begin(s.At)
-		x.ended = nil
+// observe takes a record. Stalls, suspensions and the growth of the heap are not part of a history.
+func (o *instance) observe(r gclog.Record) {
+	switch r := r.(type) {
+	case *gclog.Start:
+		if x := o.from(r.At); x != nil {
+			x.end(x.newest, nil) // of the previous session, if nothing has ended it
+			x.begin(r.At)
+			x.ended = nil
+		}
+	case *gclog.End:
+		if x := o.during(r.At, r.At); x != nil {
+			x.end(r.At, r.Open)
+			copied := *r
+			x.ended = &copied
+		}
+	case *gclog.Pause:
+		if x := o.during(r.Start, r.Start+r.Duration); x != nil {
+			x.pass(r)
+		}
+	case *gclog.Phase:
+		if x := o.during(r.Start, r.Time); x != nil {
+			x.pass(r)
+		}
+	case *gclog.Gap:
+		// What is missing was noticed during the session. It says nothing about the session's start: a
+		// pause that started earlier may follow.
+		if x := o.from(r.Time); x != nil {
+			x.newest = max(x.newest, r.Time)
+			x.pass(r)
+		}
+	case *gclog.GCDetails:
+		begin := r.PauseStart()
+		if r.Flaws&gclog.FlawNoStart != 0 {
+			begin = r.End
+		}
+		if x := o.during(begin, max(begin, r.End)); x != nil {
+			x.source.gcs.Add(1)
+			x.pass(r)
+		}
 	}
 }
-
-func (o *instance) End(e *formats.End) {
-	if x := o.during(e.At, e.At); x != nil {
-		x.end(e.At)
-		copied := *e
-		x.ended = &copied
-	}
-}
-
-// PausedFrom passes on that the program was suspended at the end.
-func (o *instance) PausedFrom(since int64) {
-	if to, ok := o.subject.to.(interface{ PausedFrom(since int64) }); ok {
-		to.PausedFrom(since)
-	}
-}
-
-func (o *instance) Pause(p *gclog.Pause) {
-	if x := o.during(p.Start, p.Start+p.Duration); x != nil {
-		x.numbers.Pause(p)
-		x.to.Pause(p)
-	}
-}
-
-func (o *instance) Phase(p *gclog.Phase) {
-	if x := o.during(p.Start, p.Time); x != nil {
-		x.to.Phase(p)
-	}
-}
-
-// Gap: what is missing was noticed during the session. It says nothing about the session's start: a
-// pause that started earlier may follow.
-func (o *instance) Gap(g *gclog.Gap) {
-	if x := o.from(g.Time); x != nil {
-		x.newest = max(x.newest, g.Time)
-		x.numbers.Gap(g)
-		x.to.Gap(g)
-	}
-}
-
-func (o *instance) GC(d *gclog.GCDetails) {
-	begin := d.PauseStart()
-	if d.Flaws&gclog.FlawNoStart != 0 {
-		begin = d.End
-	}
-	if x := o.during(begin, max(begin, d.End)); x != nil {
-		x.numbers.GC(d)
-		x.source.gcs.Add(1)
-		x.to.GC(d)
-	}
-}
-
-// Stall, Suspension and HeapGrowth are not part of a history.
-func (o *instance) Stall(*gclog.Stall)             {}
-func (o *instance) HeapGrowth(*formats.HeapGrowth) {}
-func (o *instance) Suspension(*gclog.Suspension)   {}
 
 // A subject is the process whose history is passed on, with the start and end of its sessions and
 // the collections that are missing.
 type subject struct {
 	process   *gclog.Process
 	window    analysis.Window
-	to        gclog.SpanObserver
+	to        gclog.Observer
+	events    gclog.EventObserver // nil: nothing receives events
+	log       gclog.Start         // what the log lacks because of its format
 	source    *Source
-	started   bool         // a session has started
-	open      bool         // the session has not ended
-	startedAt int64        // when the first session started
-	newest    int64        // the latest time that was passed on
-	ended     *formats.End // the end of the last session; nil: not seen
+	started   bool       // a session has started
+	open      bool       // the session has not ended
+	startedAt int64      // when the first session started
+	newest    int64      // the latest time that was passed on
+	ended     *gclog.End // the end of the last session; nil: not seen
 	numbers   Numbers
 }
 
@@ -240,16 +214,24 @@ func (x *subject) begin(at int64) {
 		x.started, x.startedAt = true, at
 	}
 	x.open, x.newest = true, max(at, x.newest)
-	x.to.Begin(at)
+	start := x.log
+	start.At = at
+	x.to(&start)
 }
 
-// end passes on the end of the session, if one is open.
-func (x *subject) end(at int64) {
+// pass passes on a record.
+func (x *subject) pass(r gclog.Record) {
+	x.numbers.Observe(r)
+	x.to(r)
+}
+
+// end passes on the end of the session, if one is open, and what was in progress then.
+func (x *subject) end(at int64, open []gclog.Open) {
 	if !x.open {
 		return
 	}
 	x.open, x.newest = false, max(at, x.newest)
-	x.to.End(x.newest)
+	x.to(&gclog.End{At: x.newest, Open: open})
 }
 
 // has reports whether what was passed on contains a moment. A moment that counts from the start or
@@ -266,5 +248,5 @@ func (x *subject) has(i *Instant) bool {
 // finish passes on what is still open at the end of the input.
 func (x *subject) finish() {
 	x.numbers.Finish()
-	x.end(x.newest)
+	x.end(x.newest, nil)
 }

@@ -12,15 +12,17 @@ import (
 
 // A listener counts the allocation ticks and the collections that it is passed.
 type listener struct {
-	gclog.NopObserver
 	ticks, gcs int
 }
 
-func (*listener) Begin(int64)           {}
-func (*listener) End(int64)             {}
-func (l *listener) GC(*gclog.GCDetails) { l.gcs++ }
+// Observe takes a record.
+func (l *listener) Observe(r gclog.Record) {
+	if _, ok := r.(*gclog.GCDetails); ok {
+		l.gcs++
+	}
+}
 
-func (l *listener) Event(_ gclog.Stamp, e clr.Event, _ *gclog.GCDetails) {
+func (l *listener) event(_ gclog.Stamp, e clr.Event, _ *gclog.GCDetails) {
 	if _, ok := e.(*clr.GCAllocationTick); ok {
 		l.ticks++
 	}
@@ -34,7 +36,7 @@ func TestEvents(t *testing.T) {
 	}
 	defer in.Close()
 	l := &listener{}
-	_, err = in.Read(func(*gclog.Process, analysis.Window) gclog.SpanObserver { return l })
+	_, err = in.Read(func(*gclog.Process, analysis.Window) (gclog.Observer, gclog.EventObserver) { return l.Observe, l.event })
 	if err != nil || l.ticks == 0 || l.gcs == 0 || in.GCs() != int64(l.gcs) {
 		t.Errorf("%d allocation ticks, %d collections, %d counted: %v", l.ticks, l.gcs, in.GCs(), err)
 	}
@@ -43,14 +45,16 @@ func TestEvents(t *testing.T) {
 // TestMixedInstances: two processes with the same pid at the same time are not two instances of
 // one.
 func TestMixedInstances(t *testing.T) {
-	r := &reader{Source: &Source{}, observe: func(*gclog.Process, analysis.Window) gclog.SpanObserver { return &listener{} }}
+	r := &reader{Source: &Source{Files: []*File{{}}}, observe: func(*gclog.Process, analysis.Window) (gclog.Observer, gclog.EventObserver) {
+		return (&listener{}).Observe, nil
+	}}
 	a, b := &instance{r: r, process: &gclog.Process{ID: 1}}, &instance{r: r, process: &gclog.Process{ID: 1}}
-	a.Gap(&gclog.Gap{Time: 1})
-	b.Gap(&gclog.Gap{Time: 2})
+	a.observe(&gclog.Gap{Time: 1})
+	b.observe(&gclog.Gap{Time: 2})
 	if r.failed != nil || r.stopped {
 		t.Fatalf("one after the other: %v", r.failed)
 	}
-	a.Gap(&gclog.Gap{Time: 3})
+	a.observe(&gclog.Gap{Time: 3})
 	_, call := errors.AsType[*CallError](r.failed)
 	if !call || !r.stopped || !strings.Contains(r.failed.Error(), "several processes with the pid 1 at the same time") {
 		t.Errorf("both at the same time: %v", r.failed)

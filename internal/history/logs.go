@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/unpack"
@@ -20,7 +19,7 @@ type log struct {
 }
 
 // readLogs reads the files of logs.
-func (s *Source) readLogs(files []*File, observe func(*gclog.Process) formats.Observer) (all error) {
+func (s *Source) readLogs(files []*File, observe func(*gclog.Process) gclog.Observer) (all error) {
 	if f := files[0]; !f.Log.Dated {
 		s.notifyf("%s has no dates: its times are counted from the start of 1970", f.Name)
 	}

@@ -50,40 +50,38 @@ func (n *Numbers) begin(end, at int64) {
 	n.session.time = at
 }
 
-// Pause takes a pause.
-func (n *Numbers) Pause(p *gclog.Pause) {
-	end := p.Start + p.Duration
-	switch d := p.GC; {
-	case d == nil && p.UsedNumber != 0:
-		n.next(p.UsedNumber, p.Start, end, false)
-	case d == nil || !d.HasNumber:
-	case d.Flaws&gclog.FlawNoStart != 0 || p.Kind == gclog.PauseFinal:
-		n.fill(d.Number) // it started long ago
-	default:
-		n.next(d.Number, p.Start, end, p.Kind == gclog.PauseBlocking)
+// Observe takes a record. The record of a collection usually comes after its pauses; a gap may report
+// missing numbers.
+func (n *Numbers) Observe(r gclog.Record) {
+	switch r := r.(type) {
+	case *gclog.Pause:
+		end := r.Start + r.Duration
+		switch d := r.GC; {
+		case d == nil && r.UsedNumber != 0:
+			n.next(r.UsedNumber, r.Start, end, false)
+		case d == nil || !d.HasNumber:
+		case d.Flaws&gclog.FlawNoStart != 0 || r.Kind == gclog.PauseFinal:
+			n.fill(d.Number) // it started long ago
+		default:
+			n.next(d.Number, r.Start, end, r.Kind == gclog.PauseBlocking)
+		}
+	case *gclog.GCDetails:
+		switch {
+		case !r.HasNumber:
+		case len(r.Pauses) == 0 && r.Flaws&gclog.FlawNoStart == 0:
+			n.next(r.Number, r.Start, max(r.Start, r.End), false)
+		default:
+			n.fill(r.Number)
+		}
+	case *gclog.Gap:
+		if r.From == 0 {
+			return
+		}
+		if len(n.known) == mostKnown {
+			n.known = slices.Delete(n.known, 0, 1)
+		}
+		n.known = append(n.known, jump{from: r.From, to: r.To})
 	}
-}
-
-// GC takes a record. Usually its pauses came first.
-func (n *Numbers) GC(d *gclog.GCDetails) {
-	switch {
-	case !d.HasNumber:
-	case len(d.Pauses) == 0 && d.Flaws&gclog.FlawNoStart == 0:
-		n.next(d.Number, d.Start, max(d.Start, d.End), false)
-	default:
-		n.fill(d.Number)
-	}
-}
-
-// Gap takes a gap, which may report missing numbers.
-func (n *Numbers) Gap(g *gclog.Gap) {
-	if g.From == 0 {
-		return
-	}
-	if len(n.known) == mostKnown {
-		n.known = slices.Delete(n.known, 0, 1)
-	}
-	n.known = append(n.known, jump{from: g.From, to: g.To})
 }
 
 // next takes the next number, with the time of its pause. ordered means that it is larger than

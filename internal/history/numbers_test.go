@@ -54,11 +54,11 @@ func TestNumbers(t *testing.T) {
 		for _, v := range x.calls {
 			switch v := v.(type) {
 			case *gclog.Pause:
-				n.Pause(v)
+				n.Observe(v)
 			case *gclog.GCDetails:
-				n.GC(v)
+				n.Observe(v)
 			case *gclog.Gap:
-				n.Gap(v)
+				n.Observe(v)
 			case [2]int64:
 				n.begin(v[0], v[1])
 			}

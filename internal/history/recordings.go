@@ -6,14 +6,13 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/parse/clr"
 )
 
 // readRecordings reads recordings one after the other.
-func (s *Source) readRecordings(files []*File, observe func(*gclog.Process) formats.Observer) (all error) {
+func (s *Source) readRecordings(files []*File, observe func(*gclog.Process) gclog.Observer) (all error) {
 	r := recordingReader{Source: s, observe: observe, newest: map[int64]int64{}, seen: map[int64]bool{}}
 	for _, f := range files {
 		if f.Err = r.readRecording(f); f.Err != nil {
@@ -29,7 +28,7 @@ func (s *Source) readRecordings(files []*File, observe func(*gclog.Process) form
 // A recordingReader is the state of reading several recordings.
 type recordingReader struct {
 	*Source
-	observe func(*gclog.Process) formats.Observer
+	observe func(*gclog.Process) gclog.Observer
 	newest  map[int64]int64 // time of the latest event, by pid of the recording
 	seen    map[int64]bool  // pids of the processes that were observed
 }
@@ -37,9 +36,8 @@ type recordingReader struct {
 // A recorded is a process in a recording, with its observer.
 type recorded struct {
 	*gclog.Process
-	observer formats.Observer
-	first    bool         // it is the first runtime instance in the process
-	open     []gclog.Open // at the end of the recording
+	observer gclog.Observer
+	first    bool // it is the first runtime instance in the process
 }
 
 // readRecording reads one recording. What precedes damage is passed on.
@@ -60,13 +58,14 @@ func (r *recordingReader) readRecording(f *File) error {
 		first := !slices.ContainsFunc(list, func(other recorded) bool { return other.ID == p.ID })
 		list = append(list, recorded{Process: p, observer: o, first: first})
 		if first {
-			o.Start(&formats.Start{At: start, Ticks: f.Trace.SyncTicks})
+			o(&gclog.Start{At: start, Ticks: f.Trace.SyncTicks})
 			if r.seen[p.ID] {
-				o.Gap(&gclog.Gap{Reason: gclog.GapReattached, Time: start, Ticks: f.Trace.SyncTicks})
+				o(&gclog.Gap{Reason: gclog.GapReattached, Time: start, Ticks: f.Trace.SyncTicks})
 			}
 		}
 		return o
 	})
+	processes.Events = r.events
 	if f.spool == nil {
 		defer f.reader.ReadAhead()()
 	}
@@ -96,16 +95,19 @@ func (r *recordingReader) readRecording(f *File) error {
 			return r.why
 		}
 	}
-	for i := range list {
-		list[i].open = processes.Reducer(list[i].Process).AppendOpen(nil)
+	open := map[int64][]gclog.Open{} // by pid
+	for _, x := range list {
+		open[x.ID] = processes.Reducer(x.Process).AppendOpen(open[x.ID])
 	}
 	r.newest[f.Trace.ProcessID] = processes.Latest()
 	processes.Extend(f.reader.Stats().Until + shift)
 	processes.Finish()
 	f.until = processes.Latest()
-	for i := range list {
-		r.seen[list[i].ID] = true
-		list[i].end(f.until)
+	for _, x := range list {
+		r.seen[x.ID] = true
+		if x.first {
+			x.observer(&gclog.End{At: f.until, Ticks: f.until, Reason: gclog.EndOfRecording, Process: x.Process, Open: open[x.ID]})
+		}
 	}
 	return f.reader.Err()
 }
@@ -131,19 +133,6 @@ func (r *recordingReader) date(f *File, e *parse.Event, l *parse.Loss) (early in
 	}
 	r.notifyf("%s does not say when it was recorded: its times are counted from the start of 1970", f.Name)
 	return early, nil
-}
-
-// end ends the session that a recording represents.
-func (x *recorded) end(at int64) {
-	if x.first {
-		x.observer.End(&formats.End{At: at, Ticks: at, Reason: formats.EndOfRecording, Process: x.Process})
-	}
-	o, ok := x.observer.(interface{ PausedFrom(since int64) })
-	for _, open := range x.open {
-		if ok && open.Kind == gclog.OpenSuspension {
-			o.PausedFrom(open.Since)
-		}
-	}
 }
 
 // ofGC reports whether an event shows that the GC was recorded.

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/testing/nettracetest"
@@ -19,7 +18,6 @@ import (
 
 // A protocol records in words what ReadAll passes on.
 type protocol struct {
-	gclog.NopObserver
 	said []string
 }
 
@@ -27,13 +25,19 @@ func (p *protocol) say(format string, args ...any) {
 	p.said = append(p.said, fmt.Sprintf(format, args...))
 }
 
-func (p *protocol) Start(s *formats.Start)         { p.say("start %d", s.At) }
-func (p *protocol) End(e *formats.End)             { p.say("end %d %v", e.At, e.Reason) }
-func (p *protocol) Stall(*gclog.Stall)             {}
-func (p *protocol) HeapGrowth(*formats.HeapGrowth) {}
-func (p *protocol) Suspension(*gclog.Suspension)   {}
-func (p *protocol) GC(d *gclog.GCDetails)          { p.say("gc %d at %d", d.Number, d.Start) }
-func (p *protocol) Gap(g *gclog.Gap)               { p.say("%v %d", g.Reason, g.Time) }
+// Observe takes a record.
+func (p *protocol) Observe(r gclog.Record) {
+	switch r := r.(type) {
+	case *gclog.Start:
+		p.say("start %d", r.At)
+	case *gclog.End:
+		p.say("end %d %v", r.At, r.Reason)
+	case *gclog.GCDetails:
+		p.say("gc %d at %d", r.Number, r.Start)
+	case *gclog.Gap:
+		p.say("%v %d", r.Reason, r.Time)
+	}
+}
 
 // record returns a recording of collections, each 100 ns long, by runtime instances in process 7.
 func record(t *testing.T, begin time.Time, collections ...byte) string {
@@ -77,9 +81,9 @@ func TestSeveralRecordings(t *testing.T) {
 	defer in.Close()
 	var p protocol
 	var origins []time.Time
-	if err := in.ReadAll(func(x *gclog.Process) formats.Observer {
+	if err := in.ReadAll(func(x *gclog.Process) gclog.Observer {
 		origins = append(origins, x.Sync)
-		return &p
+		return p.Observe
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +135,7 @@ func TestFromEnd(t *testing.T) {
 		}
 		defer in.Close()
 		l := &listener{}
-		h, err := in.Read(func(*gclog.Process, analysis.Window) gclog.SpanObserver { return l })
+		h, err := in.Read(func(*gclog.Process, analysis.Window) (gclog.Observer, gclog.EventObserver) { return l.Observe, nil })
 		said = slices.DeleteFunc(said, func(s string) bool { return strings.Contains(s, "has no dates") })
 		if err != nil || !slices.Equal(said, want.said) || l.gcs != want.gcs || want.gcs > 0 && h.Window.From != want.from {
 			t.Errorf("%s: %d collections, %+v, %q: %v; want %d since %d, %q", name, l.gcs, h, said, err, want.gcs, want.from, want.said)

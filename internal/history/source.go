@@ -57,6 +57,7 @@ type Source struct {
 	Files []*File // ordered by time
 
 	o       Options
+	events  func(*gclog.Process) gclog.EventObserver // of recordings; nil: nothing receives events
 	bytes   atomic.Int64
 	gcs     atomic.Int64
 	heard   bool // recordings contain events of the GC
@@ -239,11 +240,9 @@ func (s *Source) NothingText() string {
 //
 // observe is called for each selected process: once for each recording, with the first recording's
 // origin of times, and in logs for each process instance. It returns the observer of the process,
-// or nil. A recording is one session, of all runtime instances in a process. An observer with a
-// method PausedFrom(since int64) is informed at its end that the program was suspended and that
-// nothing shows that it resumed.
-func (s *Source) ReadAll(observe func(*gclog.Process) formats.Observer) error {
-	return s.read(s.Files, func(p *gclog.Process) formats.Observer {
+// or nil. A recording is one session, of all runtime instances in a process.
+func (s *Source) ReadAll(observe func(*gclog.Process) gclog.Observer) error {
+	return s.read(s.Files, func(p *gclog.Process) gclog.Observer {
 		if !s.wanted(p) {
 			return nil
 		}
@@ -255,7 +254,7 @@ func (s *Source) ReadAll(observe func(*gclog.Process) formats.Observer) error {
 // error.
 func (s *Source) Stop(why error) { s.stopped, s.why = true, why }
 
-func (s *Source) read(files []*File, observe func(*gclog.Process) formats.Observer) error {
+func (s *Source) read(files []*File, observe func(*gclog.Process) gclog.Observer) error {
 	if s.IsLog() {
 		return s.readLogs(files, observe)
 	}
@@ -264,7 +263,7 @@ func (s *Source) read(files []*File, observe func(*gclog.Process) formats.Observ
 
 // readAhead reads files in advance, without messages, and rewinds them. What is wrong with them is
 // reported when they are read in earnest.
-func (s *Source) readAhead(files []*File, observe func(*gclog.Process) formats.Observer) error {
+func (s *Source) readAhead(files []*File, observe func(*gclog.Process) gclog.Observer) error {
 	s.quiet = true
 	_ = s.read(files, observe)
 	s.quiet = false
@@ -286,9 +285,9 @@ func (s *Source) readAhead(files []*File, observe func(*gclog.Process) formats.O
 // all files to their end.
 func (s *Source) resolve() error {
 	var all []*gclog.Process
-	err := s.readAhead(s.Files, func(p *gclog.Process) formats.Observer {
+	err := s.readAhead(s.Files, func(p *gclog.Process) gclog.Observer {
 		all = addProcess(all, p)
-		return formats.NopObserver{} // what is known of it is completed
+		return gclog.Tee() // what is known of it is completed
 	})
 	if err != nil {
 		return err
@@ -309,7 +308,7 @@ func (s *Source) resolve() error {
 // checkSingle returns an error unless there is exactly one process to read.
 func (s *Source) checkSingle() error {
 	var all []*gclog.Process
-	add := func(p *gclog.Process) formats.Observer {
+	add := func(p *gclog.Process) gclog.Observer {
 		all = addProcess(all, p)
 		return nil
 	}

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/internal/unpack"
@@ -88,7 +87,6 @@ func TestSingle(t *testing.T) {
 
 // A listing lists what ReadAll passes on.
 type listing struct {
-	gclog.NopObserver
 	pids    []int64
 	gcs     []uint32
 	open    int // sessions
@@ -97,26 +95,28 @@ type listing struct {
 	most    int // stop after this many collections; 0: do not stop
 }
 
-func (l *listing) observe(p *gclog.Process) formats.Observer {
+func (l *listing) observe(p *gclog.Process) gclog.Observer {
 	if !slices.Contains(l.pids, p.ID) {
 		l.pids = append(l.pids, p.ID)
 	}
-	return l
+	return l.Observe
 }
 
-func (l *listing) Start(*formats.Start)           { l.open++ }
-func (l *listing) End(*formats.End)               { l.open-- }
-func (l *listing) Stall(*gclog.Stall)             {}
-func (l *listing) HeapGrowth(*formats.HeapGrowth) {}
-func (l *listing) Suspension(*gclog.Suspension)   {}
-
-func (l *listing) GC(d *gclog.GCDetails) {
-	l.gcs = append(l.gcs, d.Number)
-	if l.open == 0 {
-		l.outside++
-	}
-	if len(l.gcs) == l.most {
-		l.source.Stop(errors.New("enough"))
+// Observe takes a record.
+func (l *listing) Observe(r gclog.Record) {
+	switch r := r.(type) {
+	case *gclog.Start:
+		l.open++
+	case *gclog.End:
+		l.open--
+	case *gclog.GCDetails:
+		l.gcs = append(l.gcs, r.Number)
+		if l.open == 0 {
+			l.outside++
+		}
+		if len(l.gcs) == l.most {
+			l.source.Stop(errors.New("enough"))
+		}
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/testing/nettracetest"
 	"github.com/gclog/gclog/parse/clr"
@@ -54,11 +53,11 @@ func TestUndatedRecording(t *testing.T) {
 		}
 		defer in.Close()
 		var p protocol
-		err = in.ReadAll(func(x *gclog.Process) formats.Observer {
+		err = in.ReadAll(func(x *gclog.Process) gclog.Observer {
 			if x.Dated() == c.said {
 				t.Errorf("%s: its times count from %v", name, x.Sync)
 			}
-			return &p
+			return p.Observe
 		})
 		if err != nil || !slices.Equal(p.said, c.want) {
 			t.Errorf("%s: %q, want %q: %v", name, p.said, c.want, err)
@@ -98,11 +97,11 @@ func TestEarlyWithOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer in.Close()
-	err = in.ReadAll(func(x *gclog.Process) formats.Observer {
+	err = in.ReadAll(func(x *gclog.Process) gclog.Observer {
 		if !x.Dated() {
 			t.Errorf("process %d has no date", x.ID)
 		}
-		return &protocol{}
+		return (&protocol{}).Observe
 	})
 	if err == nil || !strings.Contains(err.Error(), early+": its events are before its start") {
 		t.Error(err)

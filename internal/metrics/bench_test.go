@@ -25,7 +25,7 @@ func node(processes int) *Registry {
 			Server: gclog.Yes, Concurrent: gclog.Yes, ContainerID: fmt.Sprintf("%064x", i), Sync: time.Unix(1.8e9, 0),
 		})
 		for range 300 {
-			o.GC(usual(random))
+			o(usual(random))
 		}
 	}
 	return r
@@ -102,12 +102,12 @@ func BenchmarkObserve(b *testing.B) {
 		list = append(list, usual(random))
 	}
 	for _, d := range list {
-		o.GC(d)
+		o(d)
 	}
 	b.ReportAllocs()
 	i := 0
 	for b.Loop() {
-		o.GC(list[i%len(list)])
+		o(list[i%len(list)])
 		i++
 	}
 }

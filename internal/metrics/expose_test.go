@@ -51,7 +51,7 @@ func messages(t *testing.T, text string) map[string]*dto.MetricFamily {
 func TestText(t *testing.T) {
 	r := node(3)
 	odd := r.Process().Observe(&gclog.Process{ID: 7, Name: "a\"b\\c\nd\xff", Service: "ünder", Sync: time.Unix(1.7e9, 5)})
-	odd.GC(&gclog.GCDetails{Generation: 77, Pauses: []gclog.PausePart{{Duration: math.MaxInt64}, {Duration: -5}, {Duration: 1}}})
+	odd(&gclog.GCDetails{Generation: 77, Pauses: []gclog.PausePart{{Duration: math.MaxInt64}, {Duration: -5}, {Duration: 1}}})
 	for _, naming := range []Naming{{}, {Names: NamesBoth, Attributes: AttributesSemconv}, {Names: NamesDotNetRuntime}} {
 		e := &Exposer{Registry: r, Naming: naming}
 		want := messages(t, written(t, e, expfmt.NewFormat(expfmt.TypeProtoDelim)))
@@ -82,7 +82,7 @@ func TestText(t *testing.T) {
 // the end is marked, behind what gclog reports of itself.
 func TestOpenMetrics(t *testing.T) {
 	r := NewRegistry()
-	r.Process().Observe(&gclog.Process{ID: 7, Service: "orders"}).GC(&gclog.GCDetails{Pauses: []gclog.PausePart{{Duration: 2e6}}})
+	r.Process().Observe(&gclog.Process{ID: 7, Service: "orders"})(&gclog.GCDetails{Pauses: []gclog.PausePart{{Duration: 2e6}}})
 	self := prometheus.NewRegistry()
 	self.MustRegister(prometheus.NewCounter(prometheus.CounterOpts{Name: "x_total", Help: "x"}))
 	got := written(t, &Exposer{Registry: r, Self: self}, openMetrics)

@@ -3,7 +3,6 @@ package metrics
 import (
 	"strings"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 )
 
@@ -127,7 +126,7 @@ var (
 	collectionSets = sets(generationAttribute, generationNames(collected)...)
 	heapSets       = sets(generationAttribute, generationNames(gclog.Generations)...)
 	stallSets      = sets(stallAttribute, names(stalls, func(i int) string { return gclog.OpenKind(i).String() })...)
-	endSets        = sets(endAttribute, names(len(formats.EndsOfProcess), func(i int) string { return formats.EndsOfProcess[i].String() })...)
+	endSets        = sets(endAttribute, names(len(gclog.EndsOfProcess), func(i int) string { return gclog.EndsOfProcess[i].String() })...)
 	pauseSets      = func() (list [collected][pauseTypes]*Set) {
 		for g := range list {
 			for t, name := range [...]string{pauseBlocking: "blocking", pauseBackground: "background"} {

@@ -90,7 +90,7 @@ func TestSlowClients(t *testing.T) {
 		}()
 		<-client.writing
 	}
-	o.GC(&gclog.GCDetails{})
+	o(&gclog.GCDetails{})
 	if w := scrape(h, "", ""); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
 		t.Errorf("one more: %d", w.Code)
 	}

@@ -12,11 +12,10 @@ import (
 	"github.com/gclog/gclog/gclog"
 )
 
-// A Process counts what is recorded about a process. It is the Observer of its records: the
+// A Process counts what is recorded about a process. The
 // goroutine that passes them waits for others only while these copy the numbers, which takes
 // microseconds.
 type Process struct {
-	formats.NopObserver
 	registry *Registry
 
 	mu    sync.Mutex
@@ -39,12 +38,12 @@ type Process struct {
 
 // Observe returns the observer of the process's records. It is called again when what is known of
 // the process has changed.
-func (p *Process) Observe(known *gclog.Process) formats.Observer {
+func (p *Process) Observe(known *gclog.Process) gclog.Observer {
 	p.mu.Lock()
 	p.sync = known.Sync.UnixNano()
 	p.mu.Unlock()
 	p.registry.observed(p, known)
-	return p
+	return p.take
 }
 
 // Of reports whether the process is one of r.
@@ -61,47 +60,38 @@ func (p *Process) count(f func(s *state)) {
 	f(&p.state)
 }
 
-// GC implements formats.Observer.
-func (p *Process) GC(d *gclog.GCDetails) {
-	at := d.PauseStart()
-	if d.HasEnd {
-		at = d.End
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.state.gc(d, p.sync+at)
-}
-
-// Pause implements formats.Observer. The pauses of a collection are in its record.
-func (p *Process) Pause(x *gclog.Pause) {
-	if x.GC == nil {
-		p.count(func(s *state) { s.otherPaused = add(s.otherPaused, x.Duration) })
-	}
-}
-
-// Gap implements formats.Observer.
-func (p *Process) Gap(g *gclog.Gap) {
-	p.count(func(s *state) {
-		s.lost = addBytes(s.lost, g.LostEvents)
-		s.dropped = addBytes(s.dropped, g.Records)
-		s.missed += g.Missed()
-	})
-}
-
-// Stall implements formats.Observer.
-func (p *Process) Stall(x *gclog.Stall) {
-	if int(x.Kind) < stalls {
-		p.count(func(s *state) { s.stalls[x.Kind]++ })
-	}
-}
-
-// End implements formats.Observer.
-func (p *Process) End(e *formats.End) {
-	if e.Reason.OfProcess() {
-		p.count(func(s *state) { s.ended = e.Reason })
-	}
-	if e.Process != nil {
-		p.registry.learned(p, e.Process)
+// take counts a record.
+func (p *Process) take(r gclog.Record) {
+	switch r := r.(type) {
+	case *gclog.GCDetails:
+		at := r.PauseStart()
+		if r.HasEnd {
+			at = r.End
+		}
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.state.gc(r, p.sync+at)
+	case *gclog.Pause: // the pauses of a collection are in its record
+		if r.GC == nil {
+			p.count(func(s *state) { s.otherPaused = add(s.otherPaused, r.Duration) })
+		}
+	case *gclog.Gap:
+		p.count(func(s *state) {
+			s.lost = addBytes(s.lost, r.LostEvents)
+			s.dropped = addBytes(s.dropped, r.Records)
+			s.missed += r.Missed()
+		})
+	case *gclog.Stall:
+		if int(r.Kind) < stalls {
+			p.count(func(s *state) { s.stalls[r.Kind]++ })
+		}
+	case *gclog.End:
+		if r.Reason.OfProcess() {
+			p.count(func(s *state) { s.ended = r.Reason })
+		}
+		if r.Process != nil {
+			p.registry.learned(p, r.Process)
+		}
 	}
 }
 

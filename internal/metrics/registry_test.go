@@ -147,13 +147,13 @@ func TestCounts(t *testing.T) {
 	p := start(NewRegistry(), 1, "a")
 	for range 2 {
 		o := p.Observe(&gclog.Process{ID: 1, Service: "a", Sync: time.Unix(1e9, 0)})
-		o.Start(&formats.Start{})
-		o.GC(&gclog.GCDetails{End: 5, HasEnd: true, Generation: 1, Pauses: []gclog.PausePart{{Duration: 3}}})
-		o.Pause(&gclog.Pause{GC: &gclog.GCDetails{}, PausePart: gclog.PausePart{Duration: 3}})
-		o.Pause(&gclog.Pause{PausePart: gclog.PausePart{Duration: 7}})
-		o.Gap(&gclog.Gap{Reason: gclog.GapReattached, From: 3, To: 5, LostEvents: 2, Records: 4})
-		o.Stall(&gclog.Stall{Open: gclog.Open{Kind: gclog.OpenKind(1)}})
-		o.End(&formats.End{Process: &gclog.Process{Server: gclog.Yes}})
+		o(&gclog.Start{})
+		o(&gclog.GCDetails{End: 5, HasEnd: true, Generation: 1, Pauses: []gclog.PausePart{{Duration: 3}}})
+		o(&gclog.Pause{GC: &gclog.GCDetails{}, PausePart: gclog.PausePart{Duration: 3}})
+		o(&gclog.Pause{PausePart: gclog.PausePart{Duration: 7}})
+		o(&gclog.Gap{Reason: gclog.GapReattached, From: 3, To: 5, LostEvents: 2, Records: 4})
+		o(&gclog.Stall{Open: gclog.Open{Kind: gclog.OpenKind(1)}})
+		o(&gclog.End{Process: &gclog.Process{Server: gclog.Yes}})
 	}
 	s := &p.state
 	if s.paused != 6 || s.otherPaused != 14 || s.missed != 6 || s.lost != 4 || s.dropped != 8 || s.stalls != [stalls]uint64{0, 2} ||

@@ -36,7 +36,7 @@ type state struct {
 	lost        uint64 // events
 	dropped     uint64 // records
 	stalls      [stalls]uint64
-	ended       formats.EndReason // how the process ended, if that is OfProcess
+	ended       gclog.EndReason // how the process ended, if that is OfProcess
 
 	pauses    [collected][pauseTypes]*Histogram
 	durations [collected][kinds][groups]*Histogram

@@ -279,7 +279,7 @@ var ofGclog = []Family{
 		Name: "gclog.process.ended", Kind: Gauge, Attributes: []string{endAttribute},
 		Help: "1 after the process has ended, by how: exited, killed, oom-killed, aborted, crashed, or ended if nobody knows.", Equals: "gc-session-end by event.reason, other than detached and stream-error",
 		points: func(v *View, to Points) {
-			if i := slices.Index(formats.EndsOfProcess[:], v.state.ended); i >= 0 {
+			if i := slices.Index(gclog.EndsOfProcess[:], v.state.ended); i >= 0 {
 				to.Value(1, endSets[i])
 			}
 		},

@@ -181,17 +181,17 @@ func TestTruth(t *testing.T) {
 		type pair struct {
 			counts *Process
 			log    *bytes.Buffer
-			both   formats.Observer
+			both   gclog.Observer
 		}
 		var all []pair
-		_ = in.ReadAll(func(known *gclog.Process) formats.Observer { // damaged recordings end in an error
+		_ = in.ReadAll(func(known *gclog.Process) gclog.Observer { // damaged recordings end in an error
 			x := pair{NewRegistry().Process(), &bytes.Buffer{}, nil}
-			x.both = formats.Tee(x.counts.Observe(known), formats.NewWriter(json1, formats.NewStream(x.log, false), formats.Options{Process: *known}))
+			x.both = gclog.Tee(x.counts.Observe(known), formats.NewWriter(json1, formats.NewStream(x.log, false), formats.Options{Process: *known}).Observe)
 			all = append(all, x)
 			return x.both
 		})
 		for i, x := range all {
-			x.both.End(&formats.End{Reason: formats.EndsOfProcess[(i+len(tr.Name))%len(formats.EndsOfProcess)]})
+			x.both(&gclog.End{Reason: gclog.EndsOfProcess[(i+len(tr.Name))%len(gclog.EndsOfProcess)]})
 			var list []record
 			for line := range bytes.Lines(x.log.Bytes()) {
 				var r record

@@ -99,7 +99,7 @@ func (e *Exporter) SendsRecords() bool {
 }
 
 // Observe returns what receives the records of a process.
-func (e *Exporter) Observe(known *gclog.Process) formats.Observer {
+func (e *Exporter) Observe(known *gclog.Process) gclog.Observer {
 	o := e.o.Format
 	o.Process = *known
 	format, _ := formats.Find("json") // there is such a format
@@ -109,7 +109,7 @@ func (e *Exporter) Observe(known *gclog.Process) formats.Observer {
 			to.shares[i] = q.share(known.UserID)
 		}
 	}
-	return formats.NewWriter(format, to, o)
+	return formats.NewWriter(format, to, o).Observe
 }
 
 // A sink puts the records of a process into the queues.

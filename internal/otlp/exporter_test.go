@@ -122,7 +122,7 @@ func hangUp(w http.ResponseWriter) {
 // An exporting is an Exporter of log records.
 type exporting struct {
 	*Exporter
-	to   formats.Observer
+	to   gclog.Observer
 	mu   sync.Mutex
 	said []string
 }
@@ -150,7 +150,7 @@ func newExporting(t *testing.T, c config.OTLP, environ ...string) *exporting {
 
 func (e *exporting) gc(numbers ...uint32) {
 	for _, n := range numbers {
-		e.to.GC(&gclog.GCDetails{HasNumber: true, Number: n, Start: int64(n), Pauses: []gclog.PausePart{{Start: int64(n), Duration: 1}}})
+		e.to(&gclog.GCDetails{HasNumber: true, Number: n, Start: int64(n), Pauses: []gclog.PausePart{{Start: int64(n), Duration: 1}}})
 	}
 }
 

@@ -122,7 +122,7 @@ func TestTemporality(t *testing.T) {
 			for range 6 {
 				for range random.IntN(4) {
 					ns := random.Int64N(1e8)
-					o.GC(&gclog.GCDetails{HasPromoted: true, PromotedBytes: 3, Pauses: []gclog.PausePart{{Duration: ns}}})
+					o(&gclog.GCDetails{HasPromoted: true, PromotedBytes: 3, Pauses: []gclog.PausePart{{Duration: ns}}})
 					collections++
 					pauses++
 					longest += float64(ns) / 1e9
@@ -135,7 +135,7 @@ func TestTemporality(t *testing.T) {
 				t.Errorf("%v collections, %v s in %d pauses; arrived\n%+v", collections, longest, pauses, got)
 			}
 			// A process that has exited is sent once more.
-			o.GC(&gclog.GCDetails{})
+			o(&gclog.GCDetails{})
 			p.Exit()
 			x.export(t.Context())
 			before := got.numbers["dotnet.gc.collections gen0"]

@@ -75,8 +75,8 @@ func TestRecords(t *testing.T) {
 		}
 		defer in.Close()
 		var log bytes.Buffer
-		_ = in.ReadAll(func(known *gclog.Process) formats.Observer { // damaged recordings end in an error
-			return formats.NewWriter(jsonFormat, formats.NewStream(&log, false), formats.Options{Process: *known, Version: "1", Session: "s", Host: "h"})
+		_ = in.ReadAll(func(known *gclog.Process) gclog.Observer { // damaged recordings end in an error
+			return formats.NewWriter(jsonFormat, formats.NewStream(&log, false), formats.Options{Process: *known, Version: "1", Session: "s", Host: "h"}).Observe
 		})
 		n := 0
 		for line := range bytes.Lines(log.Bytes()) {

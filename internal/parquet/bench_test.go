@@ -5,21 +5,22 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/testing/fleet"
 )
 
 // A kept is some collections of a process.
 type kept struct {
-	formats.NopObserver
 	process *gclog.Process
 	list    []*gclog.GCDetails
 }
 
-func (k *kept) GC(d *gclog.GCDetails) {
-	if len(k.list) < keptMost {
-		k.list = append(k.list, d.Clone())
+// Observe takes a record.
+func (k *kept) Observe(r gclog.Record) {
+	if d, ok := r.(*gclog.GCDetails); ok {
+		if len(k.list) < keptMost {
+			k.list = append(k.list, d.Clone())
+		}
 	}
 }
 
@@ -34,10 +35,10 @@ func BenchmarkTable(b *testing.B) {
 	}
 	var all []*kept
 	f := fleet.New(shapes, fleet.Options{Seed: 1, Processes: 500, Duration: time.Hour, Interval: 40 * time.Second})
-	f.Play(func(p *gclog.Process) formats.Observer {
+	f.Play(func(p *gclog.Process) gclog.Observer {
 		k := &kept{process: p}
 		all = append(all, k)
-		return k
+		return k.Observe
 	})
 	path := filepath.Join(b.TempDir(), "fleet.parquet")
 	rows, size := 0.0, 0.0
@@ -51,7 +52,7 @@ func BenchmarkTable(b *testing.B) {
 						d.Pauses[i].Start += int64(time.Hour)
 					}
 					d.Number += keptMost
-					o.GC(d)
+					o(d)
 				}
 			}
 		}
@@ -78,7 +79,7 @@ func BenchmarkObserve(b *testing.B) {
 	b.ReportAllocs()
 	n := 0
 	for b.Loop() {
-		x.GC(list[n%len(list)])
+		x(list[n%len(list)])
 		n++
 	}
 	closeOutput(b, o)

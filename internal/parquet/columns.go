@@ -78,19 +78,20 @@ const (
 // actionNames are the values of event_action, as in JSON records.
 var actionNames = [actions]string{"gc", "gc-session-start", "gc-session-end", "gc-gap", "gc-suspension", "gc-stall"}
 
-// A fact is what a row is about: one of the pointers is set.
+// A fact is what a row is about.
 type fact struct {
 	process *Process
-	gc      *gclog.GCDetails
-	lost    uint64 // events lost since the record of the previous collection
-	start   *formats.Start
-	end     *formats.End
-	gap     *gclog.Gap
-	pause   *gclog.Pause
-	stall   *gclog.Stall
+	record  gclog.Record
+	gc      *gclog.GCDetails // record, if it is that of a collection
+	lost    uint64           // events lost since the record of the previous collection
 
 	decision decision
 }
+
+func (f *fact) end() *gclog.End     { return f.record.(*gclog.End) }
+func (f *fact) gap() *gclog.Gap     { return f.record.(*gclog.Gap) }
+func (f *fact) pause() *gclog.Pause { return f.record.(*gclog.Pause) }
+func (f *fact) stall() *gclog.Stall { return f.record.(*gclog.Stall) }
 
 // A decision is why the generation of a collection was condemned: it is not computed for each column.
 type decision struct {
@@ -110,16 +111,16 @@ func (f *fact) condemned() *decision {
 
 // action returns what the fact is.
 func (f *fact) action() int {
-	switch {
-	case f.gc != nil:
+	switch f.record.(type) {
+	case *gclog.GCDetails:
 		return actionGC
-	case f.start != nil:
+	case *gclog.Start:
 		return actionStart
-	case f.end != nil:
+	case *gclog.End:
 		return actionEnd
-	case f.gap != nil:
+	case *gclog.Gap:
 		return actionGap
-	case f.pause != nil:
+	case *gclog.Pause:
 		return actionSuspension
 	}
 	return actionStall
@@ -127,19 +128,8 @@ func (f *fact) action() int {
 
 // at returns when it happened, in nanoseconds since the sync point: the same as @timestamp in JSON.
 func (f *fact) at() int64 {
-	switch f.action() {
-	case actionGC:
-		return f.gc.PauseStart()
-	case actionStart:
-		return f.start.At
-	case actionEnd:
-		return f.end.At
-	case actionGap:
-		return f.gap.Time
-	case actionSuspension:
-		return f.pause.Start
-	}
-	return f.stall.Now
+	at, _ := f.record.When()
+	return at
 }
 
 // time returns a time stamp as nanoseconds since 1970.
@@ -370,34 +360,34 @@ func value(u fields.Unit, get func(*gclog.GCDetails) (uint64, bool)) func(*fact)
 
 // others are the columns of the other records.
 var others = []Column{
-	{Name: "event_reason", Type: Text, In: "gc-session-end", Doc: "why the session ended: exited, killed, oom-killed, detached and others", text: func(f *fact) string { return f.end.Reason.String() }},
-	{Name: "error_message", Type: Text, In: "gc-session-end", Doc: "details of the reason", text: func(f *fact) string { return f.end.Message }},
-	{Name: "process_exit_code", signed: true, In: "gc-session-end", Doc: "the exit code of the process", get: func(f *fact) (uint64, bool) { return uint64(f.end.ExitCode), f.end.HasCode }},
-	{Name: "process_exit_signal", In: "gc-session-end", Doc: "the signal that killed it", get: func(f *fact) (uint64, bool) { return uint64(f.end.Signal), f.end.Signal != 0 }},
-	{Name: "gc_gap_reason", Type: Text, In: "gc-gap", Doc: "why records are missing: lost-events, missed-gcs, reattached, queue-full, unwritten, internal-error, stopped", text: func(f *fact) string { return f.gap.Reason.String() }},
-	{Name: "gc_gap_from", In: "gc-gap", Doc: "the first collection that is missing, or that events are missing from", get: func(f *fact) (uint64, bool) { return uint64(f.gap.From), f.gap.To != 0 }},
-	{Name: "gc_gap_to", In: "gc-gap", Doc: "the last one", get: func(f *fact) (uint64, bool) { return uint64(f.gap.To), f.gap.To != 0 }},
-	{Name: "gc_gap_lost_events_count", In: "gc-gap", Doc: "events that the runtime dropped", get: func(f *fact) (uint64, bool) { return f.gap.LostEvents, f.gap.LostEvents > 0 }},
-	{Name: "gc_gap_records_count", In: "gc-gap", Doc: "records that gclog could not write", get: func(f *fact) (uint64, bool) { return f.gap.Records, f.gap.Records > 0 }},
-	{Name: "gc_suspension_kind", Type: Text, In: "gc-suspension", Doc: "what the suspension was for: no-gc-region, heap-count, memory-limit, unknown", text: func(f *fact) string { return f.pause.Kind.String() }},
-	{Name: "gc_suspension_ns", Unit: "ns", In: "gc-suspension", Doc: "how long the program was paused", get: func(f *fact) (uint64, bool) { return uint64(f.pause.Duration), true }},
-	{Name: "gc_suspension_suspend_ns", Unit: "ns", In: "gc-suspension", Doc: "of it, the time to suspend all threads", get: func(f *fact) (uint64, bool) { return uint64(f.pause.Suspend), f.pause.HasSuspend }},
-	{Name: "gc_stall_kind", Type: Text, In: "gc-stall", Doc: "what has been open for a long time: suspension or gc", text: func(f *fact) string { return f.stall.Kind.String() }},
-	{Name: "gc_stall_since", Type: Timestamp, Unit: "UTC", In: "gc-stall", Doc: "when that started", get: func(f *fact) (uint64, bool) { return f.time(f.stall.Since), true }},
-	{Name: "gc_stall_ns", Unit: "ns", In: "gc-stall", Doc: "how long it has been open", get: func(f *fact) (uint64, bool) { return uint64(max(0, f.stall.Now-f.stall.Since)), true }},
-	{Name: "gc_stall_threshold_ns", Unit: "ns", In: "gc-stall", Doc: "the threshold that was exceeded", get: func(f *fact) (uint64, bool) { return uint64(f.stall.Threshold), true }},
-	{Name: "gc_stall_number", In: "gc-stall", Doc: "the number of the collection that is open", get: func(f *fact) (uint64, bool) { return uint64(f.stall.Number), f.stall.HasNumber }},
-	{Name: "gc_stall_generation", In: "gc-stall", Doc: "its condemned generation", get: func(f *fact) (uint64, bool) { return uint64(f.stall.Generation), f.stall.HasNumber }},
+	{Name: "event_reason", Type: Text, In: "gc-session-end", Doc: "why the session ended: exited, killed, oom-killed, detached and others", text: func(f *fact) string { return f.end().Reason.String() }},
+	{Name: "error_message", Type: Text, In: "gc-session-end", Doc: "details of the reason", text: func(f *fact) string { return f.end().Message }},
+	{Name: "process_exit_code", signed: true, In: "gc-session-end", Doc: "the exit code of the process", get: func(f *fact) (uint64, bool) { return uint64(f.end().ExitCode), f.end().HasCode }},
+	{Name: "process_exit_signal", In: "gc-session-end", Doc: "the signal that killed it", get: func(f *fact) (uint64, bool) { return uint64(f.end().Signal), f.end().Signal != 0 }},
+	{Name: "gc_gap_reason", Type: Text, In: "gc-gap", Doc: "why records are missing: lost-events, missed-gcs, reattached, queue-full, unwritten, internal-error, stopped", text: func(f *fact) string { return f.gap().Reason.String() }},
+	{Name: "gc_gap_from", In: "gc-gap", Doc: "the first collection that is missing, or that events are missing from", get: func(f *fact) (uint64, bool) { return uint64(f.gap().From), f.gap().To != 0 }},
+	{Name: "gc_gap_to", In: "gc-gap", Doc: "the last one", get: func(f *fact) (uint64, bool) { return uint64(f.gap().To), f.gap().To != 0 }},
+	{Name: "gc_gap_lost_events_count", In: "gc-gap", Doc: "events that the runtime dropped", get: func(f *fact) (uint64, bool) { return f.gap().LostEvents, f.gap().LostEvents > 0 }},
+	{Name: "gc_gap_records_count", In: "gc-gap", Doc: "records that gclog could not write", get: func(f *fact) (uint64, bool) { return f.gap().Records, f.gap().Records > 0 }},
+	{Name: "gc_suspension_kind", Type: Text, In: "gc-suspension", Doc: "what the suspension was for: no-gc-region, heap-count, memory-limit, unknown", text: func(f *fact) string { return f.pause().Kind.String() }},
+	{Name: "gc_suspension_ns", Unit: "ns", In: "gc-suspension", Doc: "how long the program was paused", get: func(f *fact) (uint64, bool) { return uint64(f.pause().Duration), true }},
+	{Name: "gc_suspension_suspend_ns", Unit: "ns", In: "gc-suspension", Doc: "of it, the time to suspend all threads", get: func(f *fact) (uint64, bool) { return uint64(f.pause().Suspend), f.pause().HasSuspend }},
+	{Name: "gc_stall_kind", Type: Text, In: "gc-stall", Doc: "what has been open for a long time: suspension or gc", text: func(f *fact) string { return f.stall().Kind.String() }},
+	{Name: "gc_stall_since", Type: Timestamp, Unit: "UTC", In: "gc-stall", Doc: "when that started", get: func(f *fact) (uint64, bool) { return f.time(f.stall().Since), true }},
+	{Name: "gc_stall_ns", Unit: "ns", In: "gc-stall", Doc: "how long it has been open", get: func(f *fact) (uint64, bool) { return uint64(max(0, f.stall().Now-f.stall().Since)), true }},
+	{Name: "gc_stall_threshold_ns", Unit: "ns", In: "gc-stall", Doc: "the threshold that was exceeded", get: func(f *fact) (uint64, bool) { return uint64(f.stall().Threshold), true }},
+	{Name: "gc_stall_number", In: "gc-stall", Doc: "the number of the collection that is open", get: func(f *fact) (uint64, bool) { return uint64(f.stall().Number), f.stall().HasNumber }},
+	{Name: "gc_stall_generation", In: "gc-stall", Doc: "its condemned generation", get: func(f *fact) (uint64, bool) { return uint64(f.stall().Generation), f.stall().HasNumber }},
 	{Name: "gc_stall_type", Type: Text, In: "gc-stall", Doc: "how it runs, as far as that is known: blocking, background or foreground", text: func(f *fact) string {
-		if !f.stall.HasNumber {
+		if !f.stall().HasNumber {
 			return ""
 		}
-		return formats.GCTypeName(f.stall.Type)
+		return formats.GCTypeName(f.stall().Type)
 	}},
 	{Name: "gc_stall_reason", Type: Text, In: "gc-stall", Doc: "why it was started, or the program suspended", text: func(f *fact) string {
-		if !f.stall.HasReason {
+		if !f.stall().HasReason {
 			return ""
 		}
-		return f.stall.Reason.String()
+		return f.stall().Reason.String()
 	}},
 }

@@ -184,7 +184,7 @@ func (t *Table) take(r io.Reader, modified time.Time) (lost *recovery, err error
 		if p.last > 0 {
 			g.Since = p.last - p.sync
 		}
-		newRecorder(p.Process, func(r row, _ *fact) { err = errors.Join(err, t.sorter.add(p.number, r)) }, func() {}).Gap(&g)
+		newRecorder(p.Process, func(r row, _ *fact) { err = errors.Join(err, t.sorter.add(p.number, r)) }, func() {}).Observe(&g)
 	}
 	return lost, err
 }

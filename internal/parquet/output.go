@@ -444,7 +444,7 @@ func (o *Output) settle() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, x := range o.owed {
-		x.missing.Gaps(gclog.Gap{Reason: gclog.GapUnwritten, Time: x.last, Ticks: x.last}, x.gaps.Gap)
+		x.missing.Gaps(gclog.Gap{Reason: gclog.GapUnwritten, Time: x.last, Ticks: x.last}, func(g *gclog.Gap) { x.gaps.Observe(g) })
 		x.missing = gclog.Missing{}
 	}
 	if len(o.owed) > 0 {
@@ -469,7 +469,7 @@ type observed struct {
 }
 
 // Observe returns the observer of a process. It never waits for the disk.
-func (o *Output) Observe(p *gclog.Process, host string) formats.Observer {
+func (o *Output) Observe(p *gclog.Process, host string) gclog.Observer {
 	process := newProcess(p, host)
 	x := &observed{o: o, key: process.key()}
 	o.mu.Lock()
@@ -486,7 +486,7 @@ func (o *Output) Observe(p *gclog.Process, host string) formats.Observer {
 		o.mu.Unlock()
 	})
 	x.gaps = newRecorder(newProcess(p, host), func(r row, _ *fact) { x.add(r) }, nil)
-	return x
+	return x.Observe
 }
 
 // put adds a row to the journal, if there is room.
@@ -497,7 +497,7 @@ func (x *observed) put(r row, f *fact) {
 	if !o.on {
 		return
 	}
-	if f.end != nil {
+	if f.action() == actionEnd {
 		delete(o.open, x.key)
 	} else {
 		o.open[x.key] = x
@@ -519,14 +519,7 @@ func (x *observed) miss(f *fact) {
 	if x.missing.Records == 0 {
 		x.o.owed = append(x.o.owed, x)
 	}
-	number := uint32(0)
-	switch {
-	case f.gc != nil:
-		number = f.gc.Number
-	case f.gap != nil:
-		x.missing.AddGap(f.gap)
-	}
-	x.missing.Add(number)
+	x.missing.Add(f.record)
 	x.last = f.at()
 }
 

@@ -96,17 +96,17 @@ func TestOutput(t *testing.T) {
 	dir := t.TempDir()
 	o, l := started(t, dir)
 	a, b := o.Observe(testProcess("a", 1), ""), o.Observe(testProcess("b", 2), "")
-	a.Start(&formats.Start{})
+	a(&gclog.Start{})
 	for i := range uint32(10) {
-		a.GC(collection(i+1, float64(i)))
-		b.GC(collection(i+1, 100_000+float64(i))) // of the next day
+		a(collection(i+1, float64(i)))
+		b(collection(i+1, 100_000+float64(i))) // of the next day
 	}
 	o.Rotate()
 	await(t, "two files are complete", func() bool { return strings.Count(l.text(), "false: wrote ") == 2 })
 	for i := range uint32(10) {
-		a.GC(collection(i+11, 20+float64(i)))
+		a(collection(i+11, 20+float64(i)))
 	}
-	a.End(&formats.End{At: 40e9, Reason: formats.EndExited, Process: &gclog.Process{RuntimeVersion: "10.0.1"}})
+	a(&gclog.End{At: 40e9, Reason: gclog.EndExited, Process: &gclog.Process{RuntimeVersion: "10.0.1"}})
 	closeOutput(t, o)
 	rows := readAll(t, filepath.Join(dir, "*", "*.parquet"))
 	if !slices.Equal(numbers(rows, 1), upTo(20)) || !slices.Equal(numbers(rows, 2), upTo(10)) || len(rows) != 32 {
@@ -159,15 +159,15 @@ func TestConcurrently(t *testing.T) {
 	for pid := range int64(6) {
 		group.Go(func() {
 			x := o.Observe(testProcess("s", pid+1), "")
-			x.Start(&formats.Start{})
+			x(&gclog.Start{})
 			for i := range uint32(n) {
-				x.GC(collection(i+1, float64(i)))
+				x(collection(i+1, float64(i)))
 				if i%50 == 0 {
 					o.Rotate()
 					time.Sleep(time.Millisecond) // so that there are rows on both sides
 				}
 			}
-			x.End(&formats.End{At: n * 1e9, Reason: formats.EndDetached})
+			x(&gclog.End{At: n * 1e9, Reason: gclog.EndDetached})
 		})
 	}
 	group.Wait()
@@ -193,12 +193,12 @@ func crashed(t *testing.T) []byte {
 	o, _ := started(t, dir)
 	defer closeOutput(t, o)
 	a, b := o.Observe(testProcess("a", 1), ""), o.Observe(testProcess("b", 2), "")
-	a.Start(&formats.Start{})
-	b.Start(&formats.Start{})
+	a(&gclog.Start{})
+	b(&gclog.Start{})
 	for i := range uint32(10) {
-		a.GC(collection(i+1, float64(i)))
+		a(collection(i+1, float64(i)))
 	}
-	b.End(&formats.End{At: 1e9, Reason: formats.EndExited})
+	b(&gclog.End{At: 1e9, Reason: gclog.EndExited})
 	if !o.do(t.Context(), func() { o.flush() }) {
 		t.Fatal("the journal is not written")
 	}
@@ -285,13 +285,13 @@ func TestFalseTimes(t *testing.T) {
 	const n = 1000
 	bad, good := o.Observe(testProcess("bad", 1), ""), o.Observe(testProcess("good", 2), "")
 	for i := range uint32(n) {
-		bad.GC(collection(i+1, float64(i)*24*3600))
+		bad(collection(i+1, float64(i)*24*3600))
 		if i < 300 {
-			good.GC(collection(i+1, float64(i)*3600))
+			good(collection(i+1, float64(i)*3600))
 		}
 	}
-	for _, x := range []formats.Observer{bad, good} {
-		x.End(&formats.End{At: n * 1e9, Reason: formats.EndExited})
+	for _, x := range []gclog.Observer{bad, good} {
+		x(&gclog.End{At: n * 1e9, Reason: gclog.EndExited})
 	}
 	closeOutput(t, o)
 	files, err := filepath.Glob(filepath.Join(dir, "*", "*.parquet"))
@@ -316,14 +316,14 @@ func TestFull(t *testing.T) {
 	o.room = shares.NewRoom(200_000)
 	o.mu.Unlock()
 	x := o.Observe(testProcess("a", 1), "")
-	x.GC(collection(1, 1))
+	x(collection(1, 1))
 	path := filepath.Join(dir, journalName("h"))
 	await(t, "the journal is written", func() bool { info, err := os.Stat(path); return err == nil && info.Size() > 100 })
 	var journal *os.File
 	o.do(ctx, func() { journal, o.file = o.file, readOnly(t, path) })
 	const n = 10_000
 	for i := range uint32(n) {
-		x.GC(collection(i+2, float64(i+2)))
+		x(collection(i+2, float64(i+2)))
 	}
 	await(t, "the failure is reported", func() bool { return strings.Contains(l.text(), "true: cannot write to "+path) })
 	o.mu.Lock()
@@ -335,12 +335,12 @@ func TestFull(t *testing.T) {
 	b.UserID = "1000"
 	other := o.Observe(b, "") // another user has a share of what can wait
 	for i := range uint32(20) {
-		other.GC(collection(i+1, float64(i+1)))
+		other(collection(i+1, float64(i+1)))
 	}
 	o.do(ctx, func() { _ = o.file.Close(); o.file = journal })
-	x.GC(collection(n+2, n+2))
+	x(collection(n+2, n+2))
 	await(t, "it is writable again", func() bool { return strings.Contains(l.text(), "is writable again") })
-	x.End(&formats.End{At: (n + 3) * 1e9, Reason: formats.EndExited})
+	x(&gclog.End{At: (n + 3) * 1e9, Reason: gclog.EndExited})
 	closeOutput(t, o)
 	rows := readAll(t, filepath.Join(dir, "*", "*.parquet"))
 	if got := len(numbers(rows, 2)); got != 20 {
@@ -367,11 +367,11 @@ func TestFullAtEnd(t *testing.T) {
 	dir := t.TempDir()
 	o, l := started(t, dir)
 	x := o.Observe(testProcess("a", 1), "")
-	x.GC(collection(1, 1))
+	x(collection(1, 1))
 	path := filepath.Join(dir, journalName("h"))
 	await(t, "the journal is written", func() bool { info, err := os.Stat(path); return err == nil && info.Size() > 100 })
 	o.do(context.Background(), func() { _ = o.file.Close(); o.file = readOnly(t, path) })
-	x.GC(collection(2, 2))
+	x(collection(2, 2))
 	closeOutput(t, o)
 	if want := "true: " + path + " could not be completed: it lacks "; !strings.Contains(l.text(), want) {
 		t.Errorf("it says %s", l.text())
@@ -396,8 +396,8 @@ func TestConfigure(t *testing.T) {
 	first, second := t.TempDir(), t.TempDir()
 	o, _ := started(t, first)
 	x := o.Observe(testProcess("a", 1), "")
-	x.Start(&formats.Start{})
-	x.GC(collection(1, 1))
+	x(&gclog.Start{})
+	x(collection(1, 1))
 
 	other := NewOutput(Host{Name: "h", Say: func(bool, string) {}})
 	if err := other.Configure(hourly(first)); err == nil || !strings.Contains(err.Error(), "another gclog is writing to it") {
@@ -407,15 +407,15 @@ func TestConfigure(t *testing.T) {
 	if err := o.Configure(hourly(filepath.Join(first, journalName("h")))); err == nil {
 		t.Error("a file counts as a folder")
 	}
-	x.GC(collection(2, 2))
+	x(collection(2, 2))
 	must(t)(o.Configure(hourly(second)))
-	x.GC(collection(3, 3))
+	x(collection(3, 3))
 	options := hourly(second)
 	options.Path = filepath.Join(second, "%s.parquet")
 	must(t)(o.Configure(options))
-	x.GC(collection(4, 4))
+	x(collection(4, 4))
 	must(t)(o.Configure(OutputOptions{}))
-	x.GC(collection(5, 5))
+	x(collection(5, 5))
 	closeOutput(t, o)
 	for pattern, want := range map[string][]int{
 		filepath.Join(first, "*", "h-*.parquet"): {1, 2}, filepath.Join(second, "*", "h-*.parquet"): {3}, filepath.Join(second, "a-*.parquet"): {4},
@@ -435,12 +435,12 @@ func TestMaxRows(t *testing.T) {
 	must(t)(o.Configure(options))
 	x := o.Observe(testProcess("a", 1), "")
 	for i := range uint32(10) {
-		x.GC(collection(i+1, float64(i)))
+		x(collection(i+1, float64(i)))
 	}
 	await(t, "a file is complete", func() bool { return strings.Contains(l.text(), ": 10 records") })
 	options.Interval, options.MaxRows = 100*time.Millisecond, 1000
 	must(t)(o.Configure(options))
-	x.GC(collection(11, 11))
+	x(collection(11, 11))
 	await(t, "a file is complete", func() bool { return strings.Contains(l.text(), ": 1 records") })
 	closeOutput(t, o)
 }

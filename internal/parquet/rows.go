@@ -111,7 +111,6 @@ func plan() (steps [actions][]step) {
 // A Recorder is the observer of a process: it passes its records on as rows, which are valid during
 // the call.
 type Recorder struct {
-	formats.NopObserver
 	f     fact
 	ids   *formats.DocIDs
 	lost  uint64
@@ -125,46 +124,32 @@ func newRecorder(p *Process, put func(row, *fact), learn func()) *Recorder {
 	return &Recorder{f: fact{process: p}, ids: formats.NewDocIDs(&p.Process, p.Host), put: put, learn: learn}
 }
 
-// Start records the start of a session.
-func (r *Recorder) Start(s *formats.Start) { r.record(fact{start: s}, r.ids.Start(s)) }
-
-// End records the end of a session. The end of a log is none.
-func (r *Recorder) End(e *formats.End) {
-	if e.Process != nil {
-		r.f.process.Merge(e.Process)
-		r.learn()
+// Observe records what has a row.
+func (r *Recorder) Observe(x gclog.Record) {
+	f := fact{process: r.f.process, record: x}
+	switch x := x.(type) {
+	case *gclog.GCDetails:
+		f.gc, f.lost, r.lost = x, r.lost, 0
+	case *gclog.Start, *gclog.Stall:
+	case *gclog.Pause:
+		if x.GC != nil {
+			return // it is in the record of its collection
+		}
+	case *gclog.Gap:
+		r.lost += x.LostEvents
+	case *gclog.End:
+		if x.Process != nil {
+			r.f.process.Merge(x.Process)
+			r.learn()
+		}
+		if x.Reason == gclog.EndOfLog {
+			return // the end of a log is not that of a session
+		}
+	default:
+		return
 	}
-	if e.Reason != formats.EndOfLog {
-		r.record(fact{end: e}, r.ids.End(e))
-	}
-}
-
-// GC records a collection.
-func (r *Recorder) GC(d *gclog.GCDetails) {
-	r.record(fact{gc: d, lost: r.lost}, r.ids.GC(d))
-	r.lost = 0
-}
-
-// Pause records a pause without a collection; others are in the record of their collection.
-func (r *Recorder) Pause(p *gclog.Pause) {
-	if p.GC == nil {
-		r.record(fact{pause: p}, r.ids.Pause(p))
-	}
-}
-
-// Gap records that something is missing.
-func (r *Recorder) Gap(g *gclog.Gap) {
-	r.lost += g.LostEvents
-	r.record(fact{gap: g}, r.ids.Gap(g))
-}
-
-// Stall records that something has been open for a long time.
-func (r *Recorder) Stall(s *gclog.Stall) { r.record(fact{stall: s}, r.ids.Stall(s)) }
-
-func (r *Recorder) record(f fact, id formats.DocID) {
-	f.process = r.f.process
 	r.f = f
-	r.buf = r.encode(r.buf[:0], &r.f, id)
+	r.buf = r.encode(r.buf[:0], &r.f, r.ids.Of(x))
 	r.put(r.buf, &r.f)
 }
 

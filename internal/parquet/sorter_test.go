@@ -41,7 +41,7 @@ func TestCopies(t *testing.T) {
 				}
 				rand.New(rand.NewPCG(seed, 0)).Shuffle(len(copies), func(i, j int) { copies[i], copies[j] = copies[j], copies[i] })
 				for _, d := range copies {
-					table.Observe(testProcess("a", 1), "", must(t)).GC(d)
+					table.Observe(testProcess("a", 1), "", must(t))(d)
 				}
 				files, err := table.Finish()
 				must(t)(err)
@@ -66,13 +66,13 @@ func TestCopiesFarApart(t *testing.T) {
 		table := NewTable(Options{Path: filepath.Join(t.TempDir(), "a.parquet")})
 		table.sorter.window = 10
 		o := table.Observe(testProcess("a", 1), "", must(t))
-		o.GC(collection(1, 0))
+		o(collection(1, 0))
 		for i := range between {
-			o.GC(collection(uint32(i+2), float64(i+1)))
+			o(collection(uint32(i+2), float64(i+1)))
 		}
 		last := collection(1, 100)
 		last.HasPromoted = true
-		o.GC(last)
+		o(last)
 		files, err := table.Finish()
 		must(t)(err)
 		if want := between + 1 + max(0, between-9); files[0].Rows != int64(want) {
@@ -97,7 +97,7 @@ func TestFlagStatistics(t *testing.T) {
 			for i := range n {
 				d := collection(uint32(i), float64(i))
 				d.Complete = x.flags(i)
-				o.GC(d)
+				o(d)
 			}
 			files, err := table.Finish()
 			must(t)(err)
@@ -134,7 +134,7 @@ func TestEmptyLists(t *testing.T) {
 				d.Global.Mechanisms |= m
 			}
 		}
-		o.GC(d)
+		o(d)
 	}
 	files, err := table.Finish()
 	must(t)(err)
@@ -162,7 +162,7 @@ func TestStalls(t *testing.T) {
 		format, err := formats.Find("json")
 		must(t)(err)
 		w := formats.NewWriter(format, formats.NewStream(&log, false), formats.Options{Process: *p, Version: "1.0"})
-		formats.Tee(w, table.Observe(p, "", must(t))).Stall(&x.stall)
+		gclog.Tee(w.Observe, table.Observe(p, "", must(t)))(&x.stall)
 		files, err := table.Finish()
 		must(t)(err)
 		rows, _ := readFile(t, files[0].Path)

@@ -49,13 +49,13 @@ func NewTable(o Options) *Table {
 
 // Observe returns the observer of a process. failed is called with the error when a record could not
 // be stored: then no file can be written any more.
-func (t *Table) Observe(p *gclog.Process, host string, failed func(error)) formats.Observer {
+func (t *Table) Observe(p *gclog.Process, host string, failed func(error)) gclog.Observer {
 	return t.sorter.Recorder(p, host, func(err error) {
 		if t.err == nil {
 			t.err = pathError(t.o.Path, err)
 			failed(t.err)
 		}
-	})
+	}).Observe
 }
 
 // Rows returns how many records there are.

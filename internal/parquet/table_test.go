@@ -64,7 +64,7 @@ func TestOrder(t *testing.T) {
 				facts = append(facts, fact{[]string{"pay", "shop", "a"}[i%3], int64(i % 7), uint32(i), float64(random.IntN(20_000)) / 10})
 			}
 			for _, x := range append(slices.Clone(facts), facts[:200]...) { // some twice
-				table.Observe(testProcess(x.service, x.pid), "", must(t)).GC(collection(x.number, x.at))
+				table.Observe(testProcess(x.service, x.pid), "", must(t))(collection(x.number, x.at))
 			}
 			files, err := table.Finish()
 			must(t)(err)
@@ -96,7 +96,7 @@ func TestOrderStops(t *testing.T) {
 		table := NewTable(Options{Path: filepath.Join(t.TempDir(), "all.parquet")})
 		table.sorter.inMemory, table.sorter.batch = 2000, 1+at%5*100
 		for i := range 100 {
-			table.Observe(testProcess("pay", int64(i%7)), "", must(t)).GC(collection(uint32(i), float64(i)))
+			table.Observe(testProcess("pay", int64(i%7)), "", must(t))(collection(uint32(i), float64(i)))
 		}
 		rows, no := 0, errors.New("no")
 		err := table.sorter.each(func(*Process, int64, row) error {
@@ -141,7 +141,7 @@ func TestPlaces(t *testing.T) {
 	for _, service := range []string{"pay", "../x"} {
 		o := table.Observe(testProcess(service, 1), "", must(t))
 		for i, at := range []float64{0.5, 1.5, 3600.999, 3601, 86400} {
-			o.GC(collection(uint32(i+1), at))
+			o(collection(uint32(i+1), at))
 		}
 	}
 	files, err := table.Finish()
@@ -171,7 +171,7 @@ func TestExisting(t *testing.T) {
 	must(t)(os.WriteFile(path, []byte("old"), 0o600))
 	refuse := errors.New("no")
 	table := NewTable(Options{Path: path, Check: func(string) error { return refuse }})
-	table.Observe(testProcess("a", 1), "", must(t)).GC(collection(1, 1))
+	table.Observe(testProcess("a", 1), "", must(t))(collection(1, 1))
 	if _, err := table.Finish(); !errors.Is(err, refuse) {
 		t.Errorf("the error is %v", err)
 	}
@@ -181,7 +181,7 @@ func TestExisting(t *testing.T) {
 	left(t, dir, "a.parquet")
 
 	table = NewTable(Options{Path: path, Part: "-x"})
-	table.Observe(testProcess("a", 1), "", must(t)).GC(collection(1, 1))
+	table.Observe(testProcess("a", 1), "", must(t))(collection(1, 1))
 	_, err := table.Finish()
 	must(t)(err)
 	readFile(t, path)
@@ -195,7 +195,7 @@ func TestExisting(t *testing.T) {
 func TestNoFolder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "missing", "a.parquet")
 	table := NewTable(Options{Path: path})
-	table.Observe(testProcess("a", 1), "", must(t)).GC(collection(1, 1))
+	table.Observe(testProcess("a", 1), "", must(t))(collection(1, 1))
 	_, err := table.Finish()
 	if x, ok := errors.AsType[*output.PathError](err); !ok || x.Path != path {
 		t.Errorf("the error is %v", err)
@@ -219,7 +219,7 @@ func TestManyRows(t *testing.T) {
 		if i == groupRows+5000 {
 			d.HasPromoted, d.PromotedBytes = true, 42
 		}
-		o.GC(d)
+		o(d)
 	}
 	files, err := table.Finish()
 	must(t)(err)
@@ -278,11 +278,11 @@ func TestHostile(t *testing.T) {
 	d := collection(math.MaxUint32, -1e9)
 	d.HasPromoted, d.PromotedBytes = true, math.MaxUint64
 	d.HasAllocated, d.AllocationRate = true, math.NaN()
-	o.GC(d)
+	o(d)
 	d = collection(7, 1)
 	d.HasAllocated, d.AllocationRate = true, math.Inf(1)
-	o.GC(d)
-	o.End(&formats.End{Reason: formats.EndExited, HasCode: true, ExitCode: -1})
+	o(d)
+	o(&gclog.End{Reason: gclog.EndExited, HasCode: true, ExitCode: -1})
 	files, err := table.Finish()
 	must(t)(err)
 	rows, _ := readFile(t, files[0].Path)

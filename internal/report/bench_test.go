@@ -109,20 +109,20 @@ func (w *world) observed(n, rows int, next func() *gclog.GCDetails) *Input {
 	p := &gclog.Process{ID: 4711, Name: "Shop.Api", RuntimeVersion: "10.0.14", Server: gclog.Yes, Concurrent: gclog.Yes, HeapCount: 4, Sync: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)}
 	s, f := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()}), analysis.NewFindings(p, analysis.Thresholds{}, analysis.Always())
 	r := newRecorder(analysis.Always(), f.List, rows)
-	for _, o := range []gclog.SpanObserver{s, f, r} {
-		o.Begin(0)
+	for _, o := range []gclog.Observer{s.Observe, f.Observe, r.Observe} {
+		o(&gclog.Start{At: 0})
 	}
 	for range n {
 		d := next()
-		for _, o := range []gclog.SpanObserver{s, f, r} {
+		for _, o := range []gclog.Observer{s.Observe, f.Observe, r.Observe} {
 			for i := range d.Pauses {
-				o.Pause(&gclog.Pause{PausePart: d.Pauses[i], GC: d})
+				o(&gclog.Pause{PausePart: d.Pauses[i], GC: d})
 			}
-			o.GC(d)
+			o(d)
 		}
 	}
-	for _, o := range []gclog.SpanObserver{s, f, r} {
-		o.End(w.now)
+	for _, o := range []gclog.Observer{s.Observe, f.Observe, r.Observe} {
+		o(&gclog.End{At: w.now})
 	}
 	return &Input{
 		Source: "gc.json", Command: "gclog explain gc.json", Version: "devel", Facts: []Fact{{"pid", "4711"}}, Process: p,

@@ -87,7 +87,7 @@ func expectation(in *Input, d *Data, records []*gclog.GCDetails) *expected {
 	slices.SortStableFunc(records, func(a, b *gclog.GCDetails) int { return int(max(-1, min(started(a)-started(b), 1))) })
 	peers, longest := analysis.NewPeers(), records[0]
 	for _, r := range records {
-		peers.GC(r)
+		peers.Observe(r)
 		if r.Pause() > longest.Pause() {
 			longest = r
 		}

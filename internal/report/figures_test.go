@@ -79,7 +79,7 @@ func TestMissing(t *testing.T) {
 		in := newWorld(1).observe(0, 100)
 		d := newWorld(1).next()
 		change(d)
-		in.Records.GC(d)
+		in.Records.Observe(d)
 		return in
 	}
 	for _, x := range []struct {

@@ -21,7 +21,6 @@ const (
 // A Recorder is the observer of a report: it keeps what tables and charts show. It does not keep
 // what it is passed.
 type Recorder struct {
-	gclog.NopObserver
 	window   analysis.Window
 	findings func() []analysis.Finding
 
@@ -89,22 +88,58 @@ func pauseColumns() []column {
 	}
 }
 
-// Begin records the start of a session.
-func (r *Recorder) Begin(at int64) {
-	if r.began {
-		r.gap(gap{r.end, at, "no session"})
-	}
-	r.began = true
-	r.end = max(r.end, at)
-}
-
-// End records the end of a session.
-func (r *Recorder) End(at int64) { r.end = max(r.end, at) }
-
-// Gap records a time for which records are missing.
-func (r *Recorder) Gap(g *gclog.Gap) {
-	if g.Since > 0 {
-		r.gap(gap{g.Since, g.Time, g.Reason.String()})
+// Observe keeps what the page shows of a record.
+func (r *Recorder) Observe(x gclog.Record) {
+	switch x := x.(type) {
+	case *gclog.Start:
+		if r.began {
+			r.gap(gap{r.end, x.At, "no session"})
+		}
+		r.began = true
+		r.end = max(r.end, x.At)
+	case *gclog.End:
+		r.end = max(r.end, x.At)
+	case *gclog.Gap:
+		if x.Since > 0 {
+			r.gap(gap{x.Since, x.Time, x.Reason.String()})
+		}
+	case *gclog.Pause:
+		start, end := r.window.Clip(x.Start, x.Start+x.Duration)
+		if start == end && !r.window.Contains(x.Start) {
+			return
+		}
+		class := analysis.ClassOf(x.GC)
+		r.histogram[class][bucketOf(end-start)]++
+		if x.GC != nil && x.Kind == gclog.PauseBlocking {
+			return // it is in the row of the collection
+		}
+		suspend, number := int64(unknown), int64(unknown)
+		if x.HasSuspend {
+			suspend = x.Suspend
+		}
+		if x.GC != nil && x.GC.HasNumber {
+			number = int64(x.GC.Number)
+		}
+		r.pauses.addValues(start, end-start, suspend, r.pauses.names[3].number(class.String()), r.pauses.names[4].number(x.Kind.String()), number)
+	case *gclog.GCDetails:
+		if !r.window.Contains(started(x)) {
+			return
+		}
+		id := r.gcs.add(x)
+		if x.HeapDump {
+			r.heapDumps++
+		}
+		r.peers.Observe(x)
+		if _, conditions, known := x.Condemned(); known {
+			r.condemned++
+			for _, name := range conditions.Names(nil) {
+				r.conditions[name]++
+			}
+		}
+		r.kept = append(r.kept, kept{id, x.Pause(), x.Clone()})
+		if len(r.kept) > 2*MostExplained {
+			r.forget()
+		}
 	}
 }
 
@@ -116,49 +151,6 @@ func (r *Recorder) gap(g gap) {
 
 // HeapDumps returns the number of collections for heap snapshots.
 func (r *Recorder) HeapDumps() int { return r.heapDumps }
-
-// Pause adds a pause.
-func (r *Recorder) Pause(p *gclog.Pause) {
-	start, end := r.window.Clip(p.Start, p.Start+p.Duration)
-	if start == end && !r.window.Contains(p.Start) {
-		return
-	}
-	class := analysis.ClassOf(p.GC)
-	r.histogram[class][bucketOf(end-start)]++
-	if p.GC != nil && p.Kind == gclog.PauseBlocking {
-		return // it is in the row of the collection
-	}
-	suspend, number := int64(unknown), int64(unknown)
-	if p.HasSuspend {
-		suspend = p.Suspend
-	}
-	if p.GC != nil && p.GC.HasNumber {
-		number = int64(p.GC.Number)
-	}
-	r.pauses.addValues(start, end-start, suspend, r.pauses.names[3].number(class.String()), r.pauses.names[4].number(p.Kind.String()), number)
-}
-
-// GC adds a collection that started in the window.
-func (r *Recorder) GC(d *gclog.GCDetails) {
-	if !r.window.Contains(started(d)) {
-		return
-	}
-	id := r.gcs.add(d)
-	if d.HeapDump {
-		r.heapDumps++
-	}
-	r.peers.GC(d)
-	if _, conditions, known := d.Condemned(); known {
-		r.condemned++
-		for _, name := range conditions.Names(nil) {
-			r.conditions[name]++
-		}
-	}
-	r.kept = append(r.kept, kept{id, d.Pause(), d.Clone()})
-	if len(r.kept) > 2*MostExplained {
-		r.forget()
-	}
-}
 
 // forget keeps the records that may be explained: those that findings name now, and the longest.
 // What findings name are the worst of their kind: one that is not among them will never be.

@@ -25,11 +25,15 @@ import (
 
 // keeper keeps the records of a recording: the judge of what a page contains.
 type keeper struct {
-	gclog.NopObserver
 	list []*gclog.GCDetails
 }
 
-func (k *keeper) GC(d *gclog.GCDetails) { k.list = append(k.list, d.Clone()) }
+// Observe takes a record.
+func (k *keeper) Observe(r gclog.Record) {
+	if d, ok := r.(*gclog.GCDetails); ok {
+		k.list = append(k.list, d.Clone())
+	}
+}
 
 // inputOf reads a recording.
 func inputOf(t testing.TB, tr recordings.Trace) (*Input, []*gclog.GCDetails) {
@@ -45,7 +49,7 @@ func inputOf(t testing.TB, tr recordings.Trace) (*Input, []*gclog.GCDetails) {
 		p.Sync = p.Sync.UTC()
 		s, f = analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()}), analysis.NewFindings(p, analysis.Thresholds{}, analysis.Always())
 		in = &Input{Source: tr.Name + ".nettrace", Command: "gclog explain " + tr.Name + ".nettrace", Version: "devel", Facts: []Fact{{"source", tr.Name}}, Process: p, Records: NewRecorder(analysis.Always(), f.List)}
-		return gclog.Tee(s, f, in.Records, &records)
+		return gclog.Tee(s.Observe, f.Observe, in.Records.Observe, records.Observe)
 	})
 	in.Summary, in.Findings, in.NotEvaluated = s.Summary(), f.List(), f.NotEvaluated()
 	return in, records.list
@@ -304,7 +308,7 @@ func TestExplained(t *testing.T) {
 	}
 	peers := analysis.NewPeers()
 	for _, d := range records {
-		peers.GC(d)
+		peers.Observe(d)
 	}
 	e := analysis.Explain(records[0], analysis.Context{Process: in.Process, HasBegin: true, Peers: peers})
 	var want, got []string

@@ -12,7 +12,7 @@ import (
 	"github.com/gclog/gclog/internal/condition"
 )
 
-// An Engine evaluates rules on the records of one process, of one session after the other. It is an
+// An Engine evaluates rules on the records of one process, of one session after the other. It has an
 // Observer, and must be used by one goroutine at a time.
 //
 // The collections of heap snapshots do not count: a rule that takes one would cause itself.
@@ -59,78 +59,54 @@ func NewEngine(rules []*Rule, format formats.Options, fire func(*Firing)) *Engin
 	return e
 }
 
-// Observe makes the Engine an Observer of a process. It must be called before the first record, and
+// Observe returns the Observer of a process. It must be called before the first record, and
 // again when what is known of the process changes: then p may be another one.
-func (e *Engine) Observe(p *gclog.Process) formats.Observer {
+func (e *Engine) Observe(p *gclog.Process) gclog.Observer {
 	e.values.process = p
-	return e
+	return e.take
 }
 
-// Start implements formats.Observer.
-func (e *Engine) Start(s *formats.Start) {
-	e.sessions++
-	if len(e.states[OnFinding]) > 0 {
-		e.findings = analysis.NewLiveFindings(e.values.process, analysis.Thresholds{})
-		e.findings.Begin(s.At)
-	}
-}
-
-// GC implements formats.Observer.
-func (e *Engine) GC(d *gclog.GCDetails) {
+// take evaluates the rules that a record is for.
+func (e *Engine) take(r gclog.Record) {
 	if e.findings != nil {
-		e.findings.GC(d)
+		switch r.(type) {
+		case *gclog.GCDetails, *gclog.Pause, *gclog.Gap:
+			e.findings.Observe(r)
+		}
 	}
-	if d.HeapDump {
-		return
-	}
-	at := d.End
-	if n := len(d.Pauses); n > 0 {
-		at = max(at, d.Pauses[n-1].Start+d.Pauses[n-1].Duration)
-	}
-	began := gclog.Stamp{Time: d.Start, Ticks: d.StartTicks}
-	e.step(OnGC, at, event{gc: d, began: began})
-	e.find(at, began)
-}
-
-// Pause implements formats.Observer.
-func (e *Engine) Pause(p *gclog.Pause) {
-	if e.findings != nil {
-		e.findings.Pause(p)
-	}
-	if p.GC == nil || !p.GC.HeapDump {
-		e.step(OnPause, p.Start+p.Duration, event{pause: p, gc: p.GC, began: gclog.Stamp{Time: p.Start, Ticks: p.Ticks}})
-	}
-}
-
-// Phase implements formats.Observer.
-func (e *Engine) Phase(*gclog.Phase) {}
-
-// Stall implements formats.Observer.
-func (e *Engine) Stall(s *gclog.Stall) {
-	e.step(OnStall, s.Now, event{stall: s, began: gclog.Stamp{Time: s.Since, Ticks: s.Ticks}})
-}
-
-// Gap implements formats.Observer.
-func (e *Engine) Gap(g *gclog.Gap) {
-	if e.findings != nil {
-		e.findings.Gap(g)
-	}
-	e.step(OnGap, g.Time, event{gap: g, began: gclog.Stamp{Time: g.Time, Ticks: g.Ticks}})
-}
-
-// Suspension implements formats.Observer.
-func (e *Engine) Suspension(*gclog.Suspension) {}
-
-// HeapGrowth implements formats.Observer.
-func (e *Engine) HeapGrowth(*formats.HeapGrowth) {}
-
-// End implements formats.Observer.
-func (e *Engine) End(x *formats.End) {
-	e.judged = 0
-	e.find(x.At, gclog.Stamp{Time: x.At, Ticks: x.Ticks})
-	if x.Reason.OfProcess() && !e.exited {
-		e.exited = true
-		e.step(OnExit, x.At, event{end: x, began: gclog.Stamp{Time: x.At, Ticks: x.Ticks}})
+	switch r := r.(type) {
+	case *gclog.Start:
+		e.sessions++
+		if len(e.states[OnFinding]) > 0 {
+			e.findings = analysis.NewLiveFindings(e.values.process, analysis.Thresholds{})
+			e.findings.Observe(r)
+		}
+	case *gclog.GCDetails:
+		if r.HeapDump {
+			return
+		}
+		at := r.End
+		if n := len(r.Pauses); n > 0 {
+			at = max(at, r.Pauses[n-1].Start+r.Pauses[n-1].Duration)
+		}
+		began := gclog.Stamp{Time: r.Start, Ticks: r.StartTicks}
+		e.step(OnGC, at, event{gc: r, began: began})
+		e.find(at, began)
+	case *gclog.Pause:
+		if r.GC == nil || !r.GC.HeapDump {
+			e.step(OnPause, r.Start+r.Duration, event{pause: r, gc: r.GC, began: gclog.Stamp{Time: r.Start, Ticks: r.Ticks}})
+		}
+	case *gclog.Stall:
+		e.step(OnStall, r.Now, event{stall: r, began: gclog.Stamp{Time: r.Since, Ticks: r.Ticks}})
+	case *gclog.Gap:
+		e.step(OnGap, r.Time, event{gap: r, began: gclog.Stamp{Time: r.Time, Ticks: r.Ticks}})
+	case *gclog.End:
+		e.judged = 0
+		e.find(r.At, gclog.Stamp{Time: r.At, Ticks: r.Ticks})
+		if r.Reason.OfProcess() && !e.exited {
+			e.exited = true
+			e.step(OnExit, r.At, event{end: r, began: gclog.Stamp{Time: r.At, Ticks: r.Ticks}})
+		}
 	}
 }
 
@@ -142,7 +118,7 @@ func (e *Engine) find(at int64, began gclog.Stamp) {
 		return
 	}
 	e.judged = now
-	e.findings.End(at)
+	e.findings.Observe(&gclog.End{At: at})
 	for _, f := range e.findings.List() {
 		before := e.found[f.Rule.ID]
 		if f.Severity > before.severity {

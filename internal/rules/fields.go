@@ -234,7 +234,7 @@ func ofFinding() []field {
 
 func ofExit() []field {
 	return []field{
-		textual("event.reason", "how the process ended", names(formats.EndsOfProcess[:]...),
+		textual("event.reason", "how the process ended", names(gclog.EndsOfProcess[:]...),
 			func(e *event) string { return e.end.Reason.String() }),
 		numeric("process.exit_code", "", "its exit code", func(e *event) (float64, bool) { return float64(e.end.ExitCode), e.end.HasCode }),
 		numeric("process.exit_signal", "", "the signal that ended it", func(e *event) (float64, bool) { return float64(e.end.Signal), e.end.Signal != 0 }),

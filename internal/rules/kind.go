@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/condition"
@@ -78,7 +77,7 @@ type event struct {
 	stall   *gclog.Stall
 	gap     *gclog.Gap
 	finding *analysis.Finding
-	end     *formats.End
+	end     *gclog.End
 	began   gclog.Stamp
 }
 

@@ -29,21 +29,21 @@ func (f *Firing) Record() []byte {
 	w := formats.NewWriter(format, &out, o)
 	switch f.Rule.On {
 	case OnGC:
-		w.GC(v.gc)
+		w.Observe(v.gc)
 	case OnPause:
 		if v.gc != nil { // the record of a collection has its pauses
-			w.GC(v.gc)
+			w.Observe(v.gc)
 		} else {
-			w.Pause(v.pause)
+			w.Observe(v.pause)
 		}
 	case OnStall:
-		w.Stall(v.stall)
+		w.Observe(v.stall)
 	case OnGap:
-		w.Gap(v.gap)
+		w.Observe(v.gap)
 	case OnFinding:
 		return f.finding()
 	case OnExit:
-		w.End(v.end)
+		w.Observe(v.end)
 	}
 	return bytes.TrimSuffix(bytes.Clone(out.b), []byte("\n"))
 }

@@ -98,7 +98,7 @@ func rule(t testing.TB, on Kind, when string) *Rule {
 }
 
 // fired runs rules on what happens, and returns the texts of those that fire.
-func fired(t *testing.T, list []*Rule, happens func(formats.Observer)) (texts []string) {
+func fired(t *testing.T, list []*Rule, happens func(gclog.Observer)) (texts []string) {
 	t.Helper()
 	e := NewEngine(list, formats.Options{Host: "node"}, func(f *Firing) {
 		texts = append(texts, f.Text())
@@ -111,7 +111,7 @@ func fired(t *testing.T, list []*Rule, happens func(formats.Observer)) (texts []
 		}
 	})
 	o := e.Observe(&gclog.Process{ID: 7, Name: "shop", Service: "orders", Sync: start})
-	o.Start(&formats.Start{})
+	o(&gclog.Start{})
 	happens(o)
 	return texts
 }
@@ -149,17 +149,17 @@ func TestKinds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := fired(t, []*Rule{rule(t, k, strings.TrimSpace(text))}, func(o formats.Observer) {
-			o.GC(collection(1, 1e6))
-			o.GC(collection(2, 750e6))
-			o.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseNoGCRegion, Start: at(3), Duration: 12e8}})
-			o.Pause(&gclog.Pause{PausePart: gclog.PausePart{Start: at(4), Duration: 20e6, Suspend: 2e6, HasSuspend: true}, GC: &gclog.GCDetails{Number: 3, HasNumber: true, Generation: 1}})
-			o.Stall(&gclog.Stall{Open: gclog.Open{Kind: gclog.OpenGC, Since: at(5), Number: 4, HasNumber: true, Generation: 2}, Now: at(17), Threshold: 10e9})
-			o.Stall(&gclog.Stall{Open: gclog.Open{Kind: gclog.OpenSuspension, Since: at(5)}, Now: at(6), Threshold: 1e9})
-			o.Gap(&gclog.Gap{Reason: gclog.GapLostEvents, LostEvents: 9, Time: at(18)})
-			o.End(&formats.End{Reason: formats.EndExited, ExitCode: 3, HasCode: true, At: at(19)})
-			o.End(&formats.End{Reason: formats.EndDetached, At: at(20)})                           // not an exit
-			o.End(&formats.End{Reason: formats.EndExited, ExitCode: 3, HasCode: true, At: at(20)}) // that of the session that took over
+		got := fired(t, []*Rule{rule(t, k, strings.TrimSpace(text))}, func(o gclog.Observer) {
+			o(collection(1, 1e6))
+			o(collection(2, 750e6))
+			o(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseNoGCRegion, Start: at(3), Duration: 12e8}})
+			o(&gclog.Pause{PausePart: gclog.PausePart{Start: at(4), Duration: 20e6, Suspend: 2e6, HasSuspend: true}, GC: &gclog.GCDetails{Number: 3, HasNumber: true, Generation: 1}})
+			o(&gclog.Stall{Open: gclog.Open{Kind: gclog.OpenGC, Since: at(5), Number: 4, HasNumber: true, Generation: 2}, Now: at(17), Threshold: 10e9})
+			o(&gclog.Stall{Open: gclog.Open{Kind: gclog.OpenSuspension, Since: at(5)}, Now: at(6), Threshold: 1e9})
+			o(&gclog.Gap{Reason: gclog.GapLostEvents, LostEvents: 9, Time: at(18)})
+			o(&gclog.End{Reason: gclog.EndExited, ExitCode: 3, HasCode: true, At: at(19)})
+			o(&gclog.End{Reason: gclog.EndDetached, At: at(20)})                           // not an exit
+			o(&gclog.End{Reason: gclog.EndExited, ExitCode: 3, HasCode: true, At: at(20)}) // that of the session that took over
 		})
 		if strings.Join(got, "; ") != c.want {
 			t.Errorf("%s fires for %q, want %q", c.when, got, c.want)
@@ -171,9 +171,9 @@ func TestKinds(t *testing.T) {
 func TestSnapshots(t *testing.T) {
 	d := collection(1, 750e6)
 	d.HeapDump = true
-	got := fired(t, []*Rule{rule(t, OnGC, "pause > 1ms"), rule(t, OnPause, "pause > 1ms")}, func(o formats.Observer) {
-		o.Pause(&gclog.Pause{PausePart: d.Pauses[0], GC: d})
-		o.GC(d)
+	got := fired(t, []*Rule{rule(t, OnGC, "pause > 1ms"), rule(t, OnPause, "pause > 1ms")}, func(o gclog.Observer) {
+		o(&gclog.Pause{PausePart: d.Pauses[0], GC: d})
+		o(d)
 	})
 	if len(got) > 0 {
 		t.Errorf("%q", got)
@@ -182,15 +182,15 @@ func TestSnapshots(t *testing.T) {
 
 // TestNewFindings: a finding fires a rule when it is new, and again when it is more severe.
 func TestNewFindings(t *testing.T) {
-	got := fired(t, []*Rule{rule(t, OnFinding, "rule == 'high-pause-share'"), rule(t, OnFinding, "severity == 'error' && rule == 'high-pause-share'")}, func(o formats.Observer) {
+	got := fired(t, []*Rule{rule(t, OnFinding, "rule == 'high-pause-share'"), rule(t, OnFinding, "severity == 'error' && rule == 'high-pause-share'")}, func(o gclog.Observer) {
 		for n := range uint32(600) {
 			pause := int64(100e6)
 			if n > 300 {
 				pause = 900e6
 			}
 			d := collection(n+1, pause)
-			o.Pause(&gclog.Pause{PausePart: d.Pauses[0], GC: d})
-			o.GC(d)
+			o(&gclog.Pause{PausePart: d.Pauses[0], GC: d})
+			o(d)
 		}
 	})
 	if len(got) != 3 || !strings.HasPrefix(got[0], "finding high-pause-share: warning, ") || !strings.HasPrefix(got[1], "finding high-pause-share: error, ") || got[1] != got[2] {
@@ -204,7 +204,7 @@ func TestFindingsClock(t *testing.T) {
 	e := NewEngine([]*Rule{rule(t, OnFinding, "rule == 'high-pause-share'")}, formats.Options{}, func(*Firing) { fired++ })
 	p := &gclog.Process{Sync: start}
 	o := e.Observe(p)
-	o.Start(&formats.Start{At: at(1)})
+	o(&gclog.Start{At: at(1)})
 	for n := range uint32(600) {
 		pause := int64(1e6)
 		if n == 300 {
@@ -215,8 +215,8 @@ func TestFindingsClock(t *testing.T) {
 			pause = 500e6
 		}
 		d := collection(n+1, pause)
-		o.Pause(&gclog.Pause{PausePart: d.Pauses[0], GC: d})
-		o.GC(d)
+		o(&gclog.Pause{PausePart: d.Pauses[0], GC: d})
+		o(d)
 	}
 	if fired == 0 {
 		t.Error("nothing was found")
@@ -226,14 +226,14 @@ func TestFindingsClock(t *testing.T) {
 // TestFindingsOfSessions: a finding that the session before had is not new in the next one, but it is
 // a day later.
 func TestFindingsOfSessions(t *testing.T) {
-	got := fired(t, []*Rule{rule(t, OnFinding, "rule == 'high-pause-share'")}, func(o formats.Observer) {
+	got := fired(t, []*Rule{rule(t, OnFinding, "rule == 'high-pause-share'")}, func(o gclog.Observer) {
 		for n := range uint32(600) {
 			late := int64(0)
 			switch {
 			case n == 200:
-				o.Start(&formats.Start{At: at(float64(n + 1))})
+				o(&gclog.Start{At: at(float64(n + 1))})
 			case n == 400:
-				o.Start(&formats.Start{At: at(float64(n+1)) + 24*int64(time.Hour)})
+				o(&gclog.Start{At: at(float64(n+1)) + 24*int64(time.Hour)})
 			}
 			if n >= 400 {
 				late = 24 * int64(time.Hour)
@@ -242,8 +242,8 @@ func TestFindingsOfSessions(t *testing.T) {
 			d.Start += late
 			d.End += late
 			d.Pauses[0].Start += late
-			o.Pause(&gclog.Pause{PausePart: d.Pauses[0], GC: d})
-			o.GC(d)
+			o(&gclog.Pause{PausePart: d.Pauses[0], GC: d})
+			o(d)
 		}
 	})
 	if len(got) != 2 {
@@ -317,7 +317,7 @@ func TestFieldsAreThoseOfJSON(t *testing.T) {
 	list := fieldsOf(OnGC)
 	check := func(t *testing.T, p *gclog.Process, d *gclog.GCDetails) {
 		var out line
-		formats.NewWriter(format, &out, formats.Options{Process: *p, Host: "node"}).GC(d)
+		formats.NewWriter(format, &out, formats.Options{Process: *p, Host: "node"}).Observe(d)
 		var record map[string]any
 		if err := json.Unmarshal(out.b, &record); err != nil {
 			t.Fatal(err)
@@ -339,7 +339,7 @@ func TestFieldsAreThoseOfJSON(t *testing.T) {
 	}, d)
 	all := recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {
 		_ = gclog.Read(bytes.NewReader(recordings.Read(t, tr.Path)), func(p *gclog.Process) gclog.Observer { // some are damaged
-			return each(func(d *gclog.GCDetails) { check(t, p, d) })
+			return each(func(d *gclog.GCDetails) { check(t, p, d) }).Observe
 		})
 	})
 	for i := range list {
@@ -386,10 +386,12 @@ func compareWithJSON(t *testing.T, v *values, i int, record map[string]any, seen
 // each is an Observer that passes collections on.
 type each func(*gclog.GCDetails)
 
-func (each) Pause(*gclog.Pause)      {}
-func (each) Phase(*gclog.Phase)      {}
-func (f each) GC(d *gclog.GCDetails) { f(d) }
-func (each) Gap(*gclog.Gap)          {}
+// Observe takes a record.
+func (f each) Observe(r gclog.Record) {
+	if d, ok := r.(*gclog.GCDetails); ok {
+		f(d)
+	}
+}
 
 // hundred returns 100 rules, none of which fires.
 func hundred(t testing.TB) (list []*Rule) {
@@ -408,8 +410,8 @@ func TestEngineAllocatesNothing(t *testing.T) {
 	e := NewEngine(hundred(t), formats.Options{}, func(*Firing) { t.Error("it fires") })
 	o := e.Observe(&gclog.Process{Sync: start})
 	d := collection(1, 1e6)
-	o.GC(d)
-	if n := testing.AllocsPerRun(100, func() { o.GC(d) }); n > 0 {
+	o(d)
+	if n := testing.AllocsPerRun(100, func() { o(d) }); n > 0 {
 		t.Errorf("%v allocations", n)
 	}
 }
@@ -421,6 +423,6 @@ func BenchmarkRules(b *testing.B) {
 	d := collection(1, 1e6)
 	b.ReportAllocs()
 	for b.Loop() {
-		o.GC(d)
+		o(d)
 	}
 }

@@ -3,7 +3,6 @@ package top
 import (
 	"sync"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 )
 
@@ -14,12 +13,12 @@ const feedMost = 8192
 // histories and logs.
 type feed struct {
 	mu      sync.Mutex
-	list    []Record
+	list    []gclog.Record
 	dropped int
 	latest  int64 // the time of the latest record
 }
 
-func (f *feed) add(at int64, r Record) {
+func (f *feed) add(at int64, r gclog.Record) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.latest = max(f.latest, at)
@@ -27,7 +26,7 @@ func (f *feed) add(at int64, r Record) {
 		f.dropped++
 		return
 	}
-	f.list = append(f.list, r)
+	f.list = append(f.list, gclog.CloneRecord(r))
 }
 
 // reach reports that time has passed without a record.
@@ -38,7 +37,7 @@ func (f *feed) reach(at int64) {
 }
 
 // take returns what has been collected since the last call.
-func (f *feed) take() (list []Record, dropped int, latest int64) {
+func (f *feed) take() (list []gclog.Record, dropped int, latest int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	list, dropped = f.list, f.dropped
@@ -46,38 +45,22 @@ func (f *feed) take() (list []Record, dropped int, latest int64) {
 	return list, dropped, f.latest
 }
 
-// Pause implements gclog.Observer.
-func (f *feed) Pause(p *gclog.Pause) {
-	x := *p
-	if p.GC != nil {
-		x.GC = p.GC.Clone()
+// Observe keeps a copy of a record that the model shows.
+func (f *feed) Observe(r gclog.Record) {
+	switch r := r.(type) {
+	case *gclog.Pause, *gclog.GCDetails, *gclog.Gap, *gclog.Stall:
+		f.add(endOfRecord(r), r)
 	}
-	f.add(p.Start+p.Duration, Record{Pause: &x})
 }
 
-// Phase implements gclog.Observer.
-func (f *feed) Phase(*gclog.Phase) {}
-
-// GC implements gclog.Observer.
-func (f *feed) GC(d *gclog.GCDetails) { f.add(ended(d), Record{GC: d.Clone()}) }
-
-// Gap implements gclog.Observer.
-func (f *feed) Gap(g *gclog.Gap) {
-	x := *g
-	f.add(g.Time, Record{Gap: &x})
+// endOfRecord returns when what a record is about had ended.
+func endOfRecord(r gclog.Record) int64 {
+	switch r := r.(type) {
+	case *gclog.Pause:
+		return r.Start + r.Duration
+	case *gclog.GCDetails:
+		return ended(r)
+	}
+	at, _ := r.When()
+	return at
 }
-
-// Stall implements attach.StallObserver.
-func (f *feed) Stall(s *gclog.Stall) {
-	x := *s
-	f.add(s.Now, Record{Stall: &x})
-}
-
-// Begin implements gclog.SpanObserver.
-func (f *feed) Begin(int64) {}
-
-// Suspension implements formats.Observer.
-func (f *feed) Suspension(*gclog.Suspension) {}
-
-// HeapGrowth implements formats.Observer.
-func (f *feed) HeapGrowth(*formats.HeapGrowth) {}

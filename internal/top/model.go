@@ -39,8 +39,8 @@ type (
 	// Records are the records of a process since the last ones.
 	Records struct {
 		ID      int
-		List    []Record
-		Dropped int // records before these that there was no room for
+		List    []gclog.Record // which nobody changes any more
+		Dropped int            // records before these that there was no room for
 	}
 	// Ended reports that no more records arrive; Exited that the process has exited.
 	Ended struct {
@@ -61,14 +61,6 @@ type Listed struct {
 	Trouble string // why there can be no records; "" if there can
 	// What distinguishes processes of one name; "": unknown.
 	CommandLine, Directory string
-}
-
-// A Record is one of its fields, which nobody changes any more.
-type Record struct {
-	Pause *gclog.Pause // without its collection
-	GC    *gclog.GCDetails
-	Gap   *gclog.Gap
-	Stall *gclog.Stall
 }
 
 // Commands are what Update asks the caller to do; nil is nothing.

@@ -126,7 +126,7 @@ func (m *Model) explanation(p *process) []string {
 	}
 	peers := analysis.NewPeers()
 	for _, x := range p.gcs {
-		peers.GC(x)
+		peers.Observe(x)
 	}
 	c := analysis.Context{Process: &p.facts, Begin: p.begin, HasBegin: true, Peers: peers}
 	if d.Summary != nil {

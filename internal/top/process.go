@@ -66,8 +66,8 @@ func (p *process) start(s Started) {
 	p.committed, p.found, p.foundAt, p.final = nil, nil, s.At-judgeEvery, false
 	p.findings = analysis.NewLiveFindings(&p.facts, analysis.Thresholds{})
 	p.total = analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always(), Live: true})
-	p.findings.Begin(s.At)
-	p.total.Begin(s.At)
+	p.findings.Observe(&gclog.Start{At: s.At})
+	p.total.Observe(&gclog.Start{At: s.At})
 	p.minute = nil
 	if s.Process.Name != "" {
 		p.Name = s.Process.Name
@@ -80,8 +80,8 @@ func (p *process) start(s Started) {
 func (p *process) advance(at int64) {
 	if at > p.now {
 		p.now, p.minute = at, nil
-		p.findings.End(at)
-		p.total.End(at)
+		p.findings.Observe(&gclog.End{At: at})
+		p.total.Observe(&gclog.End{At: at})
 	}
 }
 
@@ -91,19 +91,18 @@ func (p *process) take(r Records) {
 	}
 	p.missing += r.Dropped
 	p.minute = nil
-	for i := range r.List {
-		x := &r.List[i]
-		switch {
-		case x.Pause != nil:
-			p.takePause(x.Pause)
-		case x.GC != nil:
-			p.takeGC(x.GC)
-		case x.Gap != nil:
+	for _, x := range r.List {
+		switch x := x.(type) {
+		case *gclog.Pause:
+			p.takePause(x)
+		case *gclog.GCDetails:
+			p.takeGC(x)
+		case *gclog.Gap:
 			p.gaps++
-			p.findings.Gap(x.Gap)
-			p.total.Gap(x.Gap)
-		case x.Stall != nil:
-			p.stall = x.Stall
+			p.findings.Observe(x)
+			p.total.Observe(x)
+		case *gclog.Stall:
+			p.stall = x
 		}
 	}
 }
@@ -113,8 +112,8 @@ func (p *process) takePause(x *gclog.Pause) {
 		p.stall = nil
 	}
 	p.now = max(p.now, x.Start+x.Duration)
-	p.findings.Pause(x)
-	p.total.Pause(x)
+	p.findings.Observe(x)
+	p.total.Observe(x)
 	p.pauses = append(p.pauses, x.PausePart)
 	if len(p.pauses) > keepPauses {
 		p.pauses = slices.Delete(p.pauses, 0, len(p.pauses)-keepPauses*3/4)
@@ -126,8 +125,8 @@ func (p *process) takeGC(d *gclog.GCDetails) {
 	if s := p.stall; s != nil && (!s.HasNumber || s.Number == d.Number) {
 		p.stall = nil
 	}
-	p.findings.GC(d)
-	p.total.GC(d)
+	p.findings.Observe(d)
+	p.total.Observe(d)
 	p.last = d
 	if n := d.HeapCount(); n > 0 { // only collections report it
 		p.facts.HeapCount = n

@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
@@ -71,13 +70,13 @@ func (s *source) session(ctx context.Context, t *host.Target, poller *session.Po
 	defer context.AfterFunc(ctx, o.Ask)()
 	end, err := o.Observe(&facts, func(p *gclog.Process) gclog.Observer {
 		s.send(Started{ID: s.id, Process: *p, From: "session"})
-		return &s.feed
+		return s.feed.Observe
 	})
 	return endOf(&end, err)
 }
 
 // endOf returns how a session ended.
-func endOf(end *formats.End, err error) (e Ended) {
+func endOf(end *gclog.End, err error) (e Ended) {
 	switch {
 	case end.Reason.OfProcess():
 		e.Exited, e.Text = true, "the process "+string(end.AppendTo(nil))
@@ -119,21 +118,25 @@ type daemonFeed struct {
 	end     Ended
 }
 
-func (o *daemonFeed) observe(p *gclog.Process) formats.Observer {
+func (o *daemonFeed) observe(p *gclog.Process) gclog.Observer {
 	if o.process != nil || p.ID != int64(o.pid) {
 		return nil
 	}
 	o.process = p
-	return o
+	return o.Observe
 }
 
-// Start implements formats.Observer: what is known of the process is known now.
-func (o *daemonFeed) Start(*formats.Start) {
-	o.s.send(Started{ID: o.s.id, Process: *o.process, From: "daemon", At: time.Since(o.process.Sync).Nanoseconds()})
+// Observe takes a record.
+func (o *daemonFeed) Observe(r gclog.Record) {
+	switch r := r.(type) {
+	case *gclog.Start:
+		o.s.send(Started{ID: o.s.id, Process: *o.process, From: "daemon", At: time.Since(o.process.Sync).Nanoseconds()})
+	case *gclog.End:
+		o.end = endOf(r, nil)
+	default:
+		o.feed.Observe(r)
+	}
 }
-
-// End implements formats.Observer.
-func (o *daemonFeed) End(e *formats.End) { o.end = endOf(e, nil) }
 
 // A replay passes on the records of files as fast as they happened, or faster.
 type replay struct {
@@ -148,9 +151,9 @@ type replay struct {
 // replay reads files.
 func (s *source) replay(ctx context.Context, files *history.Source, speed float64) Ended {
 	o := &replay{feed: &s.feed, s: s, speed: speed, ctx: ctx}
-	h, err := files.Read(func(p *gclog.Process, _ analysis.Window) gclog.SpanObserver {
+	h, err := files.Read(func(p *gclog.Process, _ analysis.Window) (gclog.Observer, gclog.EventObserver) {
 		o.began = time.Time{}
-		return &replayOf{o, p}
+		return (&replayOf{o, p}).Observe, nil
 	})
 	switch {
 	case err != nil:
@@ -195,38 +198,23 @@ type replayOf struct {
 	process *gclog.Process
 }
 
-// Begin implements gclog.SpanObserver.
-func (o *replayOf) Begin(at int64) {
-	if !o.began.IsZero() {
-		o.wait(at)
-		return
+// Observe takes a record, once it is due.
+func (o *replayOf) Observe(r gclog.Record) {
+	switch r := r.(type) {
+	case *gclog.Start:
+		if !o.began.IsZero() {
+			o.wait(r.At)
+			return
+		}
+		o.from, o.began = r.At, time.Now()
+		now := o.now
+		o.s.clock.Store(&now)
+		o.s.send(Started{ID: o.s.id, Process: *o.process, From: "replay", At: r.At})
+	case *gclog.End:
+		o.wait(r.At)
+		o.reach(r.At)
+	case *gclog.Pause, *gclog.GCDetails, *gclog.Gap:
+		o.wait(endOfRecord(r))
+		o.feed.Observe(r)
 	}
-	o.from, o.began = at, time.Now()
-	now := o.now
-	o.s.clock.Store(&now)
-	o.s.send(Started{ID: o.s.id, Process: *o.process, From: "replay", At: at})
-}
-
-// End implements gclog.SpanObserver.
-func (o *replayOf) End(at int64) {
-	o.wait(at)
-	o.reach(at)
-}
-
-// Pause implements gclog.Observer.
-func (o *replayOf) Pause(p *gclog.Pause) {
-	o.wait(p.Start + p.Duration)
-	o.feed.Pause(p)
-}
-
-// GC implements gclog.Observer.
-func (o *replayOf) GC(d *gclog.GCDetails) {
-	o.wait(ended(d))
-	o.feed.GC(d)
-}
-
-// Gap implements gclog.Observer.
-func (o *replayOf) Gap(g *gclog.Gap) {
-	o.wait(g.Time)
-	o.feed.Gap(g)
 }

@@ -18,14 +18,14 @@ import (
 )
 
 // recorded returns what a recording contains, as a source passes it on.
-func recorded(t *testing.T, name string) (gclog.Process, []Record, int64) {
+func recorded(t *testing.T, name string) (gclog.Process, []gclog.Record, int64) {
 	t.Helper()
 	var f feed
 	var p gclog.Process
 	b := recordings.Read(t, filepath.Join("..", "..", "testdata", "traces", name+".nettrace.gz"))
 	_ = gclog.Read(bytes.NewReader(b), func(process *gclog.Process) gclog.Observer { // some are truncated
 		p = *process
-		return &f
+		return f.Observe
 	})
 	list, _, latest := f.take()
 	if len(list) == 0 {
@@ -122,13 +122,13 @@ func TestScreens(t *testing.T) {
 		},
 		"stall": func(m *Model) {
 			now := m.find(1).now
-			m.Update(Records{ID: 1, List: []Record{{Stall: &gclog.Stall{Open: gclog.Open{Kind: gclog.OpenSuspension, Since: now - 1e9}, Now: now}}}})
+			m.Update(Records{ID: 1, List: []gclog.Record{&gclog.Stall{Open: gclog.Open{Kind: gclog.OpenSuspension, Since: now - 1e9}, Now: now}}})
 			m.Update(Tick{Now: start.Add(3 * time.Second)})
 			keys(m, "enter")
 		},
 		"stalls": func(m *Model) {
 			now := m.find(1).now
-			m.Update(Records{ID: 1, List: []Record{{Stall: &gclog.Stall{Open: gclog.Open{Kind: gclog.OpenGC, Since: now - 1e9}, Now: now}}}})
+			m.Update(Records{ID: 1, List: []gclog.Record{&gclog.Stall{Open: gclog.Open{Kind: gclog.OpenGC, Since: now - 1e9}, Now: now}}})
 			m.Update(Tick{Now: start.Add(3 * time.Second)})
 		},
 	}
@@ -327,15 +327,14 @@ func TestRecent(t *testing.T) {
 	for _, after := range []time.Duration{0, 55 * time.Second, 57 * time.Second, 59 * time.Second, 2 * time.Minute} {
 		m.Update(Tick{Now: start.Add(after)})
 		s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Window{From: max(p.begin, p.now-aMinute), To: p.now}})
-		s.Begin(p.begin)
+		s.Observe(&gclog.Start{At: p.begin})
 		for _, r := range list {
-			if r.Pause != nil {
-				s.Pause(r.Pause)
-			} else if r.GC != nil {
-				s.GC(r.GC)
+			switch r.(type) {
+			case *gclog.Pause, *gclog.GCDetails:
+				s.Observe(r)
 			}
 		}
-		s.End(p.now)
+		s.Observe(&gclog.End{At: p.now})
 		x, got := s.Summary(), p.recent()
 		all := x.Classes[analysis.ClassAll].Pauses
 		if math.Abs(got.share.Value-x.Share.Value) > 1e-9 || got.longest.Value != all.Max.Value || got.longest.Known() != all.Max.Known() || got.pauses != int(all.Count) || math.Abs(got.rate.Value-x.AllocationRate.Value) > 1 || got.rate.Known() != x.AllocationRate.Known() {
@@ -355,7 +354,7 @@ func TestRecentOfMany(t *testing.T) {
 			part.Duration = 5e6
 		}
 		d := &gclog.GCDetails{Index: i, Pauses: []gclog.PausePart{part}, Start: part.Start, End: part.Start + part.Duration}
-		m.Update(Records{ID: 1, List: []Record{{Pause: &gclog.Pause{PausePart: part}}, {GC: d}}})
+		m.Update(Records{ID: 1, List: []gclog.Record{&gclog.Pause{PausePart: part}, d}})
 	}
 	m.Update(Tick{Now: start.Add(time.Duration(n * every))})
 	got := m.find(1).recent()
@@ -445,7 +444,7 @@ func TestBounds(t *testing.T) {
 	}
 	var f feed
 	for range feedMost + 5 {
-		f.Pause(&gclog.Pause{})
+		f.Observe(&gclog.Pause{})
 	}
 	if list, dropped, _ := f.take(); len(list) != feedMost || dropped != 5 {
 		t.Errorf("%d in the feed, %d dropped", len(list), dropped)
@@ -516,7 +515,7 @@ func BenchmarkSecond(b *testing.B) {
 	m := New(Options{Color: true})
 	m.Update(Size{160, 50})
 	var f feed
-	_ = gclog.Read(bytes.NewReader(recordings.Read(b, filepath.Join("..", "..", "testdata", "traces", "net9-wks-attach.nettrace.gz"))), func(*gclog.Process) gclog.Observer { return &f })
+	_ = gclog.Read(bytes.NewReader(recordings.Read(b, filepath.Join("..", "..", "testdata", "traces", "net9-wks-attach.nettrace.gz"))), func(*gclog.Process) gclog.Observer { return f.Observe })
 	list, _, latest := f.take()
 	var seen Seen
 	for id := range 20 {

@@ -50,7 +50,7 @@ func TestColumnsAreThoseOfRecords(t *testing.T) {
 		var log bytes.Buffer
 		var records []*gclog.GCDetails
 		_ = gclog.Read(bytes.NewReader(recordings.Read(t, tr.Path)), func(p *gclog.Process) gclog.Observer { // some are truncated
-			return gclog.Tee(formats.NewWriter(format, formats.NewStream(&log, false), formats.Options{Process: *p}), &keeper{list: &records})
+			return gclog.Tee(formats.NewWriter(format, formats.NewStream(&log, false), formats.Options{Process: *p}).Observe, (&keeper{list: &records}).Observe)
 		})
 		for line := range bytes.Lines(log.Bytes()) {
 			var v struct {
@@ -115,11 +115,15 @@ func lookUp(v any, path []string) (float64, bool) {
 }
 
 type keeper struct {
-	gclog.NopObserver
 	list *[]*gclog.GCDetails
 }
 
-func (k *keeper) GC(d *gclog.GCDetails) { *k.list = append(*k.list, d.Clone()) }
+// Observe takes a record.
+func (k *keeper) Observe(r gclog.Record) {
+	if d, ok := r.(*gclog.GCDetails); ok {
+		*k.list = append(*k.list, d.Clone())
+	}
+}
 
 // TestLooks: what is shown together differs in more than its color.
 func TestLooks(t *testing.T) {

@@ -162,21 +162,18 @@ func readLive(t *testing.T, path string) *liveRecording {
 		t.Fatal(err)
 	}
 	l.trace = r.Trace()
-	ps := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return l })
+	ps := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return l.Observe })
 	if err := ps.Drain(parse.NewReader(bytes.NewReader(b), gclog.Wanted)); err != nil {
 		t.Fatal(err)
 	}
 	return l
 }
 
-// GC implements gclog.Observer.
-func (l *liveRecording) GC(d *gclog.GCDetails) {
-	c := &gclog.GCDetails{}
-	c.CopyFrom(d)
-	l.gcs[d.Number] = c
+// Observe takes a record.
+func (l *liveRecording) Observe(r gclog.Record) {
+	if d, ok := r.(*gclog.GCDetails); ok {
+		c := &gclog.GCDetails{}
+		c.CopyFrom(d)
+		l.gcs[d.Number] = c
+	}
 }
-
-// Pause, Phase and Gap implement gclog.Observer.
-func (*liveRecording) Pause(*gclog.Pause) {}
-func (*liveRecording) Phase(*gclog.Phase) {}
-func (*liveRecording) Gap(*gclog.Gap)     {}

@@ -71,14 +71,20 @@ var wanted = session.Config{BufferMB: 1, Providers: []session.Provider{{Name: cl
 
 // An emitted is what the Reducer emitted for a session.
 type emitted struct {
-	gclog.NopObserver
 	gcs  []*gclog.GCDetails
 	gaps []gclog.Gap
 	err  error
 }
 
-func (s *emitted) GC(d *gclog.GCDetails) { s.gcs = append(s.gcs, d.Clone()) }
-func (s *emitted) Gap(g *gclog.Gap)      { s.gaps = append(s.gaps, *g) }
+// Observe takes a record.
+func (s *emitted) Observe(r gclog.Record) {
+	switch r := r.(type) {
+	case *gclog.GCDetails:
+		s.gcs = append(s.gcs, r.Clone())
+	case *gclog.Gap:
+		s.gaps = append(s.gaps, *r)
+	}
+}
 
 // A watched is a session with a runtime.
 type watched struct {
@@ -100,7 +106,7 @@ func watch(t *testing.T, r *Runtime) *watched {
 	go func() {
 		s := &emitted{}
 		reader := parse.NewReader(stream, gclog.Wanted)
-		p := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return s })
+		p := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return s.Observe })
 		s.read(reader, p)
 		w.done <- s
 	}()

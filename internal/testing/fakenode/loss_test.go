@@ -80,7 +80,7 @@ func reduce(t *testing.T, stream []byte) []*gclog.GCDetails {
 	t.Helper()
 	s := &emitted{}
 	reader := parse.NewReader(bytes.NewReader(stream), gclog.Wanted)
-	p := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return s })
+	p := gclog.NewProcesses(func(*gclog.Process) gclog.Observer { return s.Observe })
 	s.read(reader, p)
 	if reader.Err() != nil {
 		t.Fatal(reader.Err())

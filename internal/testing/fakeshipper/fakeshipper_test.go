@@ -254,7 +254,7 @@ func rotations(t *testing.T, naming formats.Naming) {
 	seen := map[string]bool{}
 	for n := uint32(1); started < rotations+1; n++ {
 		d.Number, d.HasNumber = n, true
-		w.GC(&d)
+		w.Observe(&d)
 		if err := w.Err(); err != nil {
 			t.Fatal(err)
 		}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 )
 
@@ -40,10 +39,9 @@ type row struct {
 }
 
 // Observe returns the observer of a process.
-func (a *Answers) Observe(p *gclog.Process) formats.Observer { return &answering{a: a, p: p} }
+func (a *Answers) Observe(p *gclog.Process) gclog.Observer { return (&answering{a: a, p: p}).Observe }
 
 type answering struct {
-	formats.NopObserver
 	a *Answers
 	p *gclog.Process
 }
@@ -53,25 +51,26 @@ func (x *answering) add(at int64, r row) {
 	x.a.rows = append(x.a.rows, r)
 }
 
-func (x *answering) Start(s *formats.Start) { x.add(s.At, row{what: "start"}) }
-func (x *answering) End(e *formats.End)     { x.add(e.At, row{what: "end", reason: e.Reason.String()}) }
-
-func (x *answering) Gap(g *gclog.Gap) {
-	x.add(g.Time, row{what: "gap", lost: float64(g.LostEvents), records: float64(g.Records)})
-}
-
-func (x *answering) Pause(p *gclog.Pause) {
-	if p.GC == nil {
-		x.add(p.Start, row{what: "suspension", paused: p.Duration})
+// Observe takes a record.
+func (x *answering) Observe(r gclog.Record) {
+	switch r := r.(type) {
+	case *gclog.Start:
+		x.add(r.At, row{what: "start"})
+	case *gclog.End:
+		x.add(r.At, row{what: "end", reason: r.Reason.String()})
+	case *gclog.Gap:
+		x.add(r.Time, row{what: "gap", lost: float64(r.LostEvents), records: float64(r.Records)})
+	case *gclog.Pause:
+		if r.GC == nil {
+			x.add(r.Start, row{what: "suspension", paused: r.Duration})
+		}
+	case *gclog.GCDetails:
+		x.add(r.PauseStart(), row{
+			what: "gc", paused: r.Pause(), longest: r.PauseMax(), gen: r.Generation, blocking: r.Kind == gclog.KindBlocking,
+			after: float64(r.SizeAfter()), allocated: float64(r.Allocated()), induced: r.Reason.Induced(), heaps: float64(r.HeapCount()),
+			limit: float64(r.Memory.CgroupLimit), used: float64(r.Memory.Cgroup) / float64(r.Memory.CgroupLimit), complete: r.Complete,
+		})
 	}
-}
-
-func (x *answering) GC(d *gclog.GCDetails) {
-	x.add(d.PauseStart(), row{
-		what: "gc", paused: d.Pause(), longest: d.PauseMax(), gen: d.Generation, blocking: d.Kind == gclog.KindBlocking,
-		after: float64(d.SizeAfter()), allocated: float64(d.Allocated()), induced: d.Reason.Induced(), heaps: float64(d.HeapCount()),
-		limit: float64(d.Memory.CgroupLimit), used: float64(d.Memory.Cgroup) / float64(d.Memory.CgroupLimit), complete: d.Complete,
-	})
 }
 
 // An answer is rows of texts, numbers and booleans.

@@ -12,7 +12,6 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/parse/clr"
 )
@@ -114,7 +113,7 @@ func (f *Fleet) service(i int) service {
 }
 
 // Play passes on the records of each process, one process after the other.
-func (f *Fleet) Play(observe func(p *gclog.Process) formats.Observer) {
+func (f *Fleet) Play(observe func(p *gclog.Process) gclog.Observer) {
 	for i := range f.o.Processes {
 		s := &f.services[i%len(f.services)]
 		x := instance{f: f, s: s, number: i, pod: fmt.Sprintf("%s-%s-%s", s.name, f.text(9), f.text(5)), host: fmt.Sprintf("node-%03d", (i*7+i/13)%max(1, f.o.Processes/20))}
@@ -175,7 +174,7 @@ func (x *instance) heaps() int {
 
 // play passes on the records of a process from its start to its end, or to the end of the
 // observation, and returns when the next process starts.
-func (x *instance) play(at time.Duration, observe func(*gclog.Process) formats.Observer) time.Duration {
+func (x *instance) play(at time.Duration, observe func(*gclog.Process) gclog.Observer) time.Duration {
 	f, s, random := x.f, x.s, x.f.random
 	p := x.process(at)
 	o := observe(p)
@@ -185,7 +184,7 @@ func (x *instance) play(at time.Duration, observe func(*gclog.Process) formats.O
 		left = left/4 + random.Int64N(left/2+1)
 	}
 	const ticks = 1e12
-	o.Start(&formats.Start{At: 0, Ticks: ticks, Providers: "Microsoft-Windows-DotNETRuntime:0x1:4"})
+	o(&gclog.Start{At: 0, Ticks: ticks, Providers: "Microsoft-Windows-DotNETRuntime:0x1:4"})
 	shape := f.shapes[random.IntN(len(f.shapes))]
 	scale := float64(s.heap) / float64(max(1, shape.heap()))
 	var d gclog.GCDetails
@@ -204,22 +203,22 @@ func (x *instance) play(at time.Duration, observe func(*gclog.Process) formats.O
 		if random.Float64() < s.lossy {
 			lost := uint64(1 + random.IntN(50))
 			d.Complete, d.Flaws, d.LostEvents = false, d.Flaws|gclog.FlawLostEvents, lost
-			o.Gap(&gclog.Gap{Reason: gclog.GapLostEvents, Time: now, Ticks: ticks + now, Since: d.Start, LostEvents: lost, From: number, To: number})
+			o(&gclog.Gap{Reason: gclog.GapLostEvents, Time: now, Ticks: ticks + now, Since: d.Start, LostEvents: lost, From: number, To: number})
 		}
 		for i := range d.Pauses {
-			o.Pause(&gclog.Pause{PausePart: d.Pauses[i], Ticks: ticks + d.Pauses[i].Start, GC: &d})
+			o(&gclog.Pause{PausePart: d.Pauses[i], Ticks: ticks + d.Pauses[i].Start, GC: &d})
 		}
-		o.GC(&d)
+		o(&d)
 		if random.IntN(200) == 0 {
-			o.Pause(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseNoGCRegion, Start: now + 1e6, Duration: 1e5 + random.Int64N(1e6)}, Ticks: ticks + now + 1e6})
+			o(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseNoGCRegion, Start: now + 1e6, Duration: 1e5 + random.Int64N(1e6)}, Ticks: ticks + now + 1e6})
 		}
 	}
-	end := formats.End{At: left, Ticks: ticks + left, Reason: formats.EndDetached}
+	end := gclog.End{At: left, Ticks: ticks + left, Reason: gclog.EndDetached}
 	if killed {
-		end.Reason, end.Signal = formats.EndOOMKilled, 9
+		end.Reason, end.Signal = gclog.EndOOMKilled, 9
 		x.restarts++
 	}
-	o.End(&end)
+	o(&end)
 	return at + time.Duration(left) + 5*time.Second
 }
 

@@ -12,7 +12,7 @@ import (
 // WriteLogs writes the logs of a fleet as the daemon does, a JSON log for each process, to a
 // directory, and passes the same records to what observe returns. It returns how many records of
 // collections the logs contain, and their size in bytes.
-func (f *Fleet) WriteLogs(dir string, observe func(*gclog.Process) formats.Observer) (collections, size int64, err error) {
+func (f *Fleet) WriteLogs(dir string, observe func(*gclog.Process) gclog.Observer) (collections, size int64, err error) {
 	format, err := formats.Find("json")
 	if err != nil {
 		return 0, 0, err
@@ -32,17 +32,17 @@ func (f *Fleet) WriteLogs(dir string, observe func(*gclog.Process) formats.Obser
 			}
 		}
 	}
-	f.Play(func(p *gclog.Process) formats.Observer {
+	f.Play(func(p *gclog.Process) gclog.Observer {
 		closeLast()
 		path := filepath.Join(dir, output.Expand("%s-%p-%c.json", p, p.Host))
 		var openErr error
 		if last, openErr = os.Create(path); openErr != nil {
 			err = openErr
-			return formats.NopObserver{}
+			return gclog.Tee()
 		}
 		out := formats.NewStream(last, false)
 		log := formats.NewWriter(format, out, formats.Options{Process: *p, Version: "1.0", Session: "fleet"})
-		return formats.Tee(log, formats.Events(&counter{n: &collections}), observe(p))
+		return gclog.Tee(log.Observe, (&counter{n: &collections}).Observe, observe(p))
 	})
 	closeLast()
 	return collections, size, err
@@ -50,9 +50,12 @@ func (f *Fleet) WriteLogs(dir string, observe func(*gclog.Process) formats.Obser
 
 // A counter counts collections.
 type counter struct {
-	gclog.NopObserver
 	n *int64
 }
 
-// GC counts a collection.
-func (c *counter) GC(*gclog.GCDetails) { *c.n++ }
+// Observe takes a record.
+func (c *counter) Observe(r gclog.Record) {
+	if _, ok := r.(*gclog.GCDetails); ok {
+		*c.n++
+	}
+}

@@ -45,7 +45,7 @@ func read(path string) (Shape, error) {
 		return nil, err
 	}
 	var x taking
-	err = gclog.Read(text, func(*gclog.Process) gclog.Observer { return &x })
+	err = gclog.Read(text, func(*gclog.Process) gclog.Observer { return x.Observe })
 	if strings.Contains(path, "oom") {
 		err = nil // the program was killed
 	}
@@ -54,12 +54,14 @@ func read(path string) (Shape, error) {
 
 // A taking takes the collections of a recording.
 type taking struct {
-	gclog.NopObserver
 	shape Shape
 }
 
-func (x *taking) GC(d *gclog.GCDetails) {
-	if d.Complete && len(x.shape) < shapeLength {
-		x.shape = append(x.shape, d.Clone())
+// Observe takes a record.
+func (x *taking) Observe(r gclog.Record) {
+	if d, ok := r.(*gclog.GCDetails); ok {
+		if d.Complete && len(x.shape) < shapeLength {
+			x.shape = append(x.shape, d.Clone())
+		}
 	}
 }

@@ -19,7 +19,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/testing/fleet"
 )
@@ -55,7 +54,7 @@ func run(args []string) error {
 	}
 	const interval = 10 * time.Second
 	f := fleet.New(shapes, fleet.Options{Seed: 1, Processes: processes, Duration: time.Duration(collections) * interval, Interval: interval})
-	rows, size, err := f.WriteLogs(dir, func(*gclog.Process) formats.Observer { return formats.NopObserver{} })
+	rows, size, err := f.WriteLogs(dir, func(*gclog.Process) gclog.Observer { return gclog.Tee() })
 	if err != nil {
 		return err
 	}

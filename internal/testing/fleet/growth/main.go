@@ -150,13 +150,13 @@ func measure(recordings [][]byte, level string) (map[string]float64, error) {
 		var out []*bytes.Buffer
 		err := reduce(b, level, func(p *gclog.Process) gclog.Observer {
 			describe(p, number)
-			all := []formats.Observer{table.Observe(p, "", func(error) {}), formats.Events(&counter{n: &collections})}
+			all := []gclog.Observer{table.Observe(p, "", func(error) {}), (&counter{n: &collections}).Observe}
 			for _, f := range formats.All() {
 				buf := &bytes.Buffer{}
 				out = append(out, buf)
-				all = append(all, formats.NewWriter(f, formats.NewStream(buf, false), formats.Options{Process: *p, Version: "1.0", Session: "0123456789abcdef"}))
+				all = append(all, formats.NewWriter(f, formats.NewStream(buf, false), formats.Options{Process: *p, Version: "1.0", Session: "0123456789abcdef"}).Observe)
 			}
-			return formats.Tee(all...)
+			return gclog.Tee(all...)
 		})
 		if err != nil {
 			return nil, err
@@ -186,7 +186,7 @@ func measure(recordings [][]byte, level string) (map[string]float64, error) {
 // smallest returns the size of a Parquet file of the daemon with one row: most of it does not grow.
 func smallest(dir string) (int64, error) {
 	table := parquet.NewTable(parquet.Options{Path: filepath.Join(dir, "one.parquet"), Version: "1.0", Stamp: time.Unix(1, 0)})
-	table.Observe(&gclog.Process{ID: 1}, "", func(error) {}).GC(&gclog.GCDetails{})
+	table.Observe(&gclog.Process{ID: 1}, "", func(error) {})(&gclog.GCDetails{})
 	files, err := table.Finish()
 	if err != nil {
 		return 0, err
@@ -206,12 +206,15 @@ func describe(p *gclog.Process, number int) {
 }
 
 type counter struct {
-	gclog.NopObserver
 	n *float64
 }
 
-// GC counts a collection.
-func (c *counter) GC(*gclog.GCDetails) { *c.n++ }
+// Observe takes a record.
+func (c *counter) Observe(r gclog.Record) {
+	if _, ok := r.(*gclog.GCDetails); ok {
+		*c.n++
+	}
+}
 
 // reduce reads of a recording what a session of a level would have received.
 func reduce(b []byte, level string, observe func(*gclog.Process) gclog.Observer) error {

@@ -201,13 +201,15 @@ func copySession(ctx context.Context, target *host.Target, path string) error {
 
 // A pauses keeps the pause of the last full collection.
 type pauses struct {
-	gclog.NopObserver
 	last time.Duration
 }
 
-func (x *pauses) GC(d *gclog.GCDetails) {
-	if d.Generation == gclog.Gen2 {
-		x.last = time.Duration(d.Pause())
+// Observe takes a record.
+func (x *pauses) Observe(r gclog.Record) {
+	if d, ok := r.(*gclog.GCDetails); ok {
+		if d.Generation == gclog.Gen2 {
+			x.last = time.Duration(d.Pause())
+		}
 	}
 }
 
@@ -218,7 +220,7 @@ func pauseOf(recording string) (time.Duration, error) {
 	}
 	defer f.Close()
 	x := &pauses{}
-	err = gclog.Read(bufio.NewReaderSize(f, 1<<16), func(*gclog.Process) gclog.Observer { return x })
+	err = gclog.Read(bufio.NewReaderSize(f, 1<<16), func(*gclog.Process) gclog.Observer { return x.Observe })
 	return x.last, err
 }
 

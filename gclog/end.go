@@ -1,10 +1,8 @@
-package formats
+package gclog
 
 import (
 	"fmt"
 	"strconv"
-
-	"github.com/gclog/gclog/gclog"
 )
 
 // EndReason is why a session with a process ended.
@@ -91,7 +89,8 @@ type End struct {
 	Signal   int    // that killed the process; 0: none or unknown
 	Message  string // details of the reason, or ""
 	// Process is what is known about the process by now; nil: nothing more than at the start.
-	Process *gclog.Process
+	Process *Process
+	Open    []Open // what was in progress at the end of a recording
 }
 
 // Bad reports whether something went wrong: the stream broke, or the process did not end by exiting
