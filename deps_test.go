@@ -32,7 +32,7 @@ var arrows = map[string][]string{
 	"gclog/heap":           {"gclog/heap/ecma335", "gclog/heap/nativeaot", "parse", "parse/clr"},
 	"gclog/heap/nativeaot": {},
 	"gclog/heap/ecma335":   {},
-	"gclog/analysis":       {"gclog", "parse/clr", "github.com/HdrHistogram/hdrhistogram-go"},
+	"gclog/analysis":       {"gclog", "parse/clr", "github.com/HdrHistogram/hdrhistogram-go", "golang.org/x/tools/txtar"},
 	"session":              {"github.com/Microsoft/go-winio", "golang.org/x/sys/unix", "golang.org/x/sys/windows"},
 	"formats/fields":       {"gclog", "parse/clr"},
 	"formats":              {"formats/fields", "gclog", "parse/clr", "formats/screen", "gopkg.in/natefinch/lumberjack.v2", "golang.org/x/sys/unix"},
@@ -83,7 +83,7 @@ var arrows = map[string][]string{
 	"internal/unpack":      {"formats", "github.com/klauspost/compress/zstd"},
 	"internal/times":       {},
 	"internal/history":     {"formats", "formats/logs", "gclog", "gclog/analysis", "parse", "parse/clr", "internal/times", "internal/attach", "internal/cause", "internal/output", "internal/unpack"},
-	"internal/doctor":      {"formats", "formats/logs", "gclog", "parse", "parse/clr", "session", "internal/host", "internal/attach", "internal/config", "internal/control", "internal/history", "internal/output", "internal/unpack", "golang.org/x/sys/unix"},
+	"internal/doctor":      {"formats", "formats/logs", "gclog", "parse", "parse/clr", "session", "internal/host", "internal/attach", "internal/config", "internal/control", "internal/history", "internal/output", "internal/unpack", "golang.org/x/sys/unix", "golang.org/x/tools/txtar"},
 	"internal/fakeruntime": {"github.com/Microsoft/go-winio", "golang.org/x/sys/unix"},
 	"internal/daemon": {
 		"formats", "formats/logs", "gclog", "gclog/heap", "session", "internal/host", "internal/actions", "internal/attach", "internal/cause", "internal/command", "internal/config", "internal/control", "internal/flight", "internal/metrics", "internal/nettrace", "internal/otlp", "internal/parquet", "internal/output", "internal/rules",
@@ -92,7 +92,7 @@ var arrows = map[string][]string{
 	},
 	"internal/cli": {
 		"formats", "formats/logs", "formats/screen", "gclog", "gclog/analysis", "gclog/heap", "parse", "parse/clr", "session", "internal/host", "internal/parquet", "internal/output", "internal/attach", "internal/xlog", "internal/actions", "internal/command", "internal/condition", "internal/config", "internal/control", "internal/cause", "internal/daemon", "internal/rules", "internal/spelling", "internal/fakeruntime", "internal/unpack", "internal/doctor", "internal/flight", "internal/history", "internal/accesslog", "internal/times", "internal/flame", "internal/gcsettings", "internal/top", "internal/view", "internal/report", "internal/metrics",
-		"github.com/rs/zerolog", "github.com/rs/zerolog/diode", "github.com/urfave/cli/v2", "golang.org/x/sys/unix", "github.com/prometheus/common/expfmt",
+		"github.com/rs/zerolog", "github.com/rs/zerolog/diode", "github.com/urfave/cli/v2", "golang.org/x/sys/unix", "golang.org/x/tools/txtar", "github.com/prometheus/common/expfmt",
 	},
 	// Only for tests and the demonstration of the Makefile.
 	"internal/testing/nettracetest": {},
@@ -237,7 +237,7 @@ var dependencies = []string{
 	"charm.land/bubbletea/v2",
 	"github.com/HdrHistogram/hdrhistogram-go", "github.com/Microsoft/go-winio", "github.com/cenkalti/backoff/v5", "github.com/clipperhouse/displaywidth", "github.com/coreos/go-systemd/v22", "github.com/goccy/go-yaml", "github.com/google/pprof",
 	"github.com/klauspost/compress", "github.com/parquet-go/parquet-go", "github.com/prometheus/client_golang", "github.com/prometheus/client_model", "github.com/prometheus/common", "github.com/prometheus/exporter-toolkit",
-	"github.com/rs/zerolog", "github.com/urfave/cli/v2", "golang.org/x/crypto", "golang.org/x/sys", "golang.org/x/term", "golang.org/x/time", "go.opentelemetry.io/proto/slim/otlp", "google.golang.org/protobuf",
+	"github.com/rs/zerolog", "github.com/urfave/cli/v2", "golang.org/x/crypto", "golang.org/x/sys", "golang.org/x/term", "golang.org/x/time", "golang.org/x/tools", "go.opentelemetry.io/proto/slim/otlp", "google.golang.org/protobuf",
 	"gopkg.in/natefinch/lumberjack.v2",
 	// For tests only.
 	"github.com/google/go-cmp", "github.com/rogpeppe/go-internal", "go.uber.org/goleak",

@@ -1,6 +1,37 @@
 package analysis
 
-import "slices"
+import (
+	"cmp"
+	_ "embed"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/tools/txtar"
+)
+
+//go:embed rules.txtar
+var rulesArchive []byte
+
+// ruleTexts returns the English of the rules, by rule and name: long-pause/advice. {name} in a text
+// stands for another text of the same rule.
+var ruleTexts = sync.OnceValue(func() map[string]string {
+	texts := map[string]string{}
+	for _, f := range txtar.Parse(rulesArchive).Files {
+		texts[f.Name] = strings.Join(strings.Fields(string(f.Data)), " ")
+	}
+	for name, text := range texts {
+		rule, _, _ := strings.Cut(name, "/")
+		texts[name] = placeholder.ReplaceAllStringFunc(text, func(p string) string { return texts[rule+"/"+strings.Trim(p, "{}")] })
+	}
+	return texts
+})
+
+var placeholder = regexp.MustCompile(`\{[a-z-]+\}`)
+
+// ruleText returns a text of a rule, or "" if it has none of this name.
+func ruleText(rule, name string) string { return ruleTexts()[rule+"/"+name] }
 
 // A Rule detects one kind of problem. docs/findings.md describes all of them.
 type Rule struct {
@@ -63,9 +94,12 @@ func Rules() []Rule {
 	slices.SortFunc(list, func(a, b Rule) int { return a.Number - b.Number })
 	for i := range list {
 		r := &list[i]
-		if r.Sample == "" {
-			r.Sample = "nothing"
+		r.Title, r.Evidence, r.Explanation = ruleText(r.ID, "title"), ruleText(r.ID, "evidence"), ruleText(r.ID, "explanation")
+		r.Advice, r.WorkstationAdvice = ruleText(r.ID, "advice"), ruleText(r.ID, "workstation-advice")
+		for j := range r.Thresholds {
+			r.Thresholds[j].Help = ruleText(r.ID, "threshold/"+r.Thresholds[j].Name)
 		}
+		r.Sample = cmp.Or(ruleText(r.ID, "sample"), "nothing")
 		if well := wells[r.need]; well != "" {
 			r.Sample += "; for a clean result, " + well
 		}

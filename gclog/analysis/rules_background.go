@@ -9,21 +9,15 @@ import (
 
 func backgroundRules() []Rule {
 	return []Rule{{
-		Number: 20, ID: "background-behind", Title: "Background collections do not keep up", Severity: Warning,
+		Number: 20, ID: "background-behind", Severity: Warning,
 		Thresholds: []Threshold{
-			{"wait", "ns", 200e6, "wait of one large-object allocation for a background collection"},
-			{"final", "ns", 50e6, "second pause of a background collection"},
-			{"foreground", "", 20, "gen0 and gen1 collections during one background collection"},
-			{"gap", "ns", 1e9, "time from the end of one to the start of the next, below which they count as back to back"},
-			{"count", "", 3, "number of background collections with that many foreground ones, or back to back, from which it is a finding"},
+			{Name: "wait", Unit: "ns", Default: 200e6},
+			{Name: "final", Unit: "ns", Default: 50e6},
+			{Name: "foreground", Default: 20},
+			{Name: "gap", Unit: "ns", Default: 1e9},
+			{Name: "count", Default: 3},
 		},
-		Sample:      "one background collection; two with a long second pause",
-		Evidence:    "second pause, foreground collections, start and end of each background collection; allocations that waited for it, at level normal",
-		Explanation: "A background collection marks and sweeps while the program allocates. If it takes too long, the next one is due as soon as it ends, objects modified meanwhile have to be marked in a long second pause, and threads that allocate large objects have to wait.",
-		Advice:      "Allocate less into gen2 and the large object heap (see mid-life-crisis and loh-pressure). GCSettings.LatencyMode = SustainedLowLatency makes background collections more likely, not faster.",
-
-		WorkstationAdvice: "Give the GC more processors: workstation GC uses one background thread, server GC one per heap (System.GC.Server, DOTNET_gcServer=1).",
-		Basis:             BasisPerfView, need: needGen2,
+		Basis: BasisPerfView, need: needGen2,
 		judge: func(l limits) judge {
 			return &backgroundLag{
 				wait: int64(l["wait"]), final: int64(l["final"]), gap: int64(l["gap"]),

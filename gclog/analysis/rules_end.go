@@ -30,25 +30,15 @@ const (
 	WayCrashed              // a fault such as SIGSEGV
 )
 
-// What to do about each way.
-const (
-	adviceOOMKilled = "If most of the resident memory is committed by the GC, give the container more memory, or the GC a lower limit (System.GC.HeapHardLimitPercent), so that it collects before the kernel kills; otherwise look for native memory (native-growth)."
-	adviceAborted   = "The exception is the last text on the standard error of the process; after OutOfMemoryException see hard-limit."
-	adviceCrashed   = "Set DOTNET_DbgEnableMiniDump=1 and look at the dump of the next time; most crashes are of native libraries or unsafe code."
-	adviceKilled    = "The journal, or kubectl describe pod, says who sent the signal."
-)
-
+// advice names the text about what to do.
 func (w Way) advice() string {
-	return [...]string{WayKilled: adviceKilled, WayOOMKilled: adviceOOMKilled, WayAborted: adviceAborted, WayCrashed: adviceCrashed}[w]
+	return ruleText("process-end", [...]string{WayKilled: "killed", WayOOMKilled: "oom-killed", WayAborted: "aborted", WayCrashed: "crashed"}[w])
 }
 
 func endRules() []Rule {
 	return []Rule{{
-		Number: 28, ID: "process-end", Title: "The process was killed, or it crashed", Severity: Error,
-		Evidence:    "the end of the session in logs of live sessions in json; the latest memory of the process and its control group, the latest collections and their condition BeforeOOM",
-		Explanation: "What a process does last is the most important fact about it. Oom-killed, aborted and crashed are errors; a process that was killed from outside at once is a warning, because it may be a deployment that did not wait. A process that aborts (SIGABRT) has usually thrown an exception that nothing handled: OutOfMemoryException if the GC had reached its limit. This finding is the first of all.",
-		Advice:      "Oom-killed: " + adviceOOMKilled + " Aborted: " + adviceAborted + " Crashed: " + adviceCrashed + " Killed: " + adviceKilled,
-		Basis:       BasisRuntime, need: needNothing, first: true,
+		Number: 28, ID: "process-end", Severity: Error,
+		Basis: BasisRuntime, need: needNothing, first: true,
 		judge: func(limits) judge { return &processEnd{} },
 	}}
 }

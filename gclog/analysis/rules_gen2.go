@@ -12,76 +12,54 @@ import (
 func gen2Rules() []Rule {
 	return []Rule{
 		{
-			Number: 5, ID: "induced-gcs", Title: "The program induces collections", Severity: Warning,
+			Number: 5, ID: "induced-gcs", Severity: Warning,
 			Thresholds: []Threshold{
-				{"rate", "1/min", 1, "rate of blocking induced collections from which it is a finding"},
-				{"share", "%", 10, "share of induced gen2 collections, above which it is one"},
+				{Name: "rate", Unit: "1/min", Default: 1},
+				{Name: "share", Unit: "%", Default: 10},
 			},
-			Sample:      "3 induced collections; for their share of gen2, 3 gen2 collections",
-			Evidence:    "collections with the reasons Induced, InducedNotForced, InducedCompacting, InducedAggressive",
-			Explanation: "A caller of GC.Collect knows less than the GC about when a collection is worthwhile. The call promotes young objects too early, and a blocking gen2 collection pauses the program for as long as the whole heap takes.",
-			Advice:      "Find the call sites of GC.Collect, also in libraries: dotnet-trace collect --profile gc-collect records the stack of each event GCTriggered, on the thread that induced the collection. GC.AddMemoryPressure induces collections as well: check that each call has a matching GC.RemoveMemoryPressure. If a call is necessary, use GC.Collect(2, GCCollectionMode.Optimized, blocking: false).",
-			Basis:       BasisMicrosoft, need: needEither,
+			Basis: BasisMicrosoft, need: needEither,
 			judge: func(l limits) judge { return &inducedGCs{rate: l["rate"], share: l["share"]} },
 		},
 		{
-			Number: 6, ID: "blocking-gen2", Title: "Gen2 collections block", Severity: Warning,
+			Number: 6, ID: "blocking-gen2", Severity: Warning,
 			Thresholds: []Threshold{
-				{"share", "%", 50, "share of blocking gen2 collections, above which it is a finding"},
+				{Name: "share", Unit: "%", Default: 50},
 			},
-			Sample:      "3 blocking gen2 collections",
-			Evidence:    "kind of each gen2 collection, and why it was chosen",
-			Explanation: "Gen2 collections should run in the background, with two short pauses. A blocking one pauses the program while the whole heap is marked and swept or compacted.",
-			Advice:      "The finding counts the causes and names the rule with details about each. If background collections are disabled, enable them: System.GC.Concurrent=true in runtimeconfig.json, DOTNET_gcConcurrent=1; GCSettings.LatencyMode must not be Batch. A heap that is still too small for one, or the first one of a process running as a blocking one, needs no action. For the rest, gclog explain reports what is known. A finding has what applies to its causes.",
-			Basis:       BasisMicrosoft, need: needGen2,
+			Basis: BasisMicrosoft, need: needGen2,
 			judge: func(l limits) judge { return &blockingGen2{share: l["share"]} },
 		},
 		{
-			Number: 7, ID: "memory-load-gen2", Title: "Gen2 collections because of a high memory load", Severity: Warning,
+			Number: 7, ID: "memory-load-gen2", Severity: Warning,
 			Thresholds: []Threshold{
-				{"load", "%", 90, "memory load from which it counts as high; if not set, the runtime's own limit, as the process reports it or the conditions imply it"},
+				{Name: "load", Unit: "%", Default: 90},
 			},
-			Evidence:    "memory load and the conditions HighMemory, VeryHighMemory, FragmentedGen2HighMemory, FragmentedGen2VeryHighMemory, AlmostMaxAlloc",
-			Explanation: "When the machine or the container is low on memory, the GC starts a gen2 collection as soon as a tenth of gen2's budget is used, and a blocking one if there is a lot of free space to release. The load is that of the whole machine or container, not of the process alone. Whether it counts as high is decided by the GC (conditions): if the limit was set low, any load does.",
-			Advice:      "Give the container or machine more memory, or find out what uses it. If other processes need it, limit this one's heap with System.GC.HeapHardLimit or System.GC.HeapHardLimitPercent (DOTNET_GCHeapHardLimit, DOTNET_GCHeapHardLimitPercent, in hexadecimal). On a large machine dedicated to this process, raise the limit: System.GC.HighMemoryPercent (.NET 5 and later; DOTNET_GCHighMemPercent, in hexadecimal).",
-			Basis:       BasisMicrosoft, need: needGen2,
+			Basis: BasisMicrosoft, need: needGen2,
 			judge: func(l limits) judge { return &memoryLoad{load: l["load"]} },
 		},
 		{
-			Number: 8, ID: "too-many-gen2", Title: "Too many gen2 collections", Severity: Warning,
+			Number: 8, ID: "too-many-gen2", Severity: Warning,
 			Thresholds: []Threshold{
-				{"per-gen1", "", 0.5, "gen2 collections per gen1 collection, above which it is a finding"},
-				{"share", "%", 10, "share of gen2 collections in all, above which it is one"},
-				{"count", "", 10, "minimum number of gen2 collections"},
+				{Name: "per-gen1", Default: 0.5},
+				{Name: "share", Unit: "%", Default: 10},
+				{Name: "count", Default: 10},
 			},
-			Sample:      "the minimum number of gen2 collections",
-			Evidence:    "collections by generation, without induced ones",
-			Explanation: "In a healthy program there are about 100 gen0 collections per 10 of gen1 and 1 of gen2. Many gen2 collections mean that old objects die soon, that large objects are allocated often, or that memory is low.",
-			Advice:      "Find out what caused them: gclog summary counts the reasons. AllocLarge: see loh-pressure. Objects that reach gen2 and die there: mid-life-crisis. High memory load: memory-load-gen2. A limit: hard-limit. The most frequent cause is temporary large arrays: rent them from ArrayPool<T>.Shared.",
-			Basis:       BasisHeuristic, need: needCollections,
+			Basis: BasisHeuristic, need: needCollections,
 			judge: func(l limits) judge {
 				return &tooManyGen2{perGen1: l["per-gen1"], share: l["share"], least: l.count()}
 			},
 		},
 		{
-			Number: 21, ID: "provisional-mode", Title: "Full collections free little memory", Severity: Warning,
-			Evidence:    "reason PMFullGC; conditions AvoidUnproductive, PMInducedFull, PMAllocLOH, Gen1InPM",
-			Explanation: "When memory is low and full collections free little, the GC switches to provisional mode: it does gen1 collections, and a full blocking one only if those fail. The mode itself shows that the live data hardly fits into memory.",
-			Advice:      "Give the process more memory or let it retain less: compare two heap snapshots. If much of gen2 is free space rather than objects (see gen2-fragmentation), set System.GC.ConserveMemory (DOTNET_GCConserveMemory).",
-			Basis:       BasisRuntime, need: needEither,
+			Number: 21, ID: "provisional-mode", Severity: Warning,
+			Basis: BasisRuntime, need: needEither,
 			judge: func(limits) judge { return &provisionalMode{} },
 		},
 		{
-			Number: 25, ID: "time-tuning", Title: "Gen1 collections triggered by time", Severity: Info,
+			Number: 25, ID: "time-tuning", Severity: Info,
 			Thresholds: []Threshold{
-				{"share", "%", 50, "share of gen1 and gen2 collections whose generation was due by time, above which it is a finding"},
-				{"count", "", 10, "minimum number of gen1 and gen2 collections"},
+				{Name: "share", Unit: "%", Default: 50},
+				{Name: "count", Default: 10},
 			},
-			Sample:      "the minimum number of gen1 and gen2 collections",
-			Evidence:    "the generation that was due by time, for each gen1 and gen2 collection",
-			Explanation: "A generation that was not collected for a long time is collected although its budget is not exceeded: gen1 after 10 s and ten collections, gen2 after 100 s and a hundred. This is harmless in itself. If most collections are of this kind, the program allocates little, and each collection has little to do.",
-			Advice:      "Nothing, as long as the pauses are short. For fewer collections, allocate less or make gen0 larger (DOTNET_GCgen0size, in hexadecimal bytes).",
-			Basis:       BasisRuntime, need: needCollections,
+			Basis: BasisRuntime, need: needCollections,
 			judge: func(l limits) judge { return &timeTuning{share: l["share"], least: l.count()} },
 		},
 	}
@@ -206,17 +184,10 @@ const (
 	causeOther
 )
 
-// blockingCauses are their names in findings, with the rule that says more.
-var blockingCauses = [...]struct{ name, text, advice string }{
-	causeInduced:     {"induced", "induced (induced-gcs)", "Find out who calls GC.Collect: see induced-gcs."},
-	causeProvisional: {"provisional", "because full collections freed little (provisional-mode)", "Give the process more memory, or let it retain less: see provisional-mode."},
-	causeLimit:       {"limit", "at a limit or out of memory (hard-limit)", "Raise the limit, or let the process retain less: see hard-limit."},
-	causeMemory:      {"memory", "because of a high memory load (memory-load-gen2)", "Find out what uses the memory of the machine or container: see memory-load-gen2."},
-	causeOff:         {"off", "with background collections disabled", "Enable background collections: System.GC.Concurrent=true in runtimeconfig.json, DOTNET_gcConcurrent=1; GCSettings.LatencyMode must not be Batch."},
-	causeDemoted:     {"demoted", "started as a background collection", "The first background collection of a process that runs as a blocking one needs no action."},
-	causeFragmented:  {"fragmented", "because gen2 was fragmented (gen2-fragmentation)", "Set System.GC.ConserveMemory, and look for what keeps the gaps: see gen2-fragmentation."},
-	causeSmall:       {"small", "with a heap too small for a background collection", "A heap that is still too small for a background collection needs no action."},
-	causeOther:       {"other", "for another or an unknown reason", "gclog explain reports what is known of each."},
+// blockingCauses are their names, also of their texts.
+var blockingCauses = [...]string{
+	causeInduced: "induced", causeProvisional: "provisional", causeLimit: "limit", causeMemory: "memory", causeOff: "off",
+	causeDemoted: "demoted", causeFragmented: "fragmented", causeSmall: "small", causeOther: "other",
 }
 
 func whyBlocking(x *judgedGC) blockingCause {
@@ -281,10 +252,10 @@ func (j *blockingGen2) verdict(s *stretch) (f Finding, why string) {
 	f.Evidence = []Fact{countFact("gen2", j.all), countFact("gen2.blocking", j.blocking), percentFact("gen2.blocking.share", share)}
 	var causes, advice []string
 	for i, n := range counts {
-		if n > 0 {
-			causes = append(causes, fmt.Sprintf("%d %s", n, blockingCauses[i].text))
-			advice = append(advice, blockingCauses[i].advice)
-			f.Evidence = append(f.Evidence, countFact("gen2.blocking."+blockingCauses[i].name, n))
+		if name := blockingCauses[i]; n > 0 {
+			causes = append(causes, fmt.Sprintf("%d %s", n, ruleText("blocking-gen2", name)))
+			advice = append(advice, ruleText("blocking-gen2", name+"/advice"))
+			f.Evidence = append(f.Evidence, countFact("gen2.blocking."+name, n))
 		}
 	}
 	f.Text = fmt.Sprintf("%d of %s (%s) were blocking, the longest pause %s: %s.",

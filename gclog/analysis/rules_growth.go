@@ -10,19 +10,15 @@ import (
 func growthRules() []Rule {
 	return []Rule{
 		{
-			Number: 15, ID: "memory-growth", Title: "Retained memory grows", Severity: Warning,
+			Number: 15, ID: "memory-growth", Severity: Warning,
 			Thresholds: []Threshold{
-				{"over", "%/h", 20, "growth per hour, by linear regression over the sizes"},
-				{"count", "", 5, "minimum number of gen2 collections"},
-				{"span", "ns", 600e9, "minimum time from the first to the last of them"},
-				{"floor", "bytes", 10e6, "smaller growth in that time is ignored"},
-				{"quick", "bytes", 100e6, "smaller growth in a shorter time is ignored"},
+				{Name: "over", Unit: "%/h", Default: 20},
+				{Name: "count", Default: 5},
+				{Name: "span", Unit: "ns", Default: 600e9},
+				{Name: "floor", Unit: "bytes", Default: 10e6},
+				{Name: "quick", Unit: "bytes", Default: 100e6},
 			},
-			Sample:      "gen2 collections according to the thresholds; at least 3, or a shorter time, if they rise steadily and by a fifth or more",
-			Evidence:    "objects in gen2 and the large object heap after each gen2 collection, without free space; least squares",
-			Explanation: "Objects that survive gen2 collections again and again are in use, or retained by mistake. A rising straight line that fits (it explains at least half of the variation) looks like a leak; so do a cache that fills up and a program that has just started.",
-			Advice:      "Compare two heap snapshots, an hour apart, at the same load: gclog heap snapshot, then gclog heap diff, and gclog heap suspects of the later one. Look for static collections, event handlers that are not removed, caches without a limit, timers. handle-leak reports growing numbers of handles.",
-			Basis:       BasisMicrosoft, lasting: true, running: true,
+			Basis: BasisMicrosoft, lasting: true, running: true,
 			judge: func(l limits) judge {
 				return &growth{
 					l: l, what: "gen2 and large objects", unit: "bytes", name: "objects", of: func(x *judgedGC) (low, high float64, known bool) {
@@ -34,19 +30,15 @@ func growthRules() []Rule {
 			},
 		},
 		{
-			Number: 22, ID: "handle-leak", Title: "The number of GC handles grows", Severity: Warning,
+			Number: 22, ID: "handle-leak", Severity: Warning,
 			Thresholds: []Threshold{
-				{"over", "%/h", 10, "growth per hour, by linear regression over the counts"},
-				{"count", "", 5, "minimum number of gen2 collections"},
-				{"span", "ns", 600e9, "minimum time from the first to the last of them"},
-				{"floor", "", 10000, "fewer handles at the end of that time are ignored"},
-				{"quick", "", 20000, "smaller growth in a shorter time is ignored"},
+				{Name: "over", Unit: "%/h", Default: 10},
+				{Name: "count", Default: 5},
+				{Name: "span", Unit: "ns", Default: 600e9},
+				{Name: "floor", Default: 10000},
+				{Name: "quick", Default: 20000},
 			},
-			Sample:      "gen2 collections according to the thresholds; at least 3, or a shorter time, if they rise steadily and by a fifth or more",
-			Evidence:    "GC handles after each gen2 collection, where the count is exact; least squares",
-			Explanation: "Every collection examines each handle (strong, weak, pinned, dependent). Handles that are created and not freed slow down all collections, and the objects they refer to may never be freed.",
-			Advice:      "Look for GCHandle.Alloc without Free, for WeakReference and ConditionalWeakTable entries created per request, for timers, and for native libraries with callbacks. In a dump, gchandles of dotnet-dump counts them by kind and type.",
-			Basis:       BasisHeuristic, lasting: true, running: true,
+			Basis: BasisHeuristic, lasting: true, running: true,
 			judge: func(l limits) judge {
 				return &growth{
 					l: l, what: "GC handles", name: "handles", end: true, of: func(x *judgedGC) (low, high float64, known bool) {
@@ -58,19 +50,15 @@ func growthRules() []Rule {
 			},
 		},
 		{
-			Number: 27, ID: "native-growth", Title: "Memory outside the GC heap grows", Severity: Warning,
+			Number: 27, ID: "native-growth", Severity: Warning,
 			Thresholds: []Threshold{
-				{"over", "%/h", 20, "growth per hour, by linear regression over the sizes"},
-				{"count", "", 10, "minimum number of collections that report it"},
-				{"span", "ns", 600e9, "minimum time from the first to the last of them"},
-				{"floor", "bytes", 50e6, "smaller growth in that time is ignored"},
-				{"quick", "bytes", 200e6, "smaller growth in a shorter time is ignored"},
+				{Name: "over", Unit: "%/h", Default: 20},
+				{Name: "count", Default: 10},
+				{Name: "span", Unit: "ns", Default: 600e9},
+				{Name: "floor", Unit: "bytes", Default: 50e6},
+				{Name: "quick", Unit: "bytes", Default: 200e6},
 			},
-			Sample:      "collections according to the thresholds; at least 3, or a shorter time, if it rises steadily and by a fifth or more",
-			Evidence:    "resident memory of the process (RSS) minus what the GC has committed after a collection, and RSS minus the heap, which must both rise; least squares",
-			Explanation: "The process grows, but not because of its objects. Native libraries, malloc buffers, mapped files, thread stacks, code that is compiled again and again: the GC sees none of it, and no heap snapshot shows it. In a container, the process is killed for lack of memory all the same.",
-			Advice:      "Find out what grows: pmap -x PID twice, or smaps in /proc. Many blocks of 64 MB are malloc arenas (MALLOC_ARENA_MAX=2); blocks of 8 MB or 1.5 MB are stacks: count the threads. Look for Marshal.AllocHGlobal and NativeMemory.Alloc without a matching free, for objects that are not disposed of (streams, bitmaps, database connections, compression), and for assemblies, regular expressions or expression trees that are compiled for each request. heaptrack or bcc's memleak show what allocates. If finalizer-backlog is found, start there.",
-			Basis:       BasisHeuristic, lasting: true, running: true,
+			Basis: BasisHeuristic, lasting: true, running: true,
 			judge: func(l limits) judge { return nativeGrowth(l) },
 		},
 	}

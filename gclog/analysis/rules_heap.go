@@ -11,65 +11,49 @@ import (
 func heapRules() []Rule {
 	return []Rule{
 		{
-			Number: 9, ID: "mid-life-crisis", Title: "Objects reach gen2 and die there", Severity: Warning,
+			Number: 9, ID: "mid-life-crisis", Severity: Warning,
 			Thresholds: []Threshold{
-				{"gen1-survival", "%", 50, "gen1 objects that survive its collections, above which many are promoted"},
-				{"in", "%", 10, "growth of gen2 per gen1 collection, on average, above which many objects arrive"},
-				{"gen2-survival", "%", 50, "gen2 objects that survive the next gen2 collection, below which many die"},
+				{Name: "gen1-survival", Unit: "%", Default: 50},
+				{Name: "in", Unit: "%", Default: 10},
+				{Name: "gen2-survival", Unit: "%", Default: 50},
 			},
-			Sample:      "2 gen2 collections that show it",
-			Evidence:    "survival of gen1 and the growth of gen2 from one gen2 collection to the next, and the survival of gen2 in the latter",
-			Explanation: "The expensive case for a generational GC: objects live just long enough to be promoted twice, and die soon after. Gen1 collections copy them for nothing, and gen2 collections have to reclaim them. It is a finding if at least half of the gen2 collections show it.",
-			Advice:      "Find objects that live for some seconds: caches that expire soon, buffers of requests in flight, queues that grow under load. Keep them for a shorter time (release references before a long await), or reuse them (ArrayPool<T>, ObjectPool<T>). A larger gen0 gives objects time to die: DOTNET_GCgen0size, in hexadecimal bytes.",
-			Basis:       BasisHeuristic, need: needGen2,
+			Basis: BasisHeuristic, need: needGen2,
 			judge: func(l limits) judge {
 				return &midLifeCrisis{gen1Survival: l["gen1-survival"], in: l["in"], gen2Survival: l["gen2-survival"]}
 			},
 		},
 		{
-			Number: 10, ID: "high-allocation-rate", Title: "The program allocates heavily", Severity: Warning,
+			Number: 10, ID: "high-allocation-rate", Severity: Warning,
 			Thresholds: []Threshold{
-				{"over", "bytes/s", 1e9, "allocated per second in the busiest minute"},
-				{"period", "ns", 100e6, "time between gen0 collections within a minute, below which they are frequent"},
-				{"survival", "%", 5, "gen0 objects that survive, below which such collections are churn"},
+				{Name: "over", Unit: "bytes/s", Default: 1e9},
+				{Name: "period", Unit: "ns", Default: 100e6},
+				{Name: "survival", Unit: "%", Default: 5},
 			},
-			Sample:      "nothing; a minute of which less than 5 s was observed counts as 5 s",
-			Evidence:    "allocated bytes and gen0 collections of each minute; in recordings at level full also the most allocated types, over the whole time",
-			Explanation: "Allocation is cheap, but not free: it fills the processor caches, and each time gen0 is full there is a pause. If almost nothing survives, the collections themselves are short; the cost is in allocating.",
-			Advice:      "Find out what allocates: dotnet-trace collect --profile gc-verbose samples allocations with types and stacks. Then reuse buffers (ArrayPool<T>.Shared, Span<T>, stackalloc), avoid boxing, closures and LINQ on hot paths, format with spans. A gen0 as large as the processor's L3 cache or larger needs fewer collections (DOTNET_GCgen0size, in hexadecimal bytes).",
-			Basis:       BasisHeuristic, need: needCollections,
+			Basis: BasisHeuristic, need: needCollections,
 			judge: func(l limits) judge {
 				return &allocationRate{over: l["over"], period: l["period"], survival: l["survival"]}
 			},
 		},
 		{
-			Number: 11, ID: "loh-pressure", Title: "Large objects cause the collections", Severity: Warning,
+			Number: 11, ID: "loh-pressure", Severity: Warning,
 			Thresholds: []Threshold{
-				{"collections", "%", 30, "share of collections with the reason AllocLarge, above which it is a finding"},
-				{"heap", "%", 50, "share of large objects in the heap, on average, above which it is one"},
-				{"floor", "bytes", 50e6, "fewer bytes of large objects, on average, are ignored"},
+				{Name: "collections", Unit: "%", Default: 30},
+				{Name: "heap", Unit: "%", Default: 50},
+				{Name: "floor", Unit: "bytes", Default: 50e6},
 			},
-			Sample:      "20 collections for their share; if there are fewer, the missing ones count as collections for another reason. 5 collections for the mean size",
-			Evidence:    "reason for each collection; size of the large object heap after it",
-			Explanation: "Objects of 85 000 bytes and more are freed only by gen2 collections. A program that allocates large temporary objects forces a gen2 collection each time their budget is exceeded.",
-			Advice:      "Rent large arrays from ArrayPool<T>.Shared, use RecyclableMemoryStream, read in chunks, create a List<T> or a Dictionary with its final capacity. Raise System.GC.LOHThreshold (DOTNET_GCLOHThreshold, in hexadecimal) if most large objects are only a little larger and die young.",
-			Basis:       BasisHeuristic, need: needCollections,
+			Basis: BasisHeuristic, need: needCollections,
 			judge: func(l limits) judge {
 				return &lohPressure{collections: l["collections"], heap: l["heap"], floor: l["floor"]}
 			},
 		},
 		{
-			Number: 23, ID: "poh-misuse", Title: "The pinned object heap is large or fragmented", Severity: Warning,
+			Number: 23, ID: "poh-misuse", Severity: Warning,
 			Thresholds: []Threshold{
-				{"heap", "%", 20, "share of the pinned object heap in the heap, on average, above which it is a finding"},
-				{"fragmentation", "%", 50, "free space in the pinned object heap after gen2 collections, above which it is one"},
-				{"floor", "bytes", 10e6, "a smaller pinned object heap, on average, is ignored"},
+				{Name: "heap", Unit: "%", Default: 20},
+				{Name: "fragmentation", Unit: "%", Default: 50},
+				{Name: "floor", Unit: "bytes", Default: 10e6},
 			},
-			Sample:      "5 collections",
-			Evidence:    "size of the pinned object heap (GCHeapStats), its free space after gen2 collections (heap histories)",
-			Explanation: "The pinned object heap is for a few long-lived buffers. It is never compacted: space freed between live objects remains a gap.",
-			Advice:      "Find calls of GC.AllocateArray and GC.AllocateUninitializedArray with pinned: true. Allocate a few large buffers once and hand out parts of them (MemoryPool<T>, slices of one array) instead of many that come and go. For short calls into native code use fixed or GCHandle instead.",
-			Basis:       BasisHeuristic, need: needCollections,
+			Basis: BasisHeuristic, need: needCollections,
 			judge: func(l limits) judge {
 				return &pohMisuse{heap: l["heap"], fragmentation: l["fragmentation"], floor: l["floor"]}
 			},

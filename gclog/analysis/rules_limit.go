@@ -8,14 +8,11 @@ import (
 
 func limitRules() []Rule {
 	return []Rule{{
-		Number: 19, ID: "hard-limit", Title: "The heap is near its limit", Severity: Warning,
+		Number: 19, ID: "hard-limit", Severity: Warning,
 		Thresholds: []Threshold{
-			{"over", "%", 80, "committed memory (or the heap) after a collection, as a share of the limit"},
+			{Name: "over", Unit: "%", Default: 80},
 		},
-		Evidence:    "hard limit of the GC, otherwise the memory limit of the control group; committed memory after each collection, or the size of the heap if that is not reported (before .NET 8); conditions BeforeOOM, LimitBeforeOOM, LimitLOHFragmented, LimitLOHReclaim",
-		Explanation: "A heap with a hard limit cannot grow beyond it: near the limit the GC does full blocking collections, and a last one before it gives up (OutOfMemoryException). Such a last attempt is an error; since .NET 7 every collection that starts when no free region is available counts as one. In a container without a setting, the GC limits itself to three quarters of the container's memory.",
-		Advice:      "Give the container more memory, or the GC a larger part of it: System.GC.HeapHardLimit, System.GC.HeapHardLimitPercent (DOTNET_GCHeapHardLimit, DOTNET_GCHeapHardLimitPercent, in hexadecimal). Or let the program retain less: memory-growth reports growth, loh-fragmentation and gen2-fragmentation report free space that System.GC.ConserveMemory (DOTNET_GCConserveMemory) reclaims. Server GC with DATAS or fewer heaps has a smaller gen0 (peak-over-after).",
-		Basis:       BasisMicrosoft, need: needCollections,
+		Basis: BasisMicrosoft, need: needCollections,
 		judge: func(l limits) judge { return &hardLimit{over: l["over"]} },
 	}}
 }

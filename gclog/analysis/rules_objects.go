@@ -6,17 +6,13 @@ import (
 
 func objectRules() []Rule {
 	return []Rule{{
-		Number: 18, ID: "finalizer-backlog", Title: "Finalizers do not keep up", Severity: Warning,
+		Number: 18, ID: "finalizer-backlog", Severity: Warning,
 		Thresholds: []Threshold{
-			{"objects", "", 10000, "objects retained for finalization by one collection, above which they are many"},
-			{"run", "ns", 1e9, "duration of one run of the finalizer thread, above which it counts as slow"},
-			{"count", "", 3, "number of collections with many objects from which it is a finding"},
+			{Name: "objects", Default: 10000},
+			{Name: "run", Unit: "ns", Default: 1e9},
+			{Name: "count", Default: 3},
 		},
-		Sample:      "nothing for a long run; otherwise the minimum number of collections with many objects",
-		Evidence:    "objects that each collection retained for finalization; start and end of the runs of the finalizer thread",
-		Explanation: "An object with a finalizer survives the collection that finds it unreachable, with everything it refers to, until the single finalizer thread has finalized it. If that thread is slow or hangs, memory grows without any error.",
-		Advice:      "Call Dispose (using) on objects with a finalizer: streams, handles, database connections; Dispose must call GC.SuppressFinalize. If a run takes long, take a dump with dotnet-dump and look at the stack of the thread named .NET Finalizer: it may be waiting for a lock, a COM apartment or the network. The command finalizequeue of dotnet-dump counts the types.",
-		Basis:       BasisMicrosoft, need: needCollections,
+		Basis: BasisMicrosoft, need: needCollections,
 		judge: func(l limits) judge {
 			return &finalizerBacklog{objects: l["objects"], run: int64(l["run"]), least: l.count()}
 		},

@@ -12,19 +12,13 @@ import (
 func pauseRules() []Rule {
 	return []Rule{
 		{
-			Number: 1, ID: "high-pause-share", Title: "The program is paused much of the time", Severity: Warning,
+			Number: 1, ID: "high-pause-share", Severity: Warning,
 			Thresholds: []Threshold{
-				{"over", "%", 5, "share of the time that the program is paused, above which it is a warning"},
-				{"error", "%", 10, "share above which it is an error"},
-				{"window", "ns", 60e9, "length of the windows that are evaluated"},
+				{Name: "over", Unit: "%", Default: 5},
+				{Name: "error", Unit: "%", Default: 10},
+				{Name: "window", Unit: "ns", Default: 60e9},
 			},
-			Sample:      "nothing; an observed time shorter than the window counts as one window, and one shorter than 5 s as 5 s without further pauses; while nothing was observed, the program counts as running. For a clean result, 5 s without a gap",
-			Evidence:    "all pauses for the GC, clipped to each window of that length",
-			Explanation: "The share is that of the worst minute, wherever it starts. Under load 5 % or less is normal, and below 3 % there is little to gain. Above 10 % (an error), ten machines do less than the work of nine.",
-			Advice:      "See which generation takes the time: gclog summary. For gen0 and gen1, allocate less, or give short-lived objects time to die with a larger gen0 (DOTNET_GCgen0size, in hexadecimal bytes). For blocking gen2 collections, find out why they block: induced-gcs, blocking-gen2, memory-load-gen2 and provisional-mode.",
-
-			WorkstationAdvice: "With several processors and a large heap, try server GC (System.GC.Server in runtimeconfig.json, DOTNET_gcServer=1).",
-			Basis:             BasisMicrosoft, need: needNothing,
+			Basis: BasisMicrosoft, need: needNothing,
 			judge: func(l limits) judge {
 				j := &highPauseShare{over: l["over"], gravely: l["error"], width: int64(l["window"])}
 				j.sliding = newSliding(j.width/600, j.width)
@@ -33,61 +27,46 @@ func pauseRules() []Rule {
 			},
 		},
 		{
-			Number: 2, ID: "long-pause", Title: "Single pauses are long", Severity: Warning,
+			Number: 2, ID: "long-pause", Severity: Warning,
 			Thresholds: []Threshold{
-				{"over", "ns", 200e6, "duration of one pause: set it to what the program's users would notice"},
+				{Name: "over", Unit: "ns", Default: 200e6},
 			},
-			Evidence:    "all pauses for the GC; for the longest, what its collection spent the time on",
-			Explanation: "Every request that arrives during a pause waits for its end. The two pauses of a background collection count separately.",
-			Advice:      "Look at the longest one: gclog explain. A blocking gen2 collection is long because the heap is large: find out why it did not run in the background (blocking-gen2). A long gen0 or gen1 collection has a lot to promote: see mid-life-crisis and pinning; otherwise something else used the processor: see long-suspension and random-slow-gc.",
-			Basis:       BasisPerfView, need: needCollections,
+			Basis: BasisPerfView, need: needCollections,
 			judge: func(l limits) judge { return &longPause{over: int64(l["over"])} },
 		},
 		{
-			Number: 3, ID: "long-suspension", Title: "Threads are slow to suspend", Severity: Warning,
+			Number: 3, ID: "long-suspension", Severity: Warning,
 			Thresholds: []Threshold{
-				{"over", "ns", 10e6, "time until all threads were suspended, in one pause"},
-				{"share", "%", 50, "share of a pause above which it counts as mostly suspension"},
-				{"of", "%", 20, "share of pauses that are mostly suspension"},
-				{"floor", "ns", 1e6, "a shorter suspension never counts as most of a pause"},
+				{Name: "over", Unit: "ns", Default: 10e6},
+				{Name: "share", Unit: "%", Default: 50},
+				{Name: "of", Unit: "%", Default: 20},
+				{Name: "floor", Unit: "ns", Default: 1e6},
 			},
-			Sample:      "nothing for a long suspension; 20 pauses for the share of those that are mostly suspension",
-			Evidence:    "the part of each pause until all threads were suspended",
-			Explanation: "Before a collection the runtime suspends all threads, which takes far less than 1 ms. Tens of milliseconds are a definite problem: a thread did not get a processor, or was running code without a safe point.",
-			Advice:      "Look for a shortage of CPU time: limits of the container (cpu.max and its throttling in cpu.stat), other processes, too many runnable threads. Then look for long loops over large arrays or in native code that is called with SuppressGCTransition. Page faults on a swapping machine look the same.",
-			Basis:       BasisMicrosoft, need: needCollections,
+			Basis: BasisMicrosoft, need: needCollections,
 			judge: func(l limits) judge {
 				return &longSuspension{over: int64(l["over"]), share: l["share"], of: l["of"], floor: int64(l["floor"])}
 			},
 		},
 		{
-			Number: 29, ID: "long-resume", Title: "Threads are slow to resume", Severity: Warning,
+			Number: 29, ID: "long-resume", Severity: Warning,
 			Thresholds: []Threshold{
-				{"share", "%", 10, "share of the time paused that the program took to resume its threads, above which it is a finding"},
-				{"warning", "%", 50, "share above which it is a warning; below it is an info"},
-				{"floor", "ns", 100e6, "less time than that in total is ignored"},
+				{Name: "share", Unit: "%", Default: 10},
+				{Name: "warning", Unit: "%", Default: 50},
+				{Name: "floor", Unit: "ns", Default: 100e6},
 			},
-			Sample:      "nothing",
-			Evidence:    "the part of each pause after the runtime began to resume the threads",
-			Explanation: "A pause lasts until the runtime has resumed the last thread. The GC's own part ends when the runtime begins to resume the threads, which takes microseconds; that part is what GC.GetTotalPauseDuration counts. What comes after it is the wait of a thread for a processor, while others already run.",
-			Advice:      "Give the program more processor time: look at the limits of the container (cpu.max, and its throttling in cpu.stat), at other processes, and at the number of runnable threads. A faster GC would not shorten these pauses.",
-			Basis:       BasisRuntime, need: needCollections,
+			Basis: BasisRuntime, need: needCollections,
 			judge: func(l limits) judge {
 				return &longResume{share: l["share"], gravely: l["warning"], floor: int64(l["floor"])}
 			},
 		},
 		{
-			Number: 4, ID: "random-slow-gc", Title: "Some collections are slow without more work", Severity: Warning,
+			Number: 4, ID: "random-slow-gc", Severity: Warning,
 			Thresholds: []Threshold{
-				{"pause", "", 5, "pause as a multiple of the median of the same generation and kind"},
-				{"promoted", "", 1.5, "promoted bytes as a multiple of their median: a collection that promoted more has a reason to be slow"},
-				{"floor", "ns", 10e6, "a shorter pause is never slow"},
+				{Name: "pause", Default: 5},
+				{Name: "promoted", Default: 1.5},
+				{Name: "floor", Unit: "ns", Default: 10e6},
 			},
-			Sample:      "20 collections of the same generation and kind",
-			Evidence:    "pause and promoted bytes of each collection, compared with the medians of its generation and kind; if there are many, the slowest for each size of promoted bytes",
-			Explanation: "The cost of a collection depends on what survives it. One that takes five times as long for the same survivors waited for something outside of the GC: a processor taken by others, memory that had to be paged in, a virtual machine that was paused.",
-			Advice:      "Compare the times with the machine's: CPU throttling (nr_throttled in cpu.stat), steal time, major page faults, swapping, transparent huge pages, other jobs. With server GC every heap waits for the slowest processor: keep other load away from them (System.GC.HeapAffinitizeMask, DOTNET_GCHeapAffinitizeMask) or use fewer heaps (System.GC.HeapCount, DOTNET_GCHeapCount).",
-			Basis:       BasisMicrosoft, need: needCollections,
+			Basis: BasisMicrosoft, need: needCollections,
 			judge: func(l limits) judge {
 				return &randomSlow{pauseTimes: l["pause"], promotedTimes: l["promoted"], floor: int64(l["floor"])}
 			},

@@ -9,14 +9,11 @@ import (
 
 func qualityRules() []Rule {
 	return []Rule{{
-		Number: 26, ID: "data-quality", Title: "The data is incomplete", Severity: Warning,
+		Number: 26, ID: "data-quality", Severity: Warning,
 		Thresholds: []Threshold{
-			{"incomplete", "", 2, "incomplete collections, above which it is a finding; one at the start and one at the end of a session are normal"},
+			{Name: "incomplete", Default: 2},
 		},
-		Evidence:    "gaps and flaws of the records, and whether the input could be read completely",
-		Explanation: "If events were lost or records dropped, numbers are too small, and a rule may have missed a problem.",
-		Advice:      "Lost events: the runtime's buffer was full. Record less (a lower --level, fewer --providers), or give gclog more CPU time and a faster disk; dotnet-trace has --buffersize. Dropped records: the disk or the reader of the log is too slow. A damaged file: the recorder was killed, or the disk was full. gclog doctor checks for other causes.",
-		Basis:       BasisHeuristic, need: needNothing,
+		Basis: BasisHeuristic, need: needNothing,
 		judge: func(l limits) judge { return &dataQuality{incomplete: uint64(l["incomplete"])} },
 	}}
 }
