@@ -33,7 +33,7 @@ func TestEveryCauseIsMade(t *testing.T) {
 	}
 	collect(scripts, `(?m)^(?:\[[^]]*\] )*stdout '.*\\\(([a-z0-9-]+)\\\)\$?'$`)
 	collect(tests, `wants\(t, [^"]*"([a-z0-9-]+)"`)
-	for _, s := range Table {
+	for _, s := range Table() {
 		for _, c := range s.Causes {
 			if !made[c.ID] {
 				t.Errorf("no test makes the cause %s", c.ID)

@@ -12,8 +12,8 @@ import (
 // TestTroubleshooting compares docs/troubleshooting.md with the table.
 func TestTroubleshooting(t *testing.T) {
 	var b bytes.Buffer
-	b.WriteString("# When something does not work\n\n`gclog doctor` finds these causes. It says them of the process, the file or the machine that it is asked about, with the words in the first column in brackets; `-f json` has them as `cause`, and so has `gclog ps -f json`.\n")
-	for _, s := range Table {
+	b.WriteString("# When something does not work\n\n`gclog doctor` finds these causes. It reports those of a process, a file or the machine, with the name from the first column in brackets; `-f json` has the name as `cause`, and so has `gclog ps -f json`.\n")
+	for _, s := range Table() {
 		fmt.Fprintf(&b, "\n## %s\n\n| cause | what it means | what to do |\n|---|---|---|\n", s.Title)
 		for _, c := range s.Causes {
 			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", c.ID, cell(c.What), cell(c.Way))
@@ -33,7 +33,7 @@ func cell(s string) string {
 // TestTable: every cause has a unique id, a sentence, and a solution.
 func TestTable(t *testing.T) {
 	seen := map[string]bool{}
-	for _, s := range Table {
+	for _, s := range Table() {
 		for _, c := range s.Causes {
 			if seen[c.ID] {
 				t.Errorf("%s is there twice", c.ID)
