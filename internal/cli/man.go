@@ -1,6 +1,7 @@
 package cli
 
 import (
+	_ "embed"
 	"fmt"
 	"io"
 	"os"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/gclog/gclog/internal/config"
 	"github.com/urfave/cli/v2"
+	"golang.org/x/tools/txtar"
 )
 
 func (p *program) manCommand() *cli.Command {
@@ -78,17 +80,11 @@ func (p *program) mainPage(app *cli.App) string {
 	for _, c := range app.VisibleCommands() {
 		r.tagged(bold("gclog-"+c.Name)+"(1)", c.Usage)
 	}
-	r.section("EXIT STATUS")
-	for _, x := range manExitCodes {
-		r.tagged(bold(x.term), x.about)
-	}
-	r.section("ENVIRONMENT")
-	for _, x := range manVariables {
-		r.tagged(bold(x.term), x.about)
-	}
-	r.section("FILES")
-	for _, x := range manFiles {
-		r.tagged(italic(x.term), x.about)
+	for _, section := range []string{"EXIT STATUS", "ENVIRONMENT", "FILES"} {
+		r.section(section)
+		for _, x := range manEntries(section) {
+			r.tagged(bold(x.term), strings.ReplaceAll(x.about, "`", ""))
+		}
 	}
 	r.examples(examples)
 	r.section("SEE ALSO")
@@ -103,30 +99,51 @@ func (p *program) mainPage(app *cli.App) string {
 // A manEntry is a term with its description.
 type manEntry struct{ term, about string }
 
-// docs/manual.md contains the same list.
-var manExitCodes = []manEntry{
-	{"0", "success; also: the process ended, SIGINT, SIGTERM"},
-	{"1", "no session: another user's process, not .NET, no socket or a stale one, no answer; `record --on`: the condition has not become true; daemon: a port or address that is not available; health: not ready"},
-	{"2", "data error: not nettrace, damaged, disk full"},
-	{"3", "usage or configuration error: flag, format, a file or directory that is missing or cannot be written, ambiguous choice"},
-	{"4", "not supported by this system, runtime or format"},
-	{"5", "a defect of gclog"},
-	{"6", "check, compare: a condition is true or cannot be evaluated"},
-	{"7", "no such process"},
-	{"126, 127, 128+n", "run: as in a shell; 126 and 127 also tune"},
+//go:embed manual.txtar
+var manualArchive []byte
+
+// manEntries returns the entries of a section of gclog(1), or the sections of gclog.yaml(5).
+func manEntries(section string) (list []manEntry) {
+	for _, f := range txtar.Parse(manualArchive).Files {
+		if term, ok := strings.CutPrefix(f.Name, section+"/"); ok {
+			list = append(list, manEntry{term, string(f.Data)})
+		}
+	}
+	return list
 }
 
-var manVariables = []manEntry{
-	{config.FileVariable, "configuration of the daemon, if there is no -c"},
-	{"GCLOG_*", "one key of the configuration each: gclog.yaml(5)"},
-	{xlogVariable, "-Xlog options for attach and run, if their command line specifies no output"},
-	{"NO_COLOR, CLICOLOR_FORCE", "no colours on a terminal; colours also elsewhere"},
-	{"TMPDIR", "where gclog looks for the sockets of .NET processes, in addition to the TMPDIR of each process; /tmp if not set"},
-}
-
-var manFiles = []manEntry{
-	{config.DefaultFile, "configuration of the daemon: gclog.yaml(5)"},
-	{"/var/log/gclog", "logs of the daemon that packages install"},
+// configPage returns gclog.yaml(5), with the keys from their table.
+func (p *program) configPage() string {
+	r := newRoff("gclog.yaml", 5, p.version())
+	r.title("gclog.yaml", "configuration of gclog's daemon")
+	r.section("SYNOPSIS")
+	r.b.WriteString(italic(config.DefaultFile) + "\n")
+	for _, x := range manEntries("gclog.yaml") {
+		r.section(x.term)
+		if x.term == "EXAMPLES" {
+			r.verbatim(x.about)
+			continue
+		}
+		r.paragraphs(x.about)
+		switch x.term {
+		case "KEYS":
+			for _, k := range config.Keys() {
+				about := k.About + ". Example: " + k.Example
+				if k.Default != "" {
+					about = k.About + ". Default: " + k.Default
+				}
+				r.tagged(bold(k.Path), about)
+				r.b.WriteString(".br\n" + italic(k.Variable) + "\n")
+			}
+		case "RULES":
+			for _, k := range config.MatchKeys() {
+				r.tagged(bold(k.Path), k.About+". Example: "+k.Example)
+			}
+		}
+	}
+	r.section("SEE ALSO")
+	r.b.WriteString(bold("gclog-daemon") + "(1),\n" + bold("gclog-config") + "(1)\n")
+	return r.String()
 }
 
 func (p *program) commandPage(c *cli.Command) string {
