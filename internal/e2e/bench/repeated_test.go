@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -180,10 +179,10 @@ func (v repeated) blocks() (blocks []parse.Block, trace []byte, err error) {
 	})
 	for r.Scan() {
 	}
-	if t := r.Trace(); r.Err() != nil || t.Major > 4 {
-		return nil, nil, fmt.Errorf("repeating a recording: %v, %+v", r.Err(), t)
+	if r.Err() == nil && r.Trace().Major > 4 {
+		return nil, nil, errors.New("only recordings in V4 can be repeated")
 	}
-	return blocks, trace, nil
+	return blocks, trace, r.Err()
 }
 
 // declared adds the ids of the runtime's events that a Metadata block declares. A row of it looks like one
