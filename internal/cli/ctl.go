@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -32,8 +31,8 @@ Examples:
    gclog ctl status -f json | jq '.processes[] | select(.state != "on")'
    gclog ctl reload
    gclog ctl rotate --socket /run/gclog/ctl.sock`,
-		Flags:  join(socketFlags(), resultFlags(textOrJSON)),
-		Action: p.result(textOrJSON, p.ctl),
+		Flags:  join(socketFlags(), resultFlags(listFormats)),
+		Action: p.result(listFormats, p.ctl),
 	}
 }
 
@@ -95,35 +94,34 @@ func (p *program) ctl(c *cli.Context, how string) error {
 	if err := json.Unmarshal(answer, &all); err != nil {
 		return &codedError{exitSession, fmt.Errorf("the daemon's answer is not a status: %w", err)}
 	}
-	if how == "json" {
+	switch how {
+	case "json":
 		return p.printIndented(all)
+	case "csv":
+		return printCSV(p, statusColumns, append(all.Processes, all.Unreachable...))
 	}
 	return p.printStatus(&all)
 }
 
-var statusColumns = []screen.Column{
-	{Title: "PID", Right: true},
-	{Title: "PROCESS", Width: 12, Cut: true},
-	{Title: "SERVICE", Width: 8, Cut: true, Rank: 1},
-	{Title: "STATE"},
-	{Title: "FOR", Right: true, Rank: 2},
-	{Title: "GCS", Right: true},
-	{Title: "LOST", Right: true},
+var statusColumns = []column[daemon.Status]{
+	textColumn(screen.Column{Title: "PID", Right: true}, "pid", func(s *daemon.Status) string { return strconv.Itoa(s.PID) }),
+	textColumn(screen.Column{Title: "PROCESS", Width: 12, Cut: true}, "process", func(s *daemon.Status) string { return s.Process }),
+	textColumn(screen.Column{Title: "SERVICE", Width: 8, Cut: true, Rank: 1}, "service", func(s *daemon.Status) string { return s.Service }),
+	textColumn(screen.Column{Title: "STATE"}, "state", func(s *daemon.Status) string { return fmt.Sprint(s.State) }),
+	textColumn(screen.Column{Title: "FOR", Right: true, Rank: 2}, "for", func(s *daemon.Status) string {
+		if s.Since.IsZero() {
+			return ""
+		}
+		return elapsed(time.Since(s.Since))
+	}),
+	textColumn(screen.Column{Title: "GCS", Right: true}, "gcs", func(s *daemon.Status) string { return fmt.Sprint(s.GCs) }),
+	textColumn(screen.Column{Title: "LOST", Right: true}, "lost_events", func(s *daemon.Status) string { return fmt.Sprint(s.LostEvents) }),
 }
 
 // printStatus prints the daemon's state for people.
 func (p *program) printStatus(all *daemon.Processes) error {
 	list := append(all.Processes, all.Unreachable...)
-	var rows [][]string
-	for _, s := range list {
-		since := "-"
-		if !s.Since.IsZero() {
-			since = elapsed(time.Since(s.Since))
-		}
-		rows = append(rows, []string{fmt.Sprint(s.PID), oneLine(s.Process), oneLine(dash(s.Service)), fmt.Sprint(s.State), since, fmt.Sprint(s.GCs), fmt.Sprint(s.LostEvents)})
-	}
-	width, _ := screen.Size(p.stdout)
-	if err := screen.Print(p.out, width, statusColumns, slices.Values(rows), nil); err != nil {
+	if err := printTable(p, statusColumns, list); err != nil {
 		return err
 	}
 	for _, s := range list {

@@ -2,9 +2,7 @@ package cli
 
 import (
 	"fmt"
-	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/gclog/gclog/formats/screen"
@@ -43,7 +41,7 @@ type reportJSON struct {
 	OK        bool              `json:"ok"`
 	Findings  []findingJSON     `json:"findings"`
 	Facts     map[string]string `json:"facts"`
-	Processes []psRow           `json:"processes,omitempty"`
+	Processes []object          `json:"processes,omitempty"`
 }
 
 type findingJSON struct {
@@ -113,7 +111,7 @@ func (p *program) doctorMachine(c *cli.Context, how string) error {
 
 func (p *program) printReport(r *doctor.Report, processes []psRow, how string) error {
 	if how == "json" {
-		out := reportJSON{Subject: r.Subject, Verdict: r.Verdict, OK: r.OK(), Findings: []findingJSON{}, Facts: map[string]string{}, Processes: processes}
+		out := reportJSON{Subject: r.Subject, Verdict: r.Verdict, OK: r.OK(), Findings: []findingJSON{}, Facts: map[string]string{}, Processes: objects(psColumns, processes)}
 		for _, f := range r.Findings {
 			out.Findings = append(out.Findings, findingJSON{string(f.Level), f.Cause.ID, f.Text, f.Cause.Way})
 		}
@@ -138,7 +136,7 @@ func (p *program) printReport(r *doctor.Report, processes []psRow, how string) e
 		return nil
 	}
 	fmt.Fprintln(p.out)
-	return printVerdicts(p.out, width, processes)
+	return printTable(p, verdictColumns, processes)
 }
 
 // printFindings prints the verdict, and each problem with its solution.
@@ -156,23 +154,19 @@ func (p *program) printFindings(r *doctor.Report, width int) {
 	}
 }
 
-// printVerdicts prints a line for each process.
-func printVerdicts(w io.Writer, width int, list []psRow) error {
-	var rows [][]string
-	for _, r := range list {
-		verdict := "can be attached to"
-		if r.Problem != "" {
-			verdict = r.Problem
-			if r.Cause != "" {
-				verdict += " (" + r.Cause + ")"
-			}
+// verdictColumns say of each process whether gclog can attach to it.
+var verdictColumns = append(psColumns[:3:3], column[psRow]{
+	Column: screen.Column{Title: "VERDICT", Width: 20, Fold: true},
+	text: func(r *psRow) string {
+		switch {
+		case r.problem == "":
+			return "can be attached to"
+		case r.cause == "":
+			return oneLine(r.problem)
 		}
-		rows = append(rows, []string{strconv.Itoa(r.PID), oneLine(r.Name), oneLine(dash(r.User)), oneLine(verdict)})
-	}
-	return screen.Print(w, width, []screen.Column{
-		{Title: "PID", Right: true}, {Title: "NAME", Width: 12, Cut: true}, {Title: "USER", Width: 8, Cut: true}, {Title: "VERDICT", Width: 20, Fold: true},
-	}, slices.Values(rows), nil)
-}
+		return oneLine(r.problem + " (" + r.cause + ")")
+	},
+})
 
 var levelStyles = map[doctor.Level]screen.Style{doctor.Failure: screen.Failure, doctor.Warning: screen.Warning, doctor.Note: screen.Note}
 

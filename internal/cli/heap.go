@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/formats/screen"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/heap"
 	"github.com/gclog/gclog/internal/output"
@@ -391,13 +392,11 @@ func graphCounts(r io.Reader, memory int64) (*heap.Histogram, *heap.DumpInfo, er
 }
 
 // writeCSV writes rows with a head.
-func (p *program) writeCSV(head []string, rows [][]string) error {
-	return p.write(func(w io.Writer) error {
-		x := formats.NewCSVWriter(w)
-		_ = x.Write(head)
-		for _, row := range rows {
-			_ = x.Write(row)
-		}
-		return x.Flush()
-	})
+// namesColumn is a column of the names of types, or of groups of them: as they are in csv and JSON, shown
+// in a table.
+func namesColumn[T any](title, csv, json string, shown func(string) string, of func(*T) string) column[T] {
+	return column[T]{
+		Column: screen.Column{Title: title, Cut: true, Width: 20}, last: true, csv: csv, json: json,
+		text: func(x *T) string { return shown(of(x)) }, value: func(x *T) any { return of(x) },
+	}
 }

@@ -33,14 +33,14 @@ func pendingCalls(r *inspectReport, d *heap.Detection) string {
 
 // methodColumn names the method of a call, or what a call without a name awaits.
 func methodColumn() inspectColumn {
-	return textColumn("method", func(r *inspectReport, x *heap.Detail) string {
+	return wordsColumn("method", "", "", nil, func(x *inspectRow) string {
 		switch {
 		case x.Chain == nil:
-			return r.name(r.typ(x.Type))
+			return x.r.name(x.r.typ(x.Type))
 		case x.Chain.Awaited == heap.NoType:
 			return "without a name"
 		}
-		return "without a name, awaits " + r.name(r.typ(x.Chain.Awaited))
+		return "without a name, awaits " + x.r.name(x.r.typ(x.Chain.Awaited))
 	})
 }
 

@@ -33,7 +33,14 @@ func TestUnnamedCalls(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, text)
 		}
 	}
-	var report inspectJSON
+	var report struct {
+		Detectors []struct {
+			Rows []struct {
+				Objects uint64
+				Chain   *chainJSON
+			}
+		}
+	}
 	if err := json.Unmarshal([]byte(inspect("-f", "json")), &report); err != nil {
 		t.Fatal(err)
 	}

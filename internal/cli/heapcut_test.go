@@ -72,7 +72,10 @@ func TestHeapCutOff(t *testing.T) {
 				t.Errorf("%q: %d, %s\n%s", command, code, stderr, stdout)
 			}
 			if counts && command[2] == "-o" {
-				var x statJSON
+				var x struct {
+					Complete bool
+					countJSON
+				}
 				if err := json.Unmarshal([]byte(stdout), &x); err != nil || x.Complete || x.Objects != uint64(g.Len()) {
 					t.Errorf("%q: %v, %+v", command, err, x)
 				}

@@ -125,7 +125,7 @@ var detectors = map[heap.Detector]detector{
 		"Fragmentation", fragmentation,
 		"Pinned objects keep their regions from being freed. Without pinned objects, space is empty because the collection did not compact: GCSettings.LargeObjectHeapCompactionMode does that for the large object heap.",
 		[]inspectColumn{
-			wasteColumn("empty"), sizeColumn("size", func(x *heap.Detail) uint64 { return x.Bytes }), objectsColumn("objects"), numberColumn("pinned", func(x *heap.Detail) uint64 { return x.Pinned }),
+			wasteColumn("empty"), sizeColumn("size", "", "", func(x *inspectRow) uint64 { return x.Bytes }), objectsColumn("objects"), pinnedColumn(),
 			addressColumn(), nameColumn("generation"), otherColumn("pinned type"),
 		},
 	},
@@ -152,7 +152,7 @@ var detectors = map[heap.Detector]detector{
 	heap.DetectDuplicates: {
 		"Types that are loaded several times", rowsOf("type", " loaded more than once"),
 		"Each load context has its own copy of an assembly, with its own static fields. Load what contexts share into the default one.",
-		[]inspectColumn{numberColumn("copies", func(x *heap.Detail) uint64 { return x.Copies }), objectsColumn("objects"), bytesColumn(), typeColumn("type")},
+		[]inspectColumn{copiesColumn(), objectsColumn("objects"), bytesColumn(), typeColumn("type")},
 	},
 	heap.DetectCollectible: {
 		"Collectible assemblies", rowsOf("LoaderAllocator", " of collectible load contexts or assemblies"),

@@ -63,24 +63,12 @@ func (p *program) heapDiff(c *cli.Context, how string) error {
 		return l.format == "text" && g.Bytes() <= 0 && g.Objects() <= 0 || g.Bytes() < int64(l.min) && c.IsSet("min")
 	})
 	shown := cut(&l, rows)
+	columns := growthColumns(&l, len(list) > 2)
 	switch l.format {
 	case "json":
-		out := []growthJSON{}
-		for i := range shown {
-			out = append(out, newGrowthJSON(&shown[i]))
-		}
-		return p.printJSON(out)
+		return p.printJSON(objects(columns, shown))
 	case "csv":
-		var out [][]string
-		for i := range shown {
-			g := &shown[i]
-			last := g.Counts[len(g.Counts)-1]
-			out = append(out, []string{
-				g.Name, strconv.FormatInt(g.Objects(), 10), strconv.FormatInt(g.Bytes(), 10), strconv.FormatUint(last.Objects, 10), strconv.FormatUint(last.Bytes, 10),
-				strconv.FormatFloat(g.Slope(), 'f', -1, 64), strconv.FormatBool(g.Always()),
-			})
-		}
-		return p.writeCSV([]string{"type", "objects_diff", "bytes_diff", "objects", "bytes", "bytes_per_snapshot", "grew_every_time"}, out)
+		return printCSV(p, columns, shown)
 	}
 	width, _ := screen.Size(p.stdout)
 	return p.write(func(w io.Writer) error {
@@ -117,12 +105,7 @@ func writeVanished(w io.Writer, width int, l *heapList, rows []heap.Growth, top 
 		fmt.Fprintf(w, ", %s", firstOf(top, len(rows)))
 	}
 	fmt.Fprintln(w, ":")
-	t := &table{columns: []screen.Column{{Title: "objects", Right: true}, {Title: "bytes", Right: true}, {Title: "type", Cut: true, Width: 20}}}
-	for i := range rows[:min(len(rows), top)] {
-		g := &rows[i]
-		t.add(fmt.Sprintf("%+d", g.Objects()), signedSize(g.Bytes()), l.name(g.Name))
-	}
-	t.print(w, width)
+	tableOf(growthColumns(l, false)[:3], rows[:min(len(rows), top)]).print(w, width)
 }
 
 func writeDiff(w io.Writer, width int, l *heapList, list []*heap.Histogram, rows []heap.Growth, all int) {
@@ -136,28 +119,53 @@ func writeDiff(w io.Writer, width int, l *heapList, list []*heap.Histogram, rows
 		fmt.Fprintf(w, "  no type%s grew\n", l.that())
 		return
 	}
-	series := len(list) > 2
-	columns := []screen.Column{{Title: "objects", Right: true}, {Title: "bytes", Right: true}}
-	if series {
-		columns = append(columns, screen.Column{Title: "per snapshot", Right: true})
-	}
-	t := &table{columns: append(columns, screen.Column{Title: "now", Right: true, Rank: 1}, screen.Column{Rank: 2}, screen.Column{Title: "type", Cut: true, Width: 20})}
-	for i := range rows {
-		g := &rows[i]
-		cells := []string{fmt.Sprintf("%+d", g.Objects()), signedSize(g.Bytes())}
-		var marks []string
+	tableOf(growthColumns(l, len(list) > 2), rows).print(w, width)
+}
+
+// growthColumns are the columns of what grew; the first three are those of what vanished, too.
+func growthColumns(l *heapList, series bool) []column[heap.Growth] {
+	last := func(g *heap.Growth) heap.Count { return g.Counts[len(g.Counts)-1] }
+	marks := func(g *heap.Growth) string {
+		var list []string
 		if g.Counts[0].Objects == 0 {
-			marks = append(marks, "new")
+			list = append(list, "new")
 		}
-		if series {
-			cells = append(cells, signedSize(int64(math.Round(g.Slope()))))
-			if g.Always() {
-				marks = append(marks, "every time")
-			}
+		if series && g.Always() {
+			list = append(list, "every time")
 		}
-		t.add(append(cells, formats.SizeText(int64(g.Counts[len(g.Counts)-1].Bytes)), strings.Join(marks, ", "), l.name(g.Name))...)
+		return strings.Join(list, ", ")
 	}
-	t.print(w, width)
+	slope := column[heap.Growth]{
+		Column: screen.Column{Title: "per snapshot", Right: true},
+		csv:    "bytes_per_snapshot", json: "bytes_per_snapshot", value: func(g *heap.Growth) any { return g.Slope() },
+	}
+	if series {
+		slope.text = func(g *heap.Growth) string { return signedSize(int64(math.Round(g.Slope()))) }
+	}
+	return []column[heap.Growth]{
+		namesColumn("type", "type", "name", l.name, func(g *heap.Growth) string { return g.Name }),
+		{
+			Column: screen.Column{Title: "objects", Right: true}, csv: "objects_diff", json: "objects",
+			text: func(g *heap.Growth) string { return fmt.Sprintf("%+d", g.Objects()) }, value: func(g *heap.Growth) any { return g.Objects() },
+		},
+		{
+			Column: screen.Column{Title: "bytes", Right: true}, csv: "bytes_diff", json: "bytes",
+			text: func(g *heap.Growth) string { return signedSize(g.Bytes()) }, value: func(g *heap.Growth) any { return g.Bytes() },
+		},
+		{csv: "objects", value: func(g *heap.Growth) any { return last(g).Objects }},
+		{csv: "bytes", value: func(g *heap.Growth) any { return last(g).Bytes }},
+		slope,
+		{Column: screen.Column{Title: "now", Right: true, Rank: 1}, text: func(g *heap.Growth) string { return formats.SizeText(int64(last(g).Bytes)) }},
+		{Column: screen.Column{Rank: 2}, text: marks},
+		{csv: "grew_every_time", json: "grew_every_time", value: func(g *heap.Growth) any { return g.Always() }},
+		{json: "snapshots", value: func(g *heap.Growth) any {
+			var counts []countJSON
+			for _, n := range g.Counts {
+				counts = append(counts, countJSON(n))
+			}
+			return counts
+		}},
+	}
 }
 
 func signedSize(n int64) string {
@@ -165,21 +173,4 @@ func signedSize(n int64) string {
 		return "-" + formats.SizeText(-n)
 	}
 	return "+" + formats.SizeText(n)
-}
-
-type growthJSON struct {
-	Name    string      `json:"name"`
-	Objects int64       `json:"objects"` // last - first
-	Bytes   int64       `json:"bytes"`
-	Always  bool        `json:"grew_every_time"`
-	Slope   float64     `json:"bytes_per_snapshot"`
-	Counts  []countJSON `json:"snapshots"`
-}
-
-func newGrowthJSON(g *heap.Growth) growthJSON {
-	x := growthJSON{Name: g.Name, Objects: g.Objects(), Bytes: g.Bytes(), Always: g.Always(), Slope: g.Slope()}
-	for _, n := range g.Counts {
-		x.Counts = append(x.Counts, countJSON(n))
-	}
-	return x
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/gclog/gclog/formats"
@@ -55,7 +54,11 @@ func (p *program) heapInspect(c *cli.Context, how string) error {
 	case "json":
 		return p.printJSON(r.json())
 	case "csv":
-		return p.writeCSV(inspectColumns, r.csv())
+		var rows []inspectRow
+		for i := range r.list {
+			rows = append(rows, r.rows(&r.list[i])...)
+		}
+		return printCSV(p, inspectColumns, rows)
 	}
 	width, _ := screen.Size(p.stdout)
 	return p.write(func(w io.Writer) error {
@@ -95,9 +98,8 @@ func (r *inspectReport) write(w io.Writer, width, page int) {
 		found = true
 		fmt.Fprintf(w, "\n%s\n", about.title)
 		wrapped(w, page, 2, about.finding(r, d))
-		rows := cut(r.heapList, d.Rows)
-		r.table(about.columns, rows).print(w, width)
-		r.writeChains(w, page, rows)
+		tableOf(about.columns, r.rows(d)).print(w, width)
+		r.writeChains(w, page, cut(r.heapList, d.Rows))
 		wrapped(w, page, 2, about.advice)
 	}
 	if !found {
@@ -120,105 +122,107 @@ func (r *inspectReport) writeMissing(w io.Writer, page int) {
 	}
 }
 
-// An inspectColumn is a column of the table of a detector.
-type inspectColumn struct {
-	screen.Column
-	text func(r *inspectReport, x *heap.Detail) string
+// An inspectRow is a row of a detector.
+type inspectRow struct {
+	*heap.Detail
+	r        *inspectReport
+	detector heap.Detector
 }
 
-func numberColumn(title string, of func(*heap.Detail) uint64) inspectColumn {
-	return inspectColumn{screen.Column{Title: title, Right: true}, func(_ *inspectReport, x *heap.Detail) string { return strconv.FormatUint(of(x), 10) }}
+// rows returns the rows of a detector that are listed.
+func (r *inspectReport) rows(d *heap.Detection) (list []inspectRow) {
+	for i := range cut(r.heapList, d.Rows) {
+		list = append(list, inspectRow{&d.Rows[i], r, d.Detector})
+	}
+	return list
 }
 
-func sizeColumn(title string, of func(*heap.Detail) uint64) inspectColumn {
-	return inspectColumn{screen.Column{Title: title, Right: true}, func(_ *inspectReport, x *heap.Detail) string { return formats.SizeText(int64(of(x))) }}
+type inspectColumn = column[inspectRow]
+
+// sparse is a column that only some detectors have.
+func sparse(c inspectColumn) inspectColumn {
+	c.sparse = true
+	return c
 }
 
 func objectsColumn(title string) inspectColumn {
-	return numberColumn(title, func(x *heap.Detail) uint64 { return x.Objects })
+	return countColumn(title, "objects", "objects", func(x *inspectRow) uint64 { return x.Objects })
 }
 
 func bytesColumn() inspectColumn {
-	return sizeColumn("bytes", func(x *heap.Detail) uint64 { return x.Bytes })
+	return sizeColumn("bytes", "bytes", "bytes", func(x *inspectRow) uint64 { return x.Bytes })
 }
 
 func retainedColumn() inspectColumn {
-	return sizeColumn("retained", func(x *heap.Detail) uint64 { return x.Retained })
+	return sparse(sizeColumn("retained", "retained_bytes", "retained_bytes", func(x *inspectRow) uint64 { return x.Retained }))
 }
 
 func slotsColumn(title string) inspectColumn {
-	return numberColumn(title, func(x *heap.Detail) uint64 { return x.Slots })
+	return sparse(countColumn(title, "slots", "slots", func(x *inspectRow) uint64 { return x.Slots }))
 }
 
 func usedColumn() inspectColumn {
-	return numberColumn("used", func(x *heap.Detail) uint64 { return x.Used })
+	return sparse(countColumn("used", "used", "used", func(x *inspectRow) uint64 { return x.Used }))
 }
 
 func wasteColumn(title string) inspectColumn {
-	return sizeColumn(title, func(x *heap.Detail) uint64 { return x.Waste })
+	return sparse(sizeColumn(title, "unused_bytes", "unused_bytes", func(x *inspectRow) uint64 { return x.Waste }))
 }
 
-func textColumn(title string, of func(r *inspectReport, x *heap.Detail) string) inspectColumn {
-	return inspectColumn{screen.Column{Title: title, Cut: true, Width: 18}, of}
+func pinnedColumn() inspectColumn {
+	return sparse(countColumn("pinned", "pinned", "pinned", func(x *inspectRow) uint64 { return x.Pinned }))
+}
+
+func copiesColumn() inspectColumn {
+	return sparse(countColumn("copies", "copies", "copies", func(x *inspectRow) uint64 { return x.Copies }))
+}
+
+// wordsColumn is a column of text, which may be shown in another way than it is in csv and JSON.
+func wordsColumn(title, csv, json string, exact, shown func(*inspectRow) string) inspectColumn {
+	return inspectColumn{
+		Column: screen.Column{Title: title, Cut: true, Width: 18}, csv: csv, json: json, sparse: true,
+		text: shown, value: func(x *inspectRow) any { return exact(x) },
+	}
 }
 
 func typeColumn(title string) inspectColumn {
-	return textColumn(title, func(r *inspectReport, x *heap.Detail) string { return r.name(r.typ(x.Type)) })
+	exact := func(x *inspectRow) string { return x.r.typ(x.Type) }
+	return wordsColumn(title, "type", "name", exact, func(x *inspectRow) string { return x.r.name(exact(x)) })
 }
 
 func otherColumn(title string) inspectColumn {
-	return textColumn(title, func(r *inspectReport, x *heap.Detail) string { return r.name(r.typ(x.Other)) })
+	exact := func(x *inspectRow) string { return x.r.typ(x.Other) }
+	return wordsColumn(title, "other", "other", exact, func(x *inspectRow) string { return x.r.name(exact(x)) })
 }
 
 func nameColumn(title string) inspectColumn {
-	return textColumn(title, func(_ *inspectReport, x *heap.Detail) string { return x.Name })
+	name := func(x *inspectRow) string { return x.Name }
+	return wordsColumn(title, "kind", "kind", name, name)
 }
 
 func holderColumn() inspectColumn {
-	return textColumn("held by", func(_ *inspectReport, x *heap.Detail) string { return clean(x.Holder) })
+	exact := func(x *inspectRow) string { return x.Holder }
+	return wordsColumn("held by", "root", "root", exact, func(x *inspectRow) string { return clean(x.Holder) })
 }
 
 func addressColumn() inspectColumn {
-	return inspectColumn{screen.Column{Title: "address"}, func(r *inspectReport, x *heap.Detail) string { return r.address(x) }}
-}
-
-func (r *inspectReport) address(x *heap.Detail) string {
-	if x.Start != 0 {
-		return fmt.Sprintf("0x%x", x.Start)
-	}
-	return addressOf(r.g, x.Object)
-}
-
-func (r *inspectReport) table(columns []inspectColumn, rows []heap.Detail) *table {
-	t := &table{}
-	for _, c := range columns {
-		t.columns = append(t.columns, c.Column)
-	}
-	for i := range rows {
-		var cells []string
-		for _, c := range columns {
-			cells = append(cells, c.text(r, &rows[i]))
+	address := func(x *inspectRow) string {
+		if x.Start != 0 {
+			return fmt.Sprintf("0x%x", x.Start)
 		}
-		t.add(cells...)
+		return addressOf(x.r.g, x.Object)
 	}
-	return t
+	c := wordsColumn("address", "address", "address", address, address)
+	c.Column = screen.Column{Title: c.Title}
+	return c
 }
 
-var inspectColumns = []string{"detector", "kind", "type", "address", "objects", "bytes", "retained_bytes", "slots", "used", "unused_bytes", "pinned", "copies", "other", "root"}
-
-func (r *inspectReport) csv() (rows [][]string) {
-	number := func(n uint64) string { return strconv.FormatUint(n, 10) }
-	for i := range r.list {
-		d := &r.list[i]
-		for k := range cut(r.heapList, d.Rows) {
-			x := &d.Rows[k]
-			rows = append(rows, []string{
-				string(d.Detector), x.Name, r.typ(x.Type), r.address(x), number(x.Objects), number(x.Bytes), number(x.Retained), number(x.Slots),
-				number(x.Used), number(x.Waste), number(x.Pinned), number(x.Copies), r.typ(x.Other), x.Holder,
-			})
-		}
-	}
-	return rows
+// inspectColumns are the columns in csv and JSON.
+var inspectColumns = []inspectColumn{
+	{csv: "detector", value: func(x *inspectRow) any { return x.detector }},
+	nameColumn(""), typeColumn(""), addressColumn(), objectsColumn(""), bytesColumn(), retainedColumn(), slotsColumn(""), usedColumn(),
+	wasteColumn(""), pinnedColumn(), copiesColumn(), otherColumn(""), holderColumn(),
+	{json: "chain", value: func(x *inspectRow) any { return some(x.r.chainJSON(x.Chain)) }}, // of calls without a name
 }
 
 type inspectJSON struct {
@@ -233,41 +237,17 @@ type detectionJSON struct {
 	Missing string        `json:"missing,omitempty"` // what the snapshot lacks
 	Finding string        `json:"finding,omitempty"`
 	Advice  string        `json:"advice,omitempty"`
-	Rows    []detailJSON  `json:"rows"`
-}
-
-type detailJSON struct {
-	Kind    string `json:"kind,omitempty"`
-	Name    string `json:"name,omitempty"`
-	Address string `json:"address,omitempty"`
-	countJSON
-	Retained uint64     `json:"retained_bytes,omitempty"`
-	Slots    uint64     `json:"slots,omitempty"`
-	Used     uint64     `json:"used,omitempty"`
-	Waste    uint64     `json:"unused_bytes,omitempty"`
-	Pinned   uint64     `json:"pinned,omitempty"`
-	Copies   uint64     `json:"copies,omitempty"`
-	Other    string     `json:"other,omitempty"`
-	Root     string     `json:"root,omitempty"`
-	Chain    *chainJSON `json:"chain,omitempty"` // of calls without a name
+	Rows    []object      `json:"rows"`
 }
 
 func (r *inspectReport) json() *inspectJSON {
 	x := &inspectJSON{Complete: r.g.Walk.Complete(), Reachable: countJSON(r.reachable), Least: r.min}
 	for i := range r.list {
 		d := &r.list[i]
-		row := detectionJSON{ID: d.Detector, Missing: d.Missing, Rows: []detailJSON{}}
+		row := detectionJSON{ID: d.Detector, Missing: d.Missing, Rows: objects(inspectColumns, r.rows(d))}
 		if len(d.Rows) > 0 {
 			about := detectors[d.Detector]
 			row.Finding, row.Advice = about.finding(r, d), about.advice
-		}
-		for k := range cut(r.heapList, d.Rows) {
-			x := &d.Rows[k]
-			row.Rows = append(row.Rows, detailJSON{
-				Kind: x.Name, Name: r.typ(x.Type), Address: r.address(x), countJSON: countJSON(x.Count), Retained: x.Retained, Slots: x.Slots,
-				Used: x.Used, Waste: x.Waste, Pinned: x.Pinned, Copies: x.Copies, Other: r.typ(x.Other), Root: x.Holder,
-				Chain: r.chainJSON(x.Chain),
-			})
 		}
 		x.Detectors = append(x.Detectors, row)
 	}

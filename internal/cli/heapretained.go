@@ -2,12 +2,12 @@ package cli
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/formats/screen"
 	"github.com/gclog/gclog/gclog/heap"
 	"github.com/urfave/cli/v2"
@@ -53,20 +53,33 @@ func (p *program) heapRetained(c *cli.Context, how string) error {
 	l, g := h.heapList, h.g
 	groups := slices.DeleteFunc(retainedGroups(g, d), func(x retainedGroup) bool { return !l.keeps(x.name, x.retained) })
 	const mostObjects = 100 // in JSON
-	objects := retainedObjects(g, d, l, cmp.Or(l.top, mostObjects))
+	list := retainedObjects(g, d, l, cmp.Or(l.top, mostObjects))
+	byType, byObject := retainedColumns(l), retainedObjectColumns(l, g, d)
 	switch l.format {
 	case "json":
-		return p.printJSON(newRetainedJSON(g, d, cut(l, groups), objects))
+		return p.printJSON(struct {
+			Complete    bool      `json:"complete"`
+			Unreachable countJSON `json:"unreachable"`
+			Groups      []object  `json:"groups"`
+			Objects     []object  `json:"objects"`
+		}{g.Walk.Complete(), countJSON(g.Unreachable()), objects(byType, cut(l, groups)), objects(byObject, list)})
 	case "csv":
-		var rows [][]string
-		for _, x := range cut(l, groups) {
-			rows = append(rows, []string{x.name, strconv.FormatUint(x.Objects, 10), strconv.FormatUint(x.Bytes, 10), strconv.FormatUint(x.retained, 10)})
-		}
-		return p.writeCSV([]string{"type", "objects", "bytes", "retained_bytes"}, rows)
+		return printCSV(p, byType, cut(l, groups))
 	}
 	width, _ := screen.Size(p.stdout)
 	return p.write(func(w io.Writer) error {
-		writeRetained(w, width, l, g, d, cut(l, groups), objects)
+		if len(groups) == 0 {
+			fmt.Fprintln(w, l.none("type", "retains"))
+			return nil
+		}
+		fmt.Fprintln(w, "By type")
+		tableOf(byType, cut(l, groups)).print(w, width)
+		fmt.Fprintln(w, "\nBy object")
+		if len(list) == 0 {
+			fmt.Fprintln(w, l.none("object", "retains"))
+			return nil
+		}
+		tableOf(byObject, list).print(w, width)
 		return nil
 	})
 }
@@ -116,67 +129,37 @@ func retainedObjects(g *heap.Graph, d *heap.Dominators, l *heapList, n int) []re
 	return list
 }
 
-func writeRetained(w io.Writer, width int, l *heapList, g *heap.Graph, d *heap.Dominators, groups []retainedGroup, objects []retainedObject) {
-	if len(groups) == 0 {
-		fmt.Fprintln(w, l.none("type", "retains"))
-		return
+func retainedColumns(l *heapList) []column[retainedGroup] {
+	return []column[retainedGroup]{
+		namesColumn("type", "type", "name", l.name, func(x *retainedGroup) string { return x.name }),
+		sizeColumn("retained", "retained_bytes", "retained_bytes", func(x *retainedGroup) uint64 { return x.retained }),
+		countColumn("objects", "objects", "objects", func(x *retainedGroup) uint64 { return x.Objects }),
+		sizeColumn("bytes", "bytes", "bytes", func(x *retainedGroup) uint64 { return x.Bytes }).ranked(1),
 	}
-	fmt.Fprintln(w, "By type")
-	t := &table{columns: []screen.Column{{Title: "retained", Right: true}, {Title: "objects", Right: true}, {Title: "bytes", Right: true, Rank: 1}, {Title: "type", Cut: true, Width: 20}}}
-	for _, x := range groups {
-		t.add(formats.SizeText(int64(x.retained)), strconv.FormatUint(x.Objects, 10), formats.SizeText(int64(x.Bytes)), l.name(x.name))
-	}
-	t.print(w, width)
-	fmt.Fprintln(w, "\nBy object")
-	if len(objects) == 0 {
-		fmt.Fprintln(w, l.none("object", "retains"))
-		return
-	}
-	t = &table{columns: []screen.Column{{Title: "retained", Right: true}, {Title: "bytes", Right: true, Rank: 1}, {Title: "address"}, {Title: "chain", Right: true, Rank: 2}, {Title: "type", Cut: true, Width: 20}}}
-	for _, x := range objects {
-		chain := ""
-		if x.collapsed > 0 {
-			chain = "of " + strconv.Itoa(x.collapsed+1)
-		}
-		t.add(formats.SizeText(int64(d.Retained(x.object))), formats.SizeText(int64(g.Space(x.object))), fmt.Sprintf("0x%x", g.Address(x.object)), chain, l.name(g.Types[g.Type(x.object)].String()))
-	}
-	t.print(w, width)
 }
 
-type retainedJSON struct {
-	Complete    bool                 `json:"complete"`
-	Unreachable countJSON            `json:"unreachable"`
-	Groups      []retainedGroupJSON  `json:"groups"`
-	Objects     []retainedObjectJSON `json:"objects"`
-}
-
-type retainedGroupJSON struct {
-	Name string `json:"name"`
-	countJSON
-	Retained uint64 `json:"retained_bytes"`
-}
-
-type retainedObjectJSON struct {
-	Address   string  `json:"address"`
-	Name      string  `json:"name"`
-	Bytes     uint64  `json:"bytes"`
-	Retained  uint64  `json:"retained_bytes"`
-	Dominator *string `json:"dominator"` // null: no single object
-	Collapsed int     `json:"collapsed"`
-}
-
-func newRetainedJSON(g *heap.Graph, d *heap.Dominators, groups []retainedGroup, objects []retainedObject) *retainedJSON {
-	x := &retainedJSON{Complete: g.Walk.Complete(), Unreachable: countJSON(g.Unreachable()), Groups: []retainedGroupJSON{}, Objects: []retainedObjectJSON{}}
-	for _, r := range groups {
-		x.Groups = append(x.Groups, retainedGroupJSON{r.name, countJSON(r.Count), r.retained})
+func retainedObjectColumns(l *heapList, g *heap.Graph, d *heap.Dominators) []column[retainedObject] {
+	address := func(x *retainedObject) string { return addressOf(g, x.object) }
+	return []column[retainedObject]{
+		namesColumn("type", "", "name", l.name, func(x *retainedObject) string { return g.Types[g.Type(x.object)].String() }),
+		sizeColumn("retained", "", "retained_bytes", func(x *retainedObject) uint64 { return d.Retained(x.object) }),
+		sizeColumn("bytes", "", "bytes", func(x *retainedObject) uint64 { return g.Space(x.object) }).ranked(1),
+		{Column: screen.Column{Title: "address"}, text: address, json: "address", value: func(x *retainedObject) any { return address(x) }},
+		{
+			Column: screen.Column{Title: "chain", Right: true, Rank: 2}, json: "collapsed", value: func(x *retainedObject) any { return x.collapsed },
+			text: func(x *retainedObject) string {
+				if x.collapsed == 0 {
+					return ""
+				}
+				return "of " + strconv.Itoa(x.collapsed+1)
+			},
+		},
+		// null: no single object
+		{json: "dominator", value: func(x *retainedObject) any {
+			if above := d.Dominator(x.object); above != heap.NoObject {
+				return addressOf(g, above)
+			}
+			return json.RawMessage("null")
+		}},
 	}
-	for _, r := range objects {
-		row := retainedObjectJSON{Address: fmt.Sprintf("0x%x", g.Address(r.object)), Name: g.Types[g.Type(r.object)].String(), Bytes: g.Space(r.object), Retained: d.Retained(r.object), Collapsed: r.collapsed}
-		if above := d.Dominator(r.object); above != heap.NoObject {
-			at := fmt.Sprintf("0x%x", g.Address(above))
-			row.Dominator = &at
-		}
-		x.Objects = append(x.Objects, row)
-	}
-	return x
 }

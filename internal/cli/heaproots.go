@@ -69,11 +69,13 @@ func (p *program) heapRoots(c *cli.Context, how string) error {
 			MoreRoots   int            `json:"more_roots"`
 		}{g.Walk.Complete(), countJSON(unreachable.Count), branchesJSON(g, cut(&l, list)), rootsJSON(g, cut(&l, roots.list)), roots.all - len(cut(&l, roots.list))})
 	case "csv":
-		var rows [][]string
-		eachBranch(cut(&l, list), func(depth int, b *heap.Branch) {
-			rows = append(rows, []string{strconv.Itoa(depth), b.Holder, g.Types[b.Type].String(), strconv.FormatUint(b.Targets.Objects, 10), strconv.FormatUint(b.Targets.Bytes, 10)})
-		})
-		return p.writeCSV([]string{"depth", "root", "type", "objects", "bytes"}, rows)
+		return printCSV(p, []column[branchJSON]{
+			{csv: "depth", value: func(b *branchJSON) any { return b.Depth }},
+			{csv: "root", value: func(b *branchJSON) any { return b.Root }},
+			{csv: "type", value: func(b *branchJSON) any { return b.Name }},
+			{csv: "objects", value: func(b *branchJSON) any { return b.Objects }},
+			{csv: "bytes", value: func(b *branchJSON) any { return b.Bytes }},
+		}, branchesJSON(g, cut(&l, list)))
 	}
 	width, _ := screen.Size(p.stdout)
 	top := rootRows

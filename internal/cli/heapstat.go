@@ -6,7 +6,6 @@ import (
 	"io"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/gclog/gclog/formats"
@@ -70,16 +69,20 @@ func (p *program) heapStat(c *cli.Context, how string) error {
 	rows := statRows(h, by)
 	rows = slices.DeleteFunc(rows, func(r statRow) bool { return !l.keeps(r.name, r.Bytes) })
 	shown := cut(&l, rows)
+	columns := statColumns(h, &l, by)
 	var written error
 	switch l.format {
 	case "json":
-		written = p.printJSON(newStatJSON(h, by, shown))
+		written = p.printJSON(newStatJSON(h, by, objects(columns, shown)))
 	case "csv":
-		written = p.writeStatCSV(h, by, shown)
+		written = printCSV(p, columns, shown)
 	default:
 		width, _ := screen.Size(p.stdout)
 		written = p.write(func(w io.Writer) error {
-			writeStat(w, width, h, &l, by, shown, len(rows))
+			writeStatHead(w, h, &l, by, len(shown), len(rows))
+			if len(rows) > 0 {
+				tableOf(columns, shown).print(w, width)
+			}
 			return nil
 		})
 	}
@@ -178,49 +181,46 @@ func rowsByGeneration(h *heap.Histogram) (rows []statRow) {
 	return rows
 }
 
-func writeStat(w io.Writer, width int, h *heap.Histogram, l *heapList, by string, rows []statRow, all int) {
+func writeStatHead(w io.Writer, h *heap.Histogram, l *heapList, by string, shown, all int) {
 	total := h.Total()
 	if !h.Walk.Complete() {
 		fmt.Fprint(w, "at least ")
 	}
 	fmt.Fprintf(w, "%s in %s", counted(total.Objects, "object"), formats.SizeText(int64(total.Bytes)))
-	if by == "type" && all > len(rows) {
-		fmt.Fprint(w, "; ", firstOf(len(rows), all))
+	if by == "type" && all > shown {
+		fmt.Fprint(w, "; ", firstOf(shown, all))
 	}
 	fmt.Fprintln(w)
 	if all == 0 {
 		fmt.Fprintln(w, l.none(by, "has"))
-		return
 	}
-	t := &table{columns: []screen.Column{{Title: "objects", Right: true}, {Title: "bytes", Right: true}, {Title: "share", Right: true, Rank: 1}, {Title: by, Cut: true, Width: 20}}}
-	name := clean
+}
+
+// statColumns are the columns of heap stat.
+func statColumns(h *heap.Histogram, l *heapList, by string) []column[statRow] {
+	total, name := h.Total(), clean
 	if by == "type" {
 		name = l.name
 	}
-	for _, r := range rows {
-		share := "-"
-		if total.Bytes > 0 {
-			share = fmt.Sprintf("%.1f %%", 100*float64(r.Bytes)/float64(total.Bytes))
-		}
-		t.add(strconv.FormatUint(r.Objects, 10), formats.SizeText(int64(r.Bytes)), share, name(r.name))
+	list := []column[statRow]{
+		namesColumn(by, by, "name", name, func(r *statRow) string { return r.name }),
+		countColumn("objects", "objects", "objects", func(r *statRow) uint64 { return r.Objects }),
+		sizeColumn("bytes", "bytes", "bytes", func(r *statRow) uint64 { return r.Bytes }),
+		{Column: screen.Column{Title: "share", Right: true, Rank: 1}, text: func(r *statRow) string {
+			if total.Bytes == 0 {
+				return "-"
+			}
+			return fmt.Sprintf("%.1f %%", 100*float64(r.Bytes)/float64(total.Bytes))
+		}},
 	}
-	t.print(w, width)
-}
-
-func (p *program) writeStatCSV(h *heap.Histogram, by string, rows []statRow) error {
-	head := []string{by, "objects", "bytes"}
-	if by != "generation" { // whose raw bytes are not counted
-		head = append(head, "raw_bytes")
+	if by == "generation" { // whose raw bytes are not counted
+		return list
 	}
+	list = append(list, column[statRow]{csv: "raw_bytes", json: "raw_bytes", value: func(r *statRow) any { return r.RawBytes }, sparse: true})
 	if by == "type" {
-		head = append(head, "module")
+		list = append(list, column[statRow]{csv: "module", json: "module", value: func(r *statRow) any { return r.moduleIn(h) }})
 	}
-	var list [][]string
-	for _, r := range rows {
-		row := []string{r.name, strconv.FormatUint(r.Objects, 10), strconv.FormatUint(r.Bytes, 10), strconv.FormatUint(r.RawBytes, 10), r.moduleIn(h)}
-		list = append(list, row[:len(head)])
-	}
-	return p.writeCSV(head, list)
+	return append(list, column[statRow]{json: "generations", value: func(r *statRow) any { return newGenerationsJSON(&r.Generations) }})
 }
 
 // moduleIn returns the module of a type: its path, or else its id, or "" if it is unknown.
@@ -238,19 +238,11 @@ type countJSON struct {
 
 type statJSON struct {
 	countJSON
-	RawBytes    uint64          `json:"raw_bytes"`
-	Unreachable *countJSON      `json:"unreachable"` // null: one pass cannot know it
-	Complete    bool            `json:"complete"`
-	Types       *[]statTypeJSON `json:"types,omitempty"`
-	Groups      *[]statTypeJSON `json:"groups,omitempty"` // with --by
-}
-
-type statTypeJSON struct {
-	Name   string  `json:"name"`
-	Module *string `json:"module,omitempty"` // of a type; "": unknown
-	countJSON
-	RawBytes    uint64           `json:"raw_bytes,omitempty"`
-	Generations *generationsJSON `json:"generations,omitempty"`
+	RawBytes    uint64     `json:"raw_bytes"`
+	Unreachable *countJSON `json:"unreachable"` // null: one pass cannot know it
+	Complete    bool       `json:"complete"`
+	Types       []object   `json:"types,omitzero"`
+	Groups      []object   `json:"groups,omitzero"` // with --by
 }
 
 // generationsJSON has either all generations, or Unknown.
@@ -277,29 +269,17 @@ func newGenerationsJSON(n *[heap.UnknownGeneration + 1]heap.Count) *generationsJ
 	}
 }
 
-func newStatJSON(h *heap.Histogram, by string, rows []statRow) *statJSON {
+func newStatJSON(h *heap.Histogram, by string, rows []object) *statJSON {
 	total := h.Total()
 	x := &statJSON{countJSON: countJSON(total.Count), RawBytes: total.RawBytes, Complete: h.Walk.Complete()}
 	if h.Unreachable != nil {
 		n := countJSON(*h.Unreachable)
 		x.Unreachable = &n
 	}
-	list := []statTypeJSON{}
-	for _, r := range rows {
-		row := statTypeJSON{Name: r.name, countJSON: countJSON(r.Count), RawBytes: r.RawBytes}
-		if by == "type" {
-			module := r.moduleIn(h)
-			row.Module = &module
-		}
-		if by != "generation" {
-			row.Generations = newGenerationsJSON(&r.Generations)
-		}
-		list = append(list, row)
-	}
 	if by == "type" {
-		x.Types = &list
+		x.Types = rows
 	} else {
-		x.Groups = &list
+		x.Groups = rows
 	}
 	return x
 }

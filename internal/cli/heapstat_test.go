@@ -19,12 +19,12 @@ func TestStatJSON(t *testing.T) {
 	h.Counts[0].Generations[heap.Frozen] = heap.Count{Objects: 2, Bytes: 48}
 	h.Counts[1] = heap.TypeCount{Count: heap.Count{Objects: 1, Bytes: 24}, RawBytes: 24}
 	h.Counts[1].Generations[heap.UnknownGeneration] = heap.Count{Objects: 1, Bytes: 24}
-	b, err := json.Marshal(newStatJSON(h, "type", statRows(h, "type")))
+	b, err := json.Marshal(newStatJSON(h, "type", objects(statColumns(h, &heapList{}, "type"), statRows(h, "type"))))
 	const zero = `{"objects":0,"bytes":0}`
 	want := `{"objects":4,"bytes":96,"raw_bytes":90,"unreachable":null,"complete":true,"types":[` +
-		`{"name":"Shop.Cart","module":"/app/shop.dll","objects":3,"bytes":72,"raw_bytes":66,"generations":{"gen0":{"objects":1,"bytes":24},` +
+		`{"name":"Shop.Cart","objects":3,"bytes":72,"raw_bytes":66,"module":"/app/shop.dll","generations":{"gen0":{"objects":1,"bytes":24},` +
 		`"gen1":` + zero + `,"gen2":` + zero + `,"loh":` + zero + `,"poh":` + zero + `,"frozen":{"objects":2,"bytes":48}}},` +
-		`{"name":"T","module":"","objects":1,"bytes":24,"raw_bytes":24,"generations":{"unknown":{"objects":1,"bytes":24}}}]}`
+		`{"name":"T","objects":1,"bytes":24,"raw_bytes":24,"module":"","generations":{"unknown":{"objects":1,"bytes":24}}}]}`
 	if err != nil || string(b) != want {
 		t.Errorf("%v:\n%s\nwant\n%s", err, b, want)
 	}

@@ -48,7 +48,15 @@ func (p *program) heapSuspects(c *cli.Context, how string) error {
 		return p.printJSON(r.json())
 	case "csv":
 		r.list = cut(r.heapList, r.list)
-		return p.writeCSV([]string{"address", "type", "objects", "retained_bytes", "own_bytes", "cause", "root"}, r.csv())
+		return printCSV(p, []column[heap.Suspect]{
+			{csv: "address", value: func(s *heap.Suspect) any { return addressOf(r.g, s.Object) }},
+			{csv: "type", value: func(s *heap.Suspect) any { return r.typ(s.Type) }},
+			{csv: "objects", value: func(s *heap.Suspect) any { return s.Objects }},
+			{csv: "retained_bytes", value: func(s *heap.Suspect) any { return s.Retained }},
+			{csv: "own_bytes", value: func(s *heap.Suspect) any { return s.Own }},
+			{csv: "cause", value: func(s *heap.Suspect) any { return s.Cause }},
+			{csv: "root", value: func(s *heap.Suspect) any { return s.Holder.String() }},
+		}, r.list)
 	default:
 		r.list = cut(r.heapList, r.list)
 		width, _ := screen.Size(p.stdout)
@@ -212,14 +220,6 @@ func adviceByHolder(h heap.Holder, held string) string {
 		return "A GC handle keeps it until the handle is freed."
 	}
 	return ""
-}
-
-func (r *suspectReport) csv() (rows [][]string) {
-	for i := range r.list {
-		s := &r.list[i]
-		rows = append(rows, []string{addressOf(r.g, s.Object), r.typ(s.Type), strconv.FormatUint(s.Objects, 10), strconv.FormatUint(s.Retained, 10), strconv.FormatUint(s.Own, 10), string(s.Cause), s.Holder.String()})
-	}
-	return rows
 }
 
 type suspectsJSON struct {

@@ -63,7 +63,21 @@ func (p *program) heapTree(c *cli.Context, how string) error {
 	case "json":
 		return p.printJSON(r.json())
 	case "csv":
-		return p.writeCSV([]string{"depth", "address", "root", "type", "objects", "bytes", "retained_bytes"}, r.csv())
+		type row struct {
+			depth int
+			*heap.TreeNode
+		}
+		var rows []row
+		r.each(func(depth int, n *heap.TreeNode) { rows = append(rows, row{depth, n}) }, func(int, *heap.TreeNode) {})
+		return printCSV(p, []column[row]{
+			{csv: "depth", value: func(x *row) any { return x.depth }},
+			{csv: "address", value: func(x *row) any { return addressOf(r.g, x.Object) }},
+			{csv: "root", value: func(x *row) any { return x.Holder }},
+			{csv: "type", value: func(x *row) any { return r.g.Types[x.Type].String() }},
+			{csv: "objects", value: func(x *row) any { return x.Objects }},
+			{csv: "bytes", value: func(x *row) any { return x.Bytes }},
+			{csv: "retained_bytes", value: func(x *row) any { return x.Retained }},
+		}, rows)
 	}
 	width, _ := screen.Size(p.stdout)
 	return p.write(func(w io.Writer) error {
@@ -136,13 +150,6 @@ func (r *treeReport) write(w io.Writer, width int) {
 		}
 	})
 	t.print(w, width)
-}
-
-func (r *treeReport) csv() (rows [][]string) {
-	r.each(func(depth int, n *heap.TreeNode) {
-		rows = append(rows, []string{strconv.Itoa(depth), addressOf(r.g, n.Object), n.Holder, r.g.Types[n.Type].String(), strconv.FormatUint(n.Objects, 10), strconv.FormatUint(n.Bytes, 10), strconv.FormatUint(n.Retained, 10)})
-	}, func(int, *heap.TreeNode) {})
-	return rows
 }
 
 type treeJSON struct {

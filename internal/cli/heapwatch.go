@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -345,12 +344,12 @@ func (p *program) writeWatch(w *heapWatch) error {
 	case "json":
 		return p.printJSON(newWatchJSON(w, leaks))
 	case "csv":
-		var rows [][]string
-		for i := range leaks {
-			l := &leaks[i]
-			rows = append(rows, []string{l.Name, strconv.FormatInt(l.Objects(), 10), strconv.FormatInt(l.Bytes(), 10), l.heldBy(&w.list, w.types)})
-		}
-		return p.writeCSV([]string{"type", "objects_diff", "bytes_diff", "held_by"}, rows)
+		return printCSV(p, []column[leak]{
+			{csv: "type", value: func(l *leak) any { return l.Name }},
+			{csv: "objects_diff", value: func(l *leak) any { return l.Objects() }},
+			{csv: "bytes_diff", value: func(l *leak) any { return l.Bytes() }},
+			{csv: "held_by", value: func(l *leak) any { return l.heldBy(&w.list, w.types) }},
+		}, leaks)
 	}
 	width, _ := screen.Size(p.stdout)
 	return p.write(func(out io.Writer) error {
@@ -429,7 +428,7 @@ type watchJSON struct {
 	Process   string                `json:"process"`
 	PID       int                   `json:"pid"`
 	Snapshots []watchedSnapshotJSON `json:"snapshots"`
-	Types     []leakJSON            `json:"grew_every_time"`
+	Types     []object              `json:"grew_every_time"`
 }
 
 type watchedSnapshotJSON struct {
@@ -440,13 +439,8 @@ type watchedSnapshotJSON struct {
 	countJSON
 }
 
-type leakJSON struct {
-	growthJSON
-	HeldBy []branchJSON `json:"paths"`
-}
-
 func newWatchJSON(w *heapWatch, leaks []leak) *watchJSON {
-	out := &watchJSON{Process: w.facts.Name, PID: w.target.PID, Types: []leakJSON{}}
+	out := &watchJSON{Process: w.facts.Name, PID: w.target.PID, Types: []object{}}
 	for i := range w.snapshots {
 		x := &w.snapshots[i]
 		row := watchedSnapshotJSON{Time: x.at, GCs: []uint32{}, File: x.file, countJSON: countJSON(x.counts.Total().Count)}
@@ -457,7 +451,8 @@ func newWatchJSON(w *heapWatch, leaks []leak) *watchJSON {
 		out.Snapshots = append(out.Snapshots, row)
 	}
 	for i := range leaks {
-		out.Types = append(out.Types, leakJSON{newGrowthJSON(&leaks[i].Growth), branchesJSON(w.types, leaks[i].held)})
+		row := objects(growthColumns(&w.list, true), []heap.Growth{leaks[i].Growth})[0]
+		out.Types = append(out.Types, append(row, member{"paths", branchesJSON(w.types, leaks[i].held)}))
 	}
 	return out
 }

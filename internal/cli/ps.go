@@ -36,21 +36,15 @@ Examples:
 	}
 }
 
-var psFormats = []string{"text", "wide", "json"}
+var psFormats = []string{"text", "wide", "csv", "json"}
 
-// A psRow is one process; its JSON form is part of gclog's compatibility promise.
+// A psRow is one process.
 type psRow struct {
-	PID         int        `json:"pid"`
-	Name        string     `json:"name"`
-	User        string     `json:"user,omitempty"`
-	Runtime     string     `json:"runtime,omitempty"`
-	GC          string     `json:"gc,omitempty"`
-	Started     *time.Time `json:"started,omitempty"`
-	Container   string     `json:"container,omitempty"`
-	CommandLine []string   `json:"command_line,omitempty"`
-	Cookie      string     `json:"cookie,omitempty"`
-	Problem     string     `json:"problem,omitempty"`
-	Cause       string     `json:"cause,omitempty"` // id of the problem in docs/troubleshooting.md
+	pid                                        int
+	name, user, runtime, gc, container, cookie string
+	problem, cause                             string // cause: its id in docs/troubleshooting.md
+	started                                    time.Time
+	commandLine                                []string
 
 	waits  bool // its only problem is that it waits
 	silent bool // it has not answered in time
@@ -73,20 +67,23 @@ func (p *program) ps(c *cli.Context, how string) error {
 		return err
 	}
 	rows := describeAll(c.Context, list, psPatience)
-	if how == "json" {
-		return p.printIndented(rows)
+	switch how {
+	case "json":
+		return p.printIndented(objects(psColumns, rows))
+	case "csv":
+		return printCSV(p, psColumns, rows)
 	}
 	if len(rows) == 0 {
 		p.ui.say("no process with a .NET runtime was found; only root sees those of other users")
 		return nil
 	}
 	width, _ := screen.Size(p.stdout)
-	if err := printTable(p.out, width, rows, how == "wide"); err != nil {
+	if err := printProcesses(p.out, width, rows, how == "wide"); err != nil {
 		return err
 	}
 	for _, r := range rows {
-		if r.Problem != "" {
-			p.ui.say(r.Problem)
+		if r.problem != "" {
+			p.ui.say(r.problem)
 		}
 	}
 	return nil
@@ -151,14 +148,13 @@ const causeNoAnswer = "no-answer"
 // describe asks a process for its identity, until asking is done.
 func describe(ctx, asking context.Context, l *host.Listed) psRow {
 	r := psRow{
-		PID: l.PID, Name: attach.Names(&l.Process)[0], User: l.User, Container: l.ContainerID, CommandLine: l.CommandLine,
+		pid: l.PID, name: attach.Names(&l.Process)[0], user: l.User, container: l.ContainerID, commandLine: l.CommandLine,
 	}
 	if !l.Started.IsZero() {
-		started := l.Started.UTC().Truncate(time.Millisecond)
-		r.Started = &started
+		r.started = l.Started.UTC().Truncate(time.Millisecond)
 	}
 	if l.Err != nil {
-		r.Problem, r.Cause = l.Err.Error(), doctor.CauseOf(l.Err)
+		r.problem, r.cause = l.Err.Error(), doctor.CauseOf(l.Err)
 		return r
 	}
 	t := l.Target()
@@ -173,62 +169,91 @@ func describe(ctx, asking context.Context, l *host.Listed) psRow {
 	if err != nil && !errors.As(err, &server) {
 		r.silent = errors.Is(err, session.ErrNoAnswer)
 		err = doctor.Explain(asking, t, err)
-		r.Problem, r.Cause = err.Error(), doctor.CauseOf(err)
-		if givenUp && r.Cause == causeNoAnswer {
-			r.Problem = fmt.Sprintf("process %d has not answered within %v: it hangs, or it is late; gclog doctor %d waits longer", r.PID, waited, r.PID)
+		r.problem, r.cause = err.Error(), doctor.CauseOf(err)
+		if givenUp && r.cause == causeNoAnswer {
+			r.problem = fmt.Sprintf("process %d has not answered within %v: it hangs, or it is late; gclog doctor %d waits longer", r.pid, waited, r.pid)
 		}
 	}
 	if err == nil {
 		err = t.CheckStartup(ctx)
 		if r.waits = err != nil; r.waits {
-			r.Problem, r.Cause = err.Error(), doctor.CauseOf(err)
+			r.problem, r.cause = err.Error(), doctor.CauseOf(err)
 		}
 	}
-	r.Name, r.Runtime, r.Cookie = facts.Name, facts.RuntimeVersion, facts.Cookie
-	r.GC = doctor.GC(&facts)
+	r.name, r.runtime, r.cookie = facts.Name, facts.RuntimeVersion, facts.Cookie
+	r.gc = doctor.GC(&facts)
 	return r
 }
 
-// psColumns are the columns of the list of processes; the last two are only in the wide list.
-var psColumns = []screen.Column{
-	{Title: "PID", Right: true},
-	{Title: "NAME", Width: 12, Cut: true},
-	{Title: "USER", Width: 8, Cut: true, Rank: 3},
-	{Title: "RUNTIME", Width: 7, Cut: true, Rank: 1},
-	{Title: "GC", Width: 11, Cut: true, Rank: 2},
-	{Title: "UP", Right: true, Rank: 4},
-	{Title: "ATTACH"},
-	{Title: "CONTAINER"},
-	{Title: "COMMAND"},
+// psColumns are the columns of the list of processes. JSON is part of gclog's compatibility promise.
+var psColumns = slices.Concat(psNarrow, []column[psRow]{
+	{
+		Column: screen.Column{Title: "CONTAINER"}, csv: "container", json: "container",
+		text:  func(r *psRow) string { return dash(r.container[:min(len(r.container), 12)]) },
+		value: func(r *psRow) any { return some(r.container) },
+	},
+	{
+		Column: screen.Column{Title: "COMMAND"}, csv: "command_line", json: "command_line",
+		text: func(r *psRow) string { return oneLine(shorten(strings.Join(r.commandLine, " "), 200)) },
+		value: func(r *psRow) any {
+			if len(r.commandLine) == 0 {
+				return nil
+			}
+			return r.commandLine
+		},
+	},
+	{csv: "cookie", json: "cookie", value: func(r *psRow) any { return some(r.cookie) }},
+	{csv: "problem", json: "problem", value: func(r *psRow) any { return some(r.problem) }},
+	{csv: "cause", json: "cause", value: func(r *psRow) any { return some(r.cause) }},
+})
+
+// psNarrow are the columns of a list that is not wide.
+var psNarrow = []column[psRow]{
+	{
+		Column: screen.Column{Title: "PID", Right: true}, csv: "pid", json: "pid",
+		text: func(r *psRow) string { return strconv.Itoa(r.pid) }, value: func(r *psRow) any { return r.pid },
+	},
+	textColumn(screen.Column{Title: "NAME", Width: 12, Cut: true}, "name", func(r *psRow) string { return r.name }),
+	textColumn(screen.Column{Title: "USER", Width: 8, Cut: true, Rank: 3}, "user", func(r *psRow) string { return r.user }),
+	textColumn(screen.Column{Title: "RUNTIME", Width: 7, Cut: true, Rank: 1}, "runtime", func(r *psRow) string { return r.runtime }),
+	textColumn(screen.Column{Title: "GC", Width: 11, Cut: true, Rank: 2}, "gc", func(r *psRow) string { return r.gc }),
+	{
+		Column: screen.Column{Title: "UP", Right: true, Rank: 4}, csv: "started", json: "started",
+		text: func(r *psRow) string {
+			if r.started.IsZero() {
+				return "-"
+			}
+			return elapsed(time.Since(r.started))
+		},
+		value: func(r *psRow) any {
+			if r.started.IsZero() {
+				return nil
+			}
+			return r.started.Format(time.RFC3339Nano)
+		},
+	},
+	{Column: screen.Column{Title: "ATTACH"}, text: (*psRow).attachable},
 }
 
-// printTable prints a line for each process. A wide list is not limited to the width of the
-// terminal.
-func printTable(w io.Writer, width int, list []psRow, wide bool) error {
-	columns := psColumns[:len(psColumns)-2]
+// printProcesses prints a line for each process. A wide list is not limited to the width of the terminal.
+func printProcesses(w io.Writer, width int, list []psRow, wide bool) error {
 	if wide {
-		columns, width = psColumns, 0
+		return tableOf(psColumns, list).printPlain(w, 0, nil)
 	}
-	var rows [][]string
-	for _, r := range list {
-		up := "-"
-		if r.Started != nil {
-			up = elapsed(time.Since(*r.Started))
-		}
-		can := "yes"
-		switch {
-		case r.waits:
-			can = "later"
-		case r.silent:
-			can = "silent"
-		case r.Problem != "":
-			can = "no"
-		}
-		id := r.Container
-		row := []string{strconv.Itoa(r.PID), oneLine(r.Name), oneLine(dash(r.User)), oneLine(dash(r.Runtime)), dash(r.GC), up, can, dash(id[:min(len(id), 12)]), oneLine(shorten(strings.Join(r.CommandLine, " "), 200))}
-		rows = append(rows, row[:len(columns)])
+	return tableOf(psNarrow, list).printPlain(w, width, nil)
+}
+
+// attachable says whether gclog can attach to the process.
+func (r *psRow) attachable() string {
+	switch {
+	case r.waits:
+		return "later"
+	case r.silent:
+		return "silent"
+	case r.problem != "":
+		return "no"
 	}
-	return screen.Print(w, width, columns, slices.Values(rows), nil)
+	return "yes"
 }
 
 func dash(s string) string {

@@ -13,14 +13,16 @@ import (
 func TestProcessTablesFit(t *testing.T) {
 	started := time.Now().Add(-300 * time.Hour)
 	list := []psRow{
-		{PID: 7, Name: "MyApp", User: "app", Runtime: "10.0.14", GC: "workstation", Started: &started},
-		{PID: 4194304, Name: strings.Repeat("Contoso.", 20), User: "svc-" + strings.Repeat("x", 40), Runtime: "9.0.0-preview.7.24405.7", GC: "server (DATAS)", Started: &started, CommandLine: []string{"dotnet", strings.Repeat("y", 300)}},
-		{PID: 12345, Name: strings.Repeat("注文処理", 10), User: "\x1b[31mroot\u202e", Problem: "process 12345 does not answer: it is stopped; resume it with kill -CONT 12345: ProcessInfo3: no answer within 5s", Cause: "stopped"},
-		{PID: 99, Name: "a\nb\tc", waits: true, Problem: "waits"},
+		{pid: 7, name: "MyApp", user: "app", runtime: "10.0.14", gc: "workstation", started: started},
+		{pid: 4194304, name: strings.Repeat("Contoso.", 20), user: "svc-" + strings.Repeat("x", 40), runtime: "9.0.0-preview.7.24405.7", gc: "server (DATAS)", started: started, commandLine: []string{"dotnet", strings.Repeat("y", 300)}},
+		{pid: 12345, name: strings.Repeat("注文処理", 10), user: "\x1b[31mroot\u202e", problem: "process 12345 does not answer: it is stopped; resume it with kill -CONT 12345: ProcessInfo3: no answer within 5s", cause: "stopped"},
+		{pid: 99, name: "a\nb\tc", waits: true, problem: "waits"},
 	}
 	tables := map[string]func(b *strings.Builder, width int) error{
-		"ps":     func(b *strings.Builder, width int) error { return printTable(b, width, list, false) },
-		"doctor": func(b *strings.Builder, width int) error { return printVerdicts(b, width, list) },
+		"ps": func(b *strings.Builder, width int) error { return printProcesses(b, width, list, false) },
+		"doctor": func(b *strings.Builder, width int) error {
+			return tableOf(verdictColumns, list).printPlain(b, width, nil)
+		},
 	}
 	for name, print := range tables {
 		for _, width := range []int{0, 60, 80, 120, 200} {
@@ -44,14 +46,14 @@ func TestProcessTablesFit(t *testing.T) {
 		}
 	}
 	var b strings.Builder
-	if err := printTable(&b, 80, list, false); err != nil {
+	if err := printProcesses(&b, 80, list, false); err != nil {
 		t.Fatal(err)
 	}
 	if lines := strings.Split(b.String(), "\n"); len(lines) != 6 || !strings.HasSuffix(lines[3], "no") || !strings.HasSuffix(lines[4], "later") || !strings.HasSuffix(lines[1], "yes") {
 		t.Errorf("not told of each process whether it can be attached to:\n%s", b.String())
 	}
 	b.Reset()
-	if err := printTable(&b, 80, list, true); err != nil || !strings.Contains(b.String(), strings.Repeat("y", 100)) {
+	if err := printProcesses(&b, 80, list, true); err != nil || !strings.Contains(b.String(), strings.Repeat("y", 100)) {
 		t.Errorf("the wide list is cut: %v\n%s", err, b.String())
 	}
 }

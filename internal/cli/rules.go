@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -39,8 +38,8 @@ Examples:
 			unpackFlag(),
 			&cli.StringSliceFlag{Name: onFlag, Usage: "test: `RULE` instead of those of the configuration: a condition on a gc, or EVENT: CONDITION; may be repeated"},
 			&cli.BoolFlag{Name: localFlag, Usage: "test: times in the local time zone, instead of UTC or TZ"},
-		}, processFlags(), resultFlags(textOrJSON)),
-		Action: p.result(textOrJSON, p.rules),
+		}, processFlags(), resultFlags(listFormats)),
+		Action: p.result(listFormats, p.rules),
 	}
 }
 
@@ -64,21 +63,49 @@ func (p *program) rules(c *cli.Context, how string) error {
 	case "fields":
 		return p.rulesFields(args, how)
 	case "test":
+		if how == "csv" {
+			return usagef("rules test writes text or json")
+		}
 		return p.rulesTest(c, args, how)
 	}
 	return usagef("rules needs one of the words %s", strings.Join(rulesWords, ", "))
 }
 
-// ruleJSON is a rule in JSON.
-type ruleJSON struct {
-	Name     string   `json:"name"`
-	Event    string   `json:"event"`
-	When     string   `json:"when,omitempty"`
-	For      int64    `json:"for_ns,omitempty"`
-	Every    int64    `json:"every_ns,omitempty"`
-	Cooldown int64    `json:"cooldown_ns,omitempty"`
-	Only     int      `json:"only,omitempty"` // number of matches
-	Actions  []string `json:"actions"`
+// ruleColumns are the columns of the rules of a configuration.
+var ruleColumns = []column[config.Rule]{
+	textColumn(screen.Column{Title: "RULE", Width: 8, Cut: true}, "name", func(r *config.Rule) string { return r.Name }),
+	textColumn(screen.Column{Title: "EVENT"}, "event", func(r *config.Rule) string { return r.Event }),
+	textColumn(screen.Column{Title: "WHEN", Width: 20, Fold: true}, "when", func(r *config.Rule) string { return r.When }),
+	timeColumn("FOR", "for_ns", 2, func(r *config.Rule) int64 { return r.For.Nanoseconds() }),
+	timeColumn("EVERY", "every_ns", 2, func(r *config.Rule) int64 { return r.Every.Nanoseconds() }),
+	timeColumn("COOLDOWN", "cooldown_ns", 1, func(r *config.Rule) int64 { return r.Cooldown.Nanoseconds() }),
+	{csv: "only", json: "only", value: func(r *config.Rule) any { return some(len(r.Only)) }}, // number of matches
+	{
+		Column: screen.Column{Title: "DO", Width: 10, Fold: true}, csv: "actions", json: "actions",
+		text: func(r *config.Rule) string { return strings.Join(actionsOf(r), ", ") }, value: func(r *config.Rule) any { return actionsOf(r) },
+	},
+}
+
+func timeColumn(title, name string, rank int, ns func(*config.Rule) int64) column[config.Rule] {
+	return column[config.Rule]{
+		Column: screen.Column{Title: title, Right: true, Rank: rank}, csv: name, json: name,
+		value: func(r *config.Rule) any { return some(ns(r)) },
+		text: func(r *config.Rule) string {
+			if ns(r) == 0 {
+				return "-"
+			}
+			return time.Duration(ns(r)).String()
+		},
+	}
+}
+
+// actionsOf returns what a rule does.
+func actionsOf(r *config.Rule) []string {
+	list := []string{}
+	for i := range r.Do {
+		list = append(list, r.Do[i].Names()...)
+	}
+	return list
 }
 
 func (p *program) rulesShow(c *cli.Context, how string) error {
@@ -86,19 +113,7 @@ func (p *program) rulesShow(c *cli.Context, how string) error {
 	if err != nil {
 		return err
 	}
-	list := []ruleJSON{}
-	for i := range l.Rules {
-		r := &l.Rules[i]
-		x := ruleJSON{Name: r.Name, Event: r.Event, When: r.When, For: r.For.Nanoseconds(), Every: r.Every.Nanoseconds(), Cooldown: r.Cooldown.Nanoseconds(), Only: len(r.Only), Actions: []string{}}
-		for j := range r.Do {
-			x.Actions = append(x.Actions, r.Do[j].Names()...)
-		}
-		list = append(list, x)
-	}
-	switch {
-	case how == "json":
-		return p.printJSON(list)
-	case len(list) == 0:
+	if len(l.Rules) == 0 && how == "text" {
 		name := l.File
 		if name == "" {
 			name = "the default configuration (there is no file)"
@@ -106,38 +121,48 @@ func (p *program) rulesShow(c *cli.Context, how string) error {
 		p.ui.sayf("%s has no rules", clean(name))
 		return nil
 	}
-	var rows [][]string
-	for i := range list {
-		r := &list[i]
-		rows = append(rows, []string{oneLine(r.Name), r.Event, oneLine(dash(r.When)), dashTime(r.For), dashTime(r.Every), dashTime(r.Cooldown), strings.Join(r.Actions, ", ")})
-	}
-	width, _ := screen.Size(p.stdout)
-	return screen.Print(p.out, width, []screen.Column{
-		{Title: "RULE", Width: 8, Cut: true},
-		{Title: "EVENT"},
-		{Title: "WHEN", Width: 20, Fold: true},
-		{Title: "FOR", Right: true, Rank: 2},
-		{Title: "EVERY", Right: true, Rank: 2},
-		{Title: "COOLDOWN", Right: true, Rank: 1},
-		{Title: "DO", Width: 10, Fold: true},
-	}, slices.Values(rows), nil)
+	return printRows(p, how, ruleColumns, l.Rules)
 }
 
-func dashTime(ns int64) string {
-	if ns == 0 {
-		return "-"
-	}
-	return time.Duration(ns).String()
+// An eventField is what conditions on an event can be about.
+type eventField struct {
+	event string
+	rules.Field
 }
 
-// fieldJSON is a field in JSON.
-type fieldJSON struct {
-	Event  string   `json:"event"`
-	Field  string   `json:"field"`
-	Type   string   `json:"type"`
-	Unit   string   `json:"unit,omitempty"`
-	Values []string `json:"values,omitempty"`
-	About  string   `json:"about"`
+// kind returns what values the field has.
+func (f *eventField) kind() string {
+	return [...]string{condition.Number: "number", condition.Text: "text", condition.Flag: "flag"}[f.Type]
+}
+
+var fieldColumns = []column[eventField]{
+	textColumn(screen.Column{Title: "EVENT"}, "event", func(f *eventField) string { return f.event }),
+	textColumn(screen.Column{Title: "FIELD"}, "field", func(f *eventField) string { return f.Name }),
+	{
+		Column: screen.Column{Title: "TYPE", Rank: 1}, csv: "type", json: "type", value: func(f *eventField) any { return f.kind() },
+		text: func(f *eventField) string {
+			if name, ok := map[string]string{"": f.kind(), "ns": "duration", "bytes": "size"}[f.Unit]; ok {
+				return name
+			}
+			return f.Unit
+		},
+	},
+	{csv: "unit", json: "unit", value: func(f *eventField) any { return some(f.Unit) }},
+	{csv: "values", json: "values", value: func(f *eventField) any {
+		if f.Values == nil {
+			return nil
+		}
+		return f.Values
+	}},
+	{
+		Column: screen.Column{Width: 24, Fold: true}, csv: "about", json: "about", value: func(f *eventField) any { return f.About },
+		text: func(f *eventField) string {
+			if len(f.Values) == 0 {
+				return f.About
+			}
+			return f.About + ": " + strings.Join(f.Values, ", ")
+		},
+	},
 }
 
 func (p *program) rulesFields(args []string, how string) error {
@@ -151,35 +176,14 @@ func (p *program) rulesFields(args []string, how string) error {
 		}
 		kinds = args
 	}
-	var list []fieldJSON
+	var list []eventField
 	for _, name := range kinds {
 		kind, _ := rules.ParseKind(name)
 		for _, f := range kind.Fields() {
-			list = append(list, fieldJSON{name, f.Name, [...]string{condition.Number: "number", condition.Text: "text", condition.Flag: "flag"}[f.Type], f.Unit, f.Values, f.About})
+			list = append(list, eventField{name, f})
 		}
 	}
-	if how == "json" {
-		return p.printJSON(list)
-	}
-	var rows [][]string
-	for _, f := range list {
-		is := f.Type
-		if f.Unit != "" {
-			is = map[string]string{"ns": "duration", "bytes": "size"}[f.Unit]
-			if is == "" {
-				is = f.Unit
-			}
-		}
-		about := f.About
-		if len(f.Values) > 0 {
-			about += ": " + strings.Join(f.Values, ", ")
-		}
-		rows = append(rows, []string{f.Event, f.Field, is, about})
-	}
-	width, _ := screen.Size(p.stdout)
-	return screen.Print(p.out, width, []screen.Column{
-		{Title: "EVENT"}, {Title: "FIELD"}, {Title: "TYPE", Rank: 1}, {Title: "", Width: 24, Fold: true},
-	}, slices.Values(rows), nil)
+	return printRows(p, how, fieldColumns, list)
 }
 
 // A tried rule is one whose firings are reported.
@@ -298,9 +302,7 @@ func (t *ruleTest) report(r *triedRule, f *rules.Firing) {
 	}
 	var actions []string
 	if r.config != nil {
-		for i := range r.config.Do {
-			actions = append(actions, r.config.Do[i].Names()...)
-		}
+		actions = actionsOf(r.config)
 	}
 	if t.how == "json" {
 		x := firingJSON{Time: f.Time.UTC().Format("2006-01-02T15:04:05.000000000Z"), Rule: r.Name, PID: f.Process.ID, Service: f.Process.Service, Text: f.Text(), Actions: actions}
