@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/gclog/gclog/internal/attach"
-	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/session"
 )
 
@@ -99,7 +97,7 @@ func (d *Daemon) places() (all int, users map[int]int) {
 
 // admit has the processes that have waited longest found again, as many as there are places.
 func (d *Daemon) admit() {
-	if len(d.queue.waiters) == 0 || d.stopping {
+	if len(d.queue.waiters) == 0 || d.ending.begun {
 		return
 	}
 	all, users := d.places()
@@ -113,14 +111,14 @@ func (d *Daemon) admit() {
 		w.offered, w.since = time.Now(), time.Now()
 		if w.offers++; w.offers > maxOffers {
 			d.queue.remove(k)
-			d.sweeper.again(k)
+			d.discovery.sweeper.again(k)
 			continue
 		}
 		all++
 		users[w.uid]++
 		if w.peer == nil {
-			d.sweeper.again(k)
-			d.sweeper.soon(0)
+			d.discovery.sweeper.again(k)
+			d.discovery.sweeper.soon(0)
 			continue
 		}
 		d.findPeer(w.peer)
@@ -129,14 +127,10 @@ func (d *Daemon) admit() {
 
 // findPeer looks again at a process that connected to a port.
 func (d *Daemon) findPeer(peer *session.Peer) {
-	go func() {
-		var t *host.Target
-		if defect := attach.Contain(func() { t = d.o.Processes.TargetOf(peer) }); defect != nil {
-			d.post(func() { d.sayDefect(defect, peer.PID) })
-			return
-		}
+	d.aside(peer.PID, func() {
+		t := d.o.Processes.TargetOf(peer)
 		d.post(func() { d.found(t, peer) })
-	}()
+	})
 }
 
 // nextWaiter returns the process that has waited longest among those that may have a place and were

@@ -22,7 +22,7 @@ func newEntrance(places int) *entrance {
 	c := &config.Loaded{Config: *config.Default()}
 	c.Discovery.MaxProcesses = places
 	e := &entrance{Daemon: New(Options{Config: c, Log: zerolog.New(&bytes.Buffer{})}), seen: map[int]int{}}
-	e.sweeper = newSweeper(time.Hour)
+	e.discovery.sweeper = newSweeper(time.Hour)
 	return e
 }
 
@@ -47,10 +47,10 @@ func (e *entrance) end(pid int) {
 }
 
 func (e *entrance) findOffered() {
-	e.sweeper.mu.Lock()
-	offered := e.sweeper.offered
-	e.sweeper.offered = map[key]bool{}
-	e.sweeper.mu.Unlock()
+	e.discovery.sweeper.mu.Lock()
+	offered := e.discovery.sweeper.offered
+	e.discovery.sweeper.offered = map[key]bool{}
+	e.discovery.sweeper.mu.Unlock()
 	for k := range offered {
 		e.find(k.pid, e.seen[k.pid])
 	}
@@ -126,28 +126,28 @@ func TestAdmissionRefused(t *testing.T) {
 		e.find(3, 7)
 		delete(e.processes, key{pid: 1, start: 1})
 		e.admit()
-		if len(e.sweeper.offered) != 1 || !e.sweeper.offered[key{pid: 2, start: 1}] {
-			t.Fatalf("offered: %v", e.sweeper.offered)
+		if len(e.discovery.sweeper.offered) != 1 || !e.discovery.sweeper.offered[key{pid: 2, start: 1}] {
+			t.Fatalf("offered: %v", e.discovery.sweeper.offered)
 		}
-		clear(e.sweeper.offered) // it can no longer be reached
+		clear(e.discovery.sweeper.offered) // it can no longer be reached
 		time.Sleep(time.Second)
 		e.admit()
-		if len(e.sweeper.offered) != 1 || !e.sweeper.offered[key{pid: 3, start: 1}] {
-			t.Fatalf("offered: %v", e.sweeper.offered)
+		if len(e.discovery.sweeper.offered) != 1 || !e.discovery.sweeper.offered[key{pid: 3, start: 1}] {
+			t.Fatalf("offered: %v", e.discovery.sweeper.offered)
 		}
-		clear(e.sweeper.offered)
+		clear(e.discovery.sweeper.offered)
 		e.admit()
-		if len(e.sweeper.offered) != 0 {
-			t.Errorf("offered again at once: %v", e.sweeper.offered)
+		if len(e.discovery.sweeper.offered) != 0 {
+			t.Errorf("offered again at once: %v", e.discovery.sweeper.offered)
 		}
 		time.Sleep(8 * time.Second) // 9 s after it was offered the place
-		if e.admit(); len(e.sweeper.offered) != 0 {
-			t.Errorf("offered again after 9 seconds: %v", e.sweeper.offered)
+		if e.admit(); len(e.discovery.sweeper.offered) != 0 {
+			t.Errorf("offered again after 9 seconds: %v", e.discovery.sweeper.offered)
 		}
 		time.Sleep(time.Second)
 		e.admit()
-		if len(e.sweeper.offered) != 1 || !e.sweeper.offered[key{pid: 2, start: 1}] {
-			t.Errorf("offered: %v", e.sweeper.offered)
+		if len(e.discovery.sweeper.offered) != 1 || !e.discovery.sweeper.offered[key{pid: 2, start: 1}] {
+			t.Errorf("offered: %v", e.discovery.sweeper.offered)
 		}
 	})
 }
@@ -196,9 +196,9 @@ func TestAdmissionGhosts(t *testing.T) {
 		e.find(3, 8)
 		e.end(1)
 		for range 30 {
-			for k := range e.sweeper.offered {
+			for k := range e.discovery.sweeper.offered {
 				if k.pid >= 100 {
-					delete(e.sweeper.offered, k)
+					delete(e.discovery.sweeper.offered, k)
 				}
 			}
 			e.findOffered()
@@ -214,7 +214,7 @@ func TestAdmissionGhosts(t *testing.T) {
 		for range 100 {
 			time.Sleep(offerTime)
 			e.admit()
-			clear(e.sweeper.offered)
+			clear(e.discovery.sweeper.offered)
 		}
 		if n := len(e.queue.waiters); n > 20 {
 			t.Errorf("%d wait", n)
@@ -276,19 +276,19 @@ func TestAdmit(t *testing.T) {
 				time.Sleep(time.Second)
 			}
 			e.find(200, 8)
-			e.limits.processes, e.stopping = c.places, c.stopping
+			e.limits.processes, e.ending.begun = c.places, c.stopping
 			e.admit()
 			users := map[int]int{}
-			for k := range e.sweeper.offered {
+			for k := range e.discovery.sweeper.offered {
 				users[e.seen[k.pid]]++
-				if users[7] > 0 && c.places < 20 && !e.sweeper.offered[key{pid: 100, start: 1}] {
+				if users[7] > 0 && c.places < 20 && !e.discovery.sweeper.offered[key{pid: 100, start: 1}] {
 					t.Error("who waits longest is not offered one")
 				}
 			}
 			if got := fmt.Sprint(users[7], users[8]); got != c.offered {
 				t.Errorf("%d places: offered are %s, want %s", c.places, got, c.offered)
 			}
-			if n := len(e.sweeper.nudge); (n == 1) == c.stopping || n == 1 && <-e.sweeper.nudge != 0 {
+			if n := len(e.discovery.sweeper.nudge); (n == 1) == c.stopping || n == 1 && <-e.discovery.sweeper.nudge != 0 {
 				t.Errorf("the sweeper is nudged %d times", n)
 			}
 		})
@@ -306,21 +306,21 @@ func TestOffers(t *testing.T) {
 		e.limits.processes = 1
 		for i := range 3 {
 			e.admit()
-			if w := e.queue.waiters[k]; !e.sweeper.offered[k] || w == nil || w.offers != i+1 {
+			if w := e.queue.waiters[k]; !e.discovery.sweeper.offered[k] || w == nil || w.offers != i+1 {
 				t.Fatalf("offer %d: %+v", i+1, w)
 			}
-			clear(e.sweeper.offered)
+			clear(e.discovery.sweeper.offered)
 			time.Sleep(10 * time.Second)
 		}
 		e.limits.processes = 0
 		e.find(2, 7)
 		e.limits.processes = 1
 		e.admit()
-		if e.queue.waiters[k] != nil || !e.sweeper.offered[k] || !e.sweeper.offered[key{pid: 2, start: 1}] {
-			t.Errorf("offered are %v, there wait %v", e.sweeper.offered, e.queue.waiters)
+		if e.queue.waiters[k] != nil || !e.discovery.sweeper.offered[k] || !e.discovery.sweeper.offered[key{pid: 2, start: 1}] {
+			t.Errorf("offered are %v, there wait %v", e.discovery.sweeper.offered, e.queue.waiters)
 		}
 		// It has not exited: it waits again, as if it had just come.
-		clear(e.sweeper.offered)
+		clear(e.discovery.sweeper.offered)
 		e.limits.processes = 0
 		e.find(ghost, 7)
 		if w := e.queue.waiters[k]; w == nil || w.offers != 0 {

@@ -219,7 +219,7 @@ func TestChangeWrong(t *testing.T) {
 			s.change(from, to)
 			s.says(`"message":"keeping the current configuration"`)
 			s.expect(a, "on")
-			if s.config != before || s.http != nil {
+			if s.config != before || s.servers.tcp != nil {
 				t.Error("it is another one")
 			}
 			if err := os.WriteFile(s.file(), text, 0o600); err != nil {
@@ -234,8 +234,8 @@ func TestChangeDaemon(t *testing.T) {
 	play(t, "log: {format: json, level: info}\n", func(s *stage) {
 		s.do(func() {})
 		s.change("interval: 1000h", "interval: 999h, max_processes: 7")
-		if s.sweeper.interval != 999*time.Hour || s.limits.processes != 7 {
-			t.Errorf("the interval is %v, the limits are %+v", s.sweeper.interval, s.limits)
+		if s.discovery.sweeper.interval != 999*time.Hour || s.limits.processes != 7 {
+			t.Errorf("the interval is %v, the limits are %+v", s.discovery.sweeper.interval, s.limits)
 		}
 		s.says("configuration reloaded")
 		s.change("format: json", "format: console")

@@ -12,11 +12,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"os"
 	"regexp"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -24,10 +22,7 @@ import (
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/internal/attach"
-	"github.com/gclog/gclog/internal/command"
 	"github.com/gclog/gclog/internal/config"
-	"github.com/gclog/gclog/internal/control"
-	"github.com/gclog/gclog/internal/flight"
 	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/session"
@@ -59,56 +54,47 @@ type Options struct {
 // Daemon is a running daemon. The loop owns its fields; other goroutines only use o, opener and the
 // fields that are channels, atomics or mutexes.
 type Daemon struct {
-	o         Options
-	config    *config.Loaded
-	log       zerolog.Logger
-	limiter   limiter
-	opener    output.Opener
-	table     table
-	sweeper   *sweeper
-	poller    *session.Poller // nil: sessions wait for their own data
-	ports     map[string]*port
-	http      *server // nil: there is none
-	public    atomic.Pointer[public]
-	passwords *passwords
-	control   *server // nil: there is none
+	o       Options
+	config  *config.Loaded
+	log     zerolog.Logger
+	limiter limiter
+	opener  output.Opener
+	poller  *session.Poller // nil: sessions wait for their own data
 
-	events  chan func()
-	firings chan func()   // actions of rules; whoever puts them does not wait
-	stopped chan struct{} // closed when the loop has ended
+	events    chan func()
+	stopped   chan struct{} // closed when the loop has ended
+	started   bool          // a configuration was applied
+	ready     atomic.Bool
+	reloading sync.Mutex
+	defects   int           // panics of gclog so far
+	offset    time.Duration // of the clock, when it was last checked
+	summaries *time.Timer   // until the next summaries are due
 
-	processes   map[key]*process
-	stuck       int   // stuck looks at processes when that was last reported
-	stuckBy     error // the error of the latest of them
-	defects     int   // panics of gclog so far
-	measured    measurements
-	exports     exports
-	limits      limits
-	unreachable []Status
-	queue       queue
-	command     runGclog
-	turns       snapshotTurns
-	rules       *ruleSet
-	memory      *flight.Memory
-	recordings  atomic.Pointer[flight.Files]
-	saving      sync.WaitGroup // recordings that are being written
-	// snapshotting is the context of all heap snapshots, which endSnapshots interrupts.
-	snapshotting context.Context
-	endSnapshots context.CancelFunc
-	unwritten    []*UnwrittenLog
-	lastWrites   chan struct{} // closed when these are given up
-	swept        bool          // all processes have been looked for once
-	stopping     bool
-	patience     time.Duration           // with addresses that are in use; 0: it has started
-	ends         time.Time               // when everything must have ended; zero: the daemon was not asked to end
-	hurry        []func(*attach.Session) // called for every session, including new ones, since time is running out
-	ready        atomic.Bool
-	reloading    sync.Mutex
-	offset       time.Duration // of the clock, when it was last checked
-	cleaning     bool          // files are being deleted
-	cleaned      time.Time
-	summaries    *time.Timer // until the next summaries are due
-	shutdown     shutdown
+	processes map[key]*process
+	discovery discovery
+	queue     queue
+	limits    limits
+	unwritten []*UnwrittenLog
+	ending    ending
+
+	parts     []part // all that follow
+	ports     *ports
+	rules     *ruleSets
+	metrics   *measurements
+	exports   *exports
+	snapshots *snapshots
+	table     *table
+	cleaner   *cleaner
+	servers   *servers
+}
+
+// ending is what is known about the end of the daemon.
+type ending struct {
+	begun bool      // the daemon was asked to end, or has failed
+	by    time.Time // when everything must have ended; zero: it has not begun
+	shutdown
+	hurry      []func(*attach.Session) // called for every session, including new ones, since time is running out
+	lastWrites chan struct{}           // closed when what cannot be written is given up
 }
 
 // A shutdown has the time limits of the steps after the daemon was asked to end. All of them count
@@ -146,8 +132,9 @@ var errReplaced = errors.New("it now runs another program")
 // New returns a Daemon that is not running yet.
 func New(o Options) *Daemon {
 	d := &Daemon{
-		o: o, config: o.Config, log: o.Log, ports: map[string]*port{},
-		events: make(chan func()), firings: make(chan func(), maxFirings), stopped: make(chan struct{}), shutdown: shutdown{askTime, cutTime, skipTime, writeTime, leaveTime, stopTime}, processes: map[key]*process{}, queue: newQueue(), passwords: newPasswords(), command: command.Self, rules: &ruleSet{}, memory: flight.NewMemory(0),
+		o: o, config: o.Config, log: o.Log, events: make(chan func()), stopped: make(chan struct{}),
+		processes: map[key]*process{}, queue: newQueue(),
+		ending: ending{shutdown: shutdown{askTime, cutTime, skipTime, writeTime, leaveTime, stopTime}},
 	}
 	if d.o.Processes == nil {
 		d.o.Processes = &host.Host{}
@@ -156,7 +143,10 @@ func New(o Options) *Daemon {
 		d.o.ClockOffset = clockOffset
 	}
 	d.offset = d.o.ClockOffset()
-	d.public.Store(&public{web: &web{}})
+	d.ports, d.rules, d.metrics, d.exports = newPorts(d), newRuleSets(d), newMeasurements(d), &exports{d: d}
+	d.snapshots, d.table, d.cleaner, d.servers = newSnapshots(d), &table{d: d}, &cleaner{d: d}, newServers(d)
+	// Metrics come before what sends and serves them. The servers are last: what they do is not undone.
+	d.parts = []part{d.ports, d.rules, d.metrics, d.exports, d.snapshots, d.table, d.cleaner, d.servers}
 	d.limiter.log = &d.log
 	d.limit()
 	d.opener.Files.IsOurs = logs.IsOurs
@@ -180,74 +170,41 @@ func (d *Daemon) Run(ctx context.Context) error {
 	return d.run(ctx, func(sweeping context.Context) {
 		defer scanner.Close()
 		defer stop()
-		d.sweeper.run(sweeping, scanner.Scan, made)
+		d.discovery.sweeper.run(sweeping, scanner.Scan, made)
 	})
 }
 
 // run is Run with a function that sweeps until its context is done.
 func (d *Daemon) run(ctx context.Context, sweep func(context.Context)) error {
-	set, err := d.newRuleSet(&d.config.Config)
-	if err != nil {
-		return err
-	}
-	d.useRules(set, &d.config.Config)
+	sweeping, stopSweeping := context.WithCancel(context.Background())
 	defer func() {
-		d.stopping = true // also of a daemon that has failed to start: what was found meanwhile is not logged
+		stopSweeping()
+		d.ending.begun = true // also of a daemon that has failed to start: what was found meanwhile is not logged
 		d.settle(d.Ends())
 		close(d.stopped)
 	}()
-	d.patience = heldTime
-	d.lastWrites = make(chan struct{})
-	d.snapshotting, d.endSnapshots = context.WithCancel(context.Background())
-	defer d.endSnapshots()
-	sweeping, stopSweeping := context.WithCancel(context.Background())
-	defer stopSweeping()
-	d.sweeper = newSweeper(d.config.Discovery.Interval)
-	d.sweeper.inspect = d.o.Processes.Inspect
-	d.sweeper.found = func(t *host.Target) { d.post(func() { d.found(t, nil) }) }
-	d.sweeper.gone = func(k key) { d.post(func() { d.gone(k) }) }
-	d.sweeper.failed = func(err error) { d.post(func() { d.sayFailed(err) }) }
-	d.sweeper.swept = func(list []*unreachable) { d.post(func() { d.sweepDone(list) }) }
+	d.ending.lastWrites = make(chan struct{})
+	d.discover(d.config.Discovery.Interval)
 	go sweep(sweeping)
-	web, err := loadWeb(d.config.HTTP.WebConfig)
-	if err != nil {
+	if err := d.apply(d.config); err != nil {
 		return err
 	}
-	export, err := d.exportSettings(d.config)
-	if err != nil {
-		return err
-	}
-	d.publish(web, export, d.config)
-	if err := d.listen(d.config.Discovery.Listen); err != nil {
-		return err
-	}
-	defer d.closePorts()
-	if err := d.serve(d.config.HTTP.Listen); err != nil {
-		return err
-	}
-	defer func() { d.http.close() }()
-	if err := d.administer(d.config.Control.Socket); err != nil {
-		return err
-	}
-	defer func() { d.control.close() }()
 	for _, w := range d.config.Warnings {
 		d.log.Warn().Msg(w)
 	}
-	d.patience = 0
 	d.sayStarted()
-	d.startTable()
 	watchdog, ticker := newWatchdog(), time.NewTicker(tick)
-	d.awaitSummaries()
-	var leave, write, giveUp, cut, skip <-chan time.Time
 	done := ctx.Done()
-	for !d.stopping || len(d.processes) > 0 || len(d.turns.running) > 0 || len(d.unwritten) > 0 {
-		if d.stopping && len(d.turns.running) == 0 {
+	var steps []lateStep
+	var next <-chan time.Time // for the first of the steps
+	for !d.ending.begun || len(d.processes) > 0 || d.snapshots.areTaken() || len(d.unwritten) > 0 {
+		if d.ending.begun && !d.snapshots.areTaken() {
 			d.endWrites() // there will be no more room
 		}
 		select {
 		case f := <-d.events:
 			d.handle(f)
-		case f := <-d.firings: // contains its own panics
+		case f := <-d.rules.firings: // contains its own panics
 			f()
 		case <-ticker.C:
 			d.tick()
@@ -266,24 +223,16 @@ func (d *Daemon) run(ctx context.Context, sweep func(context.Context)) error {
 			d.logStatus(d.status())
 		case <-done:
 			done = nil
-			from := d.Ends().Add(-d.shutdown.stop)
-			after := func(wait time.Duration) <-chan time.Time { return time.After(time.Until(from.Add(wait))) }
-			giveUp, cut, skip, write, leave = after(d.shutdown.ask), after(d.shutdown.cut), after(d.shutdown.skip), after(d.shutdown.write), after(d.shutdown.leave)
 			stopSweeping()
 			d.stop()
-		case <-giveUp:
-			for _, p := range d.processes {
-				p.cancel()
+			steps = d.lateSteps()
+			next = time.After(time.Until(steps[0].at))
+		case <-next:
+			steps[0].do()
+			if steps = steps[1:]; len(steps) == 0 {
+				return nil
 			}
-		case <-cut:
-			d.hasten((*attach.Session).Cut)
-		case <-skip:
-			d.hasten((*attach.Session).Skip)
-		case <-write:
-			d.endWrites()
-		case <-leave:
-			d.sayLate()
-			return nil
+			next = time.After(time.Until(steps[0].at))
 		}
 	}
 	d.log.Info().Msg("gclog daemon stopped: no sessions left")
@@ -293,40 +242,33 @@ func (d *Daemon) run(ctx context.Context, sweep func(context.Context)) error {
 // Ends returns when everything must have ended, computed once: when the daemon is asked to end, or has
 // failed.
 func (d *Daemon) Ends() time.Time {
-	if d.ends.IsZero() {
-		d.ends = time.Now().Add(d.shutdown.stop)
+	if d.ending.by.IsZero() {
+		d.ending.by = time.Now().Add(d.ending.stop)
 	}
-	return d.ends
+	return d.ending.by
 }
 
-// settleMore is how long what has ended at the deadline may take to say so.
-const settleMore = 50 * time.Millisecond
+// A lateStep is what is done at a time if the daemon has not ended by then.
+type lateStep struct {
+	at time.Time
+	do func()
+}
 
-// settle ends what is still to be done when there are no sessions any more: the actions of rules,
-// recordings, Parquet files and what is exported. It takes until a time at most.
-func (d *Daemon) settle(by time.Time) {
-	ctx, cancel := context.WithDeadline(context.Background(), by)
-	defer cancel()
-	var all sync.WaitGroup
-	all.Go(func() { d.endRules(ctx) })
-	all.Go(func() { d.awaitSaving(ctx) })
-	all.Go(func() { d.endTable(ctx) })
-	all.Go(func() { d.endExport(ctx) })
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		all.Wait()
-	}()
-	late := time.After(time.Until(by) + settleMore)
-	for {
-		select {
-		case f := <-d.events: // what is settled reports to the loop
-			d.handle(f)
-		case <-done:
-			return
-		case <-late:
-			return
+// lateSteps returns the steps of a shutdown that takes long. After the last one nothing is waited for but
+// the parts.
+func (d *Daemon) lateSteps() []lateStep {
+	began := d.Ends().Add(-d.ending.stop)
+	cancel := func() {
+		for _, p := range d.processes {
+			p.cancel()
 		}
+	}
+	return []lateStep{
+		{began.Add(d.ending.ask), cancel},
+		{began.Add(d.ending.cut), func() { d.hasten((*attach.Session).Cut) }},
+		{began.Add(d.ending.skip), func() { d.hasten((*attach.Session).Skip) }},
+		{began.Add(d.ending.write), d.endWrites},
+		{began.Add(d.ending.leave), d.sayLate},
 	}
 }
 
@@ -337,9 +279,18 @@ func (d *Daemon) handle(f func()) {
 	}
 }
 
+// aside does something about a process in a goroutine of its own. A panic of it ends nothing else.
+func (d *Daemon) aside(pid int, f func()) {
+	go func() {
+		if defect := attach.Contain(f); defect != nil {
+			d.post(func() { d.sayDefect(defect, pid) })
+		}
+	}()
+}
+
 // sayLate logs what has not ended when there is no time left.
 func (d *Daemon) sayLate() {
-	if n := len(d.turns.running); n > 0 {
+	if n := len(d.snapshots.turns.running); n > 0 {
 		d.log.Warn().Int("snapshots", n).Msg("not all heap snapshots ended in time: the kernel ends them with gclog")
 	}
 	if n := len(d.processes); n > 0 {
@@ -363,11 +314,11 @@ func (d *Daemon) sayDefect(defect *attach.DefectError, pid int) {
 // sayStarted logs where the daemon accepts requests.
 func (d *Daemon) sayStarted() {
 	e := d.log.Info().Str("version", d.o.Version).Str("config", d.config.File)
-	if d.control != nil {
-		e = e.Str("control", d.control.address)
+	if x := d.servers.control; x != nil {
+		e = e.Str("control", x.address)
 	}
-	if d.http != nil {
-		e = e.Str("http", d.http.address)
+	if x := d.servers.tcp; x != nil {
+		e = e.Str("http", x.address)
 	}
 	e.Msg("gclog daemon started")
 }
@@ -401,12 +352,11 @@ func (d *Daemon) ask(ctx context.Context, f func()) bool {
 }
 
 func (d *Daemon) stop() {
-	d.stopping = true
+	d.ending.begun = true
 	d.ready.Store(false)
 	notify(notifyStopping)
 	d.log.Info().Int("processes", len(d.processes)).Msg("ending")
-	d.turns.close("gclog is ending")
-	d.endSnapshots()
+	d.snapshots.stop()
 	for _, p := range d.processes {
 		p.guard(func() { p.step(event{kind: eventStop}) })
 	}
@@ -414,90 +364,11 @@ func (d *Daemon) stop() {
 
 // hasten has all sessions hurry, and those that are opened later.
 func (d *Daemon) hasten(how func(*attach.Session)) {
-	d.hurry = append(d.hurry, how)
+	d.ending.hurry = append(d.ending.hurry, how)
 	for _, p := range d.processes {
 		for _, s := range p.live {
 			p.guard(func() { how(s) })
 		}
-	}
-}
-
-// found handles a process that the sweeper or a port has found.
-func (d *Daemon) found(t *host.Target, peer *session.Peer) {
-	k := keyOf(t, peer)
-	if d.stopping || peer != nil && isClosed(peer.Gone()) {
-		return
-	}
-	if p := d.processes[k]; p != nil {
-		if p.peer == nil && peer != nil {
-			p.peer = peer
-			peer.Hold()
-		}
-		switch p.sup.state {
-		case stateClosing, stateOver:
-			d.sweeper.again(k)
-		default:
-			p.step(event{kind: eventAlive})
-		}
-		return
-	}
-	if d.refused(&t.Process) == "" && !d.admitted(k, t.Principal(), peer) {
-		return
-	}
-	if peer != nil {
-		peer.Hold()
-	}
-	p := d.newProcess(k, t, peer)
-	d.processes[k] = p
-	p.guard(func() { p.step(event{kind: eventFound}) })
-}
-
-func isClosed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
-	}
-}
-
-// keyOf returns the key of a process that connected to a port, or that the sweeper found.
-func keyOf(t *host.Target, peer *session.Peer) key {
-	if peer != nil && peer.PID == 0 {
-		return key{cookie: peer.Cookie, uid: t.UID}
-	}
-	return key{pid: t.PID, start: t.StartKey}
-}
-
-// refused returns why a process must not be logged whatever it answers; "" if that is undecided.
-func (d *Daemon) refused(p *host.Process) string {
-	s := outside(p)
-	return d.config.Refused(&s)
-}
-
-// sameRuntime returns another process that claims to have the same runtime instance. No two
-// processes can: pid and start time identify a process reliably, even one that was found in two
-// ways; only a process that this host does not show is identified by its cookie (keyOf).
-func (d *Daemon) sameRuntime(p *process) *process {
-	for _, other := range d.processes {
-		if other != p && p.facts.Cookie != "" && other.facts.Cookie == p.facts.Cookie && other.sup.state != stateExcluded {
-			return other
-		}
-	}
-	return nil
-}
-
-func (d *Daemon) gone(k key) {
-	if w := d.queue.remove(k); w != nil && w.peer != nil {
-		d.sweeper.again(k) // the process may exist all the same
-	}
-	p := d.processes[k]
-	switch {
-	case p == nil:
-	case p.target.Alive():
-		d.sweeper.again(k) // it was only out of sight
-	default:
-		p.step(event{kind: eventGone})
 	}
 }
 
@@ -506,62 +377,15 @@ func (d *Daemon) forget(p *process) {
 	if d.processes[p.key] == p {
 		delete(d.processes, p.key)
 	}
-	d.turns.leave(&p.heap, "it has exited")
-	p.uncount()
-	p.keep(0)
-	p.raised.end()
-	if p.peer != nil {
-		for _, x := range d.ports {
-			x.Forget(p.peer)
-		}
+	for _, x := range d.parts {
+		x.forget(p)
 	}
 	d.admit()
 }
 
-func (d *Daemon) sweepDone(list []*unreachable) {
-	d.unreachable = nil
-	for _, u := range list {
-		if d.config.Refused(&u.seen) == "" {
-			d.limiter.warnOf(u.uid, fmt.Sprintf("%d/%d", u.status.PID, u.start), "cannot reach a .NET process: "+u.status.Why)
-			d.unreachable = append(d.unreachable, u.status)
-		}
-	}
-	stuck, _ := d.o.Processes.Stuck()
-	d.sayStuck(stuck)
-	if !d.swept {
-		d.swept = true
-		d.reportReady()
-		d.log.Info().Int("processes", len(d.processes)).Int("unreachable", len(d.unreachable)).Msg("ready")
-	}
-}
-
-// sayFailed logs that a look at a process, or at all of them, has failed.
-func (d *Daemon) sayFailed(err error) {
-	if defect, ok := errors.AsType[*attach.DefectError](err); ok {
-		d.sayDefect(defect, 0)
-		return
-	}
-	if _, ok := errors.AsType[*host.TargetError](err); ok {
-		d.stuckBy = err // one is logged for all: there may be hundreds for the same reason
-		return
-	}
-	d.limiter.warn(err.Error(), err.Error(), nil)
-}
-
-// sayStuck logs when looks at processes have got stuck, or none is stuck any more.
-func (d *Daemon) sayStuck(stuck int) {
-	switch {
-	case stuck > d.stuck && d.stuckBy != nil:
-		d.limiter.warn("stuck", fmt.Sprintf("inspecting %d processes timed out; they are not logged: %v", stuck, d.stuckBy), nil)
-	case stuck == 0 && d.stuck > 0:
-		d.log.Info().Msg("no process inspection is stuck any longer")
-	}
-	d.stuck = stuck
-}
-
 // reportReady reports, to systemd and over HTTP, that all processes have been looked for.
 func (d *Daemon) reportReady() {
-	if d.swept && !d.stopping {
+	if d.discovery.swept && !d.ending.begun {
 		d.ready.Store(true)
 		notify(notifyReady)
 	}
@@ -588,17 +412,16 @@ func untilSummary(now time.Time, every time.Duration) time.Duration {
 // tick does work that is rarely due.
 func (d *Daemon) tick() {
 	d.admit()
-	d.sayRejected()
-	d.sayLeftOut()
 	d.limiter.tick(time.Now())
 	d.followClock()
 	for _, p := range d.processes {
 		p.guard(p.tick)
 	}
-	d.clean()
-	d.retryTable()
+	for _, x := range d.parts {
+		x.tick()
+	}
 	stuck, _ := d.o.Processes.Stuck()
-	notify(fmt.Sprintf("STATUS=%d processes, %d logged, %d not reachable, %d inspections stuck", len(d.processes)+len(d.unreachable), d.on(), len(d.unreachable), stuck))
+	notify(fmt.Sprintf("STATUS=%d processes, %d logged, %d not reachable, %d inspections stuck", len(d.processes)+len(d.discovery.unreachable), d.on(), len(d.discovery.unreachable), stuck))
 }
 
 // followClock keeps the time of records in step with the host's clock, even when that is set during
@@ -652,7 +475,7 @@ func (p *process) name() string {
 // rotate makes every output start a new file.
 func (d *Daemon) rotate() {
 	d.opener.Rotate()
-	d.rotateTable()
+	d.table.rotate()
 	d.log.Info().Msg("all outputs started new files")
 }
 
@@ -689,75 +512,24 @@ func (d *Daemon) reloaded(loaded *config.Loaded, err error) error {
 	return nil
 }
 
-// apply applies a configuration. Steps that can fail come first, and are undone when another one
-// fails.
-func (d *Daemon) apply(loaded *config.Loaded) error {
-	web, err := loadWeb(loaded.HTTP.WebConfig)
-	if err != nil {
-		return err
-	}
-	export, err := d.exportSettings(loaded)
-	if err != nil {
-		return err
-	}
-	set, err := d.newRuleSet(&loaded.Config)
-	if err != nil { // a file has gone since it was checked
-		return err
-	}
-	defer func() {
-		if set != nil {
-			set.closeLater(0)
-		}
-	}()
-	before := slices.Collect(maps.Keys(d.ports))
-	if err := d.listen(loaded.Discovery.Listen); err != nil {
-		return err
-	}
-	http := loaded.HTTP.Listen != d.config.HTTP.Listen
-	if http {
-		if err := d.serve(loaded.HTTP.Listen); err != nil {
-			d.closePortsBut(before)
-			return err
-		}
-	}
-	undo := func() {
-		d.closePortsBut(before)
-		if http {
-			_ = d.serve(d.config.HTTP.Listen) // as it was
-		}
-	}
-	if err := d.configureTable(loaded); err != nil {
-		undo()
-		return err
-	}
-	if control.Path(loaded.Control.Socket) != control.Path(d.config.Control.Socket) {
-		if err := d.administer(loaded.Control.Socket); err != nil {
-			undo()
-			_ = d.configureTable(d.config)
-			return err
-		}
-	}
-	if loaded.Log.Format != d.config.Log.Format {
+// use applies what a configuration says about the daemon itself.
+func (d *Daemon) use(next *config.Loaded) {
+	if next.Log.Format != d.config.Log.Format {
 		d.log.Warn().Msg("log.format takes effect only at startup: the format of the daemon's own log is unchanged")
 	}
-	d.useRules(set, &loaded.Config)
-	set = nil
 	every := d.config.Summary
-	d.config = loaded
-	if loaded.Summary != every {
+	d.config = next
+	if !d.started || next.Summary != every {
 		d.awaitSummaries()
 	}
-	d.publish(web, export, loaded)
-	d.limit()
-	d.closePortsBut(loaded.Discovery.Listen)
-	if level, err := zerolog.ParseLevel(loaded.Log.Level); err == nil {
+	if d.started {
+		d.limit()
+		d.discovery.sweeper.soon(next.Discovery.Interval)
+	}
+	d.started = true
+	if level, err := zerolog.ParseLevel(next.Log.Level); err == nil {
 		d.log = d.log.Level(level)
 	}
-	for _, p := range d.processes {
-		p.guard(p.replan)
-	}
-	d.sweeper.soon(loaded.Discovery.Interval)
-	return nil
 }
 
 // Processes is what is known about all processes, for people and programs.

@@ -68,7 +68,7 @@ func TestHTTP(t *testing.T) {
 	reloads := 0
 	var wrong error
 	d := newDaemon(t, Options{Load: func() (*config.Loaded, error) { reloads++; return nobody(t), wrong }})
-	d.sweeper = newSweeper(time.Hour)
+	d.discovery.sweeper = newSweeper(time.Hour)
 	turn(t, d)
 	public, private := d.publicHandler(), d.controlHandler()
 	for _, x := range []struct {
@@ -148,10 +148,10 @@ func TestHTTPStorm(t *testing.T) {
 	d := newDaemon(t, Options{})
 	turn(t, d)
 	d.ready.Store(true)
-	if err := d.serve("127.0.0.1:0"); err != nil {
+	if err := d.servers.serve("127.0.0.1:0"); err != nil {
 		t.Fatal(err)
 	}
-	defer d.http.close()
+	defer d.servers.tcp.close()
 	before := openFiles(t)
 	var held []net.Conn
 	defer func() {
@@ -160,7 +160,7 @@ func TestHTTPStorm(t *testing.T) {
 		}
 	}()
 	for i := range 500 {
-		c, err := net.Dial("tcp", d.http.address)
+		c, err := net.Dial("tcp", d.servers.tcp.address)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,7 +175,7 @@ func TestHTTPStorm(t *testing.T) {
 		}
 	}
 	for range 20 {
-		answer, err := http.Get("http://" + d.http.address + "/readyz")
+		answer, err := http.Get("http://" + d.servers.tcp.address + "/readyz")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -190,7 +190,7 @@ func TestHTTPStorm(t *testing.T) {
 			t.Fatalf("the server has %d connections", openFiles(t)-before-len(held))
 		}
 	}
-	c, err := net.Dial("tcp", d.http.address)
+	c, err := net.Dial("tcp", d.servers.tcp.address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -298,6 +298,14 @@ func TestNotifyNobody(t *testing.T) {
 	}
 }
 
+// listen has a daemon open ports.
+func listen(d *Daemon, paths ...string) error {
+	next := *d.config
+	next.Discovery.Listen = paths
+	_, err := d.ports.prepare(&next)
+	return err
+}
+
 // TestPorts: either all configured ports are open, or none of the new ones.
 func TestPorts(t *testing.T) {
 	dir, err := os.MkdirTemp("", "gclog-")
@@ -306,7 +314,7 @@ func TestPorts(t *testing.T) {
 	}
 	defer os.RemoveAll(dir)
 	d := newDaemon(t, Options{})
-	defer d.closePorts()
+	defer d.ports.closeBut(nil)
 	one, two, bad := filepath.Join(dir, "1"), filepath.Join(dir, "2"), filepath.Join(dir, "none", "3")
 	there := func() (list []string) {
 		entries, err := os.ReadDir(dir)
@@ -318,27 +326,27 @@ func TestPorts(t *testing.T) {
 		}
 		return list
 	}
-	if err := d.listen([]string{one}); err != nil {
+	if err := listen(d, one); err != nil {
 		t.Fatal(err)
 	}
-	kept := d.ports[one]
-	if err := d.listen([]string{one, two, bad}); err == nil {
+	kept := d.ports.byPath[one]
+	if err := listen(d, one, two, bad); err == nil {
 		t.Error("a port in a folder that is not there")
 	}
 	if got := there(); !slices.Equal(got, []string{one}) {
 		t.Errorf("after an error there are %q", got)
 	}
-	if err := d.listen([]string{two, one}); err != nil {
+	if err := listen(d, two, one); err != nil {
 		t.Fatal(err)
 	}
-	if d.ports[one] != kept {
+	if d.ports.byPath[one] != kept {
 		t.Error("a port that stays was made anew")
 	}
-	d.closePortsBut([]string{two})
+	d.ports.closeBut([]string{two})
 	if got := there(); !slices.Equal(got, []string{two}) {
 		t.Errorf("there are %q, want that which stays", got)
 	}
-	d.closePorts()
+	d.ports.closeBut(nil)
 	if got := there(); got != nil {
 		t.Errorf("%q are left", got)
 	}

@@ -33,8 +33,8 @@ func TestSweepDone(t *testing.T) {
 	}
 	for i := range 3 {
 		e.sweepDone(list)
-		if len(e.unreachable) != 2 || e.unreachable[0].PID != 7 || !e.ready.Load() {
-			t.Errorf("unreachable are %+v, ready %v", e.unreachable, e.ready.Load())
+		if len(e.discovery.unreachable) != 2 || e.discovery.unreachable[0].PID != 7 || !e.ready.Load() {
+			t.Errorf("unreachable are %+v, ready %v", e.discovery.unreachable, e.ready.Load())
 		}
 		text := said.take()
 		if reported, ready := strings.Count(text, "cannot reach a .NET process: it has no socket"), strings.Count(text, `"processes":1,"unreachable":2,"message":"ready"`); i == 0 && (reported != 2 || ready != 1) || i > 0 && text != "" {
@@ -42,8 +42,8 @@ func TestSweepDone(t *testing.T) {
 		}
 	}
 	e.sweepDone(nil)
-	if len(e.unreachable) != 0 {
-		t.Errorf("unreachable are %+v", e.unreachable)
+	if len(e.discovery.unreachable) != 0 {
+		t.Errorf("unreachable are %+v", e.discovery.unreachable)
 	}
 }
 
@@ -82,7 +82,7 @@ func TestSayFailed(t *testing.T) {
 			t.Errorf("%d are stuck: it says %q, want %q", c.stuck, text, c.says)
 		}
 	}
-	e.stuck = 3
+	e.discovery.stuck = 3
 	e.sweepDone(nil)
 	if text := said.take(); !strings.Contains(text, "no process inspection is stuck any longer") {
 		t.Errorf("it says %s", text)

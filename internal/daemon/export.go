@@ -4,10 +4,12 @@ import (
 	"context"
 	"os"
 	"reflect"
+	"sync"
 	"time"
 
 	dto "github.com/prometheus/client_model/go"
 
+	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/config"
 	"github.com/gclog/gclog/internal/metrics"
 	"github.com/gclog/gclog/internal/otlp"
@@ -15,6 +17,9 @@ import (
 
 // exports is what is sent to OpenTelemetry.
 type exports struct {
+	idle
+	d        *Daemon
+	asked    *otlp.Settings // by the latest configuration, which may not be applied yet
 	exporter *otlp.Exporter // nil: nothing is sent
 	// What the exporter was made of.
 	settings *otlp.Settings
@@ -23,11 +28,6 @@ type exports struct {
 
 // exportTime is how long sending what is left may take when an exporter is replaced.
 const exportTime = 5 * time.Second
-
-// exportSettings returns what a configuration and the environment say about OpenTelemetry.
-func (d *Daemon) exportSettings(c *config.Loaded) (*otlp.Settings, error) {
-	return otlp.Resolve(&c.OTLP, append(os.Environ(), d.o.Environ...))
-}
 
 // CheckFiles returns an error for what a configuration takes from other files and from the standard
 // variables of OpenTelemetry.
@@ -39,11 +39,18 @@ func CheckFiles(c *config.Loaded, environ []string) error {
 	return err
 }
 
-// export sends to OpenTelemetry what a configuration asks for, instead of what was sent before. An
-// exporter whose settings have not changed stays.
-func (d *Daemon) export(s *otlp.Settings, c *config.Loaded) {
-	x := &d.exports
-	naming := metrics.Naming{Attributes: c.Metrics.Attributes}
+// prepare implements part. An exporter whose settings do not change stays.
+func (x *exports) prepare(next *config.Loaded) (change, error) {
+	s, err := otlp.Resolve(&next.OTLP, append(os.Environ(), x.d.o.Environ...))
+	if err != nil {
+		return change{}, err
+	}
+	x.asked = s
+	return change{func() { x.use(s, metrics.Naming{Attributes: next.Metrics.Attributes}) }, nothing}, nil
+}
+
+func (x *exports) use(s *otlp.Settings, naming metrics.Naming) {
+	d := x.d
 	if x.exporter != nil && reflect.DeepEqual(s, x.settings) && !s.HasFiles() && naming == x.naming {
 		return
 	}
@@ -52,18 +59,16 @@ func (d *Daemon) export(s *otlp.Settings, c *config.Loaded) {
 		go func() {
 			ctx, cancel := context.WithTimeout(context.Background(), exportTime)
 			defer cancel()
-			lost := old.Close(ctx)
-			d.post(func() { d.sayUnsent(lost) })
+			x.close(ctx, old)
 		}()
 	}
 	x.settings, x.naming = s, naming
 	if !s.On() {
 		return
 	}
-	format := d.format()
-	self := d.selfMetrics(d.measured.registry)
+	self := d.selfMetrics(d.metrics.registry)
 	x.exporter = otlp.New(otlp.Options{
-		Settings: s, Registry: d.measured.registry, Naming: naming, Format: format,
+		Settings: s, Registry: d.metrics.registry, Naming: naming, Format: d.format(),
 		Self: func() []*dto.MetricFamily {
 			list, _ := self.Gather() // what it could gather
 			return list
@@ -72,26 +77,32 @@ func (d *Daemon) export(s *otlp.Settings, c *config.Loaded) {
 	})
 }
 
-// sayUnsent logs how many records were not sent.
-func (d *Daemon) sayUnsent(lost uint64) {
-	if lost > 0 {
-		d.log.Warn().Uint64("records", lost).Msg("otlp: records were not sent in time")
+// observe implements part.
+func (x *exports) observe(*process) func(*gclog.Process) gclog.Observer {
+	if x.exporter == nil || !x.exporter.SendsRecords() {
+		return nil
+	}
+	return x.exporter.Observe
+}
+
+// settle implements part: it sends what is left.
+func (x *exports) settle(ctx context.Context, all *sync.WaitGroup) {
+	if e := x.exporter; e != nil {
+		all.Go(func() { x.close(ctx, e) })
 	}
 }
 
-// endExport sends what is left until ctx is done. The loop must not call it.
-func (d *Daemon) endExport(ctx context.Context) {
-	if d.exports.exporter == nil {
-		return
+// close sends what is left until ctx is done, and logs how many records were not sent.
+func (x *exports) close(ctx context.Context, e *otlp.Exporter) {
+	if lost := e.Close(ctx); lost > 0 {
+		x.d.post(func() { x.d.log.Warn().Uint64("records", lost).Msg("otlp: records were not sent in time") })
 	}
-	lost := d.exports.exporter.Close(ctx)
-	d.post(func() { d.sayUnsent(lost) })
 }
 
-// exportNumbers returns what was sent so far; zero if nothing is.
-func (d *Daemon) exportNumbers() (n otlp.Numbers) {
-	if d.exports.exporter != nil {
-		n = d.exports.exporter.Numbers()
+// numbers returns what was sent so far; zero if nothing is.
+func (x *exports) numbers() (n otlp.Numbers) {
+	if x.exporter != nil {
+		n = x.exporter.Numbers()
 	}
 	return n
 }

@@ -103,10 +103,10 @@ func TestExportDown(t *testing.T) {
 	w := runDaemon(t, configured(t, fmt.Sprintf("discovery: {interval: 100ms, include: [{pid: %d}]}\noutputs: [{path: %s/%%p.json}]\notlp: {logs: true, endpoint: \"http://%s\"}\n", p.PID(), t.TempDir(), reserved.Address(t))))
 	w.await("a session", func() bool { return p.Sessions() > 0 })
 	p.Collect()
-	w.await("an attempt", func() bool { return w.exportNumbers().Failures["logs"] > 0 })
+	w.await("an attempt", func() bool { return w.exports.numbers().Failures["logs"] > 0 })
 	p.Exit(0)
 	w.await("its end", func() bool { return w.of(p.PID()) == nil })
-	w.shutdown.stop = 100 * time.Millisecond
+	w.ending.shutdown.stop = 100 * time.Millisecond
 	w.stop()
 	if said := w.said.take(); !strings.Contains(said, `"records":3,`) || !strings.Contains(said, "otlp: records were not sent in time") || !strings.Contains(said, "otlp: logs cannot be sent, trying again: ") {
 		t.Errorf("it says\n%s", said)

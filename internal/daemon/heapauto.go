@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/attach"
+	"github.com/gclog/gclog/internal/command"
 	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/output"
 	"github.com/rs/zerolog"
@@ -19,6 +21,51 @@ import (
 // Heap snapshots that the daemon takes on its own (heap.auto). The writer of a process passes the
 // sizes after full collections to the loop; snapshotTurns decides what is due, a snapshotTask does
 // it.
+
+// snapshots are the heap snapshots that the daemon takes.
+type snapshots struct {
+	idle
+	d       *Daemon
+	turns   snapshotTurns
+	taking  context.Context // of all that are being taken
+	end     context.CancelFunc
+	run     runGclog
+	results map[string]int // how many were taken, and refused because they could not be
+}
+
+func newSnapshots(d *Daemon) *snapshots {
+	x := &snapshots{d: d, run: command.Self, results: map[string]int{"taken": 0, "refused": 0}}
+	x.taking, x.end = context.WithCancel(context.Background())
+	return x
+}
+
+// observe implements part.
+func (x *snapshots) observe(p *process) func(*gclog.Process) gclog.Observer {
+	if !p.snapshots {
+		return nil
+	}
+	return func(*gclog.Process) gclog.Observer { return p.observeHeap }
+}
+
+// forget implements part.
+func (x *snapshots) forget(p *process) { x.turns.leave(&p.heap, "it has exited") }
+
+// stop interrupts all snapshots. They end a little later.
+func (x *snapshots) stop() {
+	x.turns.close("gclog is ending")
+	x.end()
+}
+
+// settle implements part.
+func (x *snapshots) settle(context.Context, *sync.WaitGroup) { x.end() }
+
+// areTaken reports whether snapshots are being taken.
+func (x *snapshots) areTaken() bool { return len(x.turns.running) > 0 }
+
+// folder returns the directory of the snapshots.
+func (x *snapshots) folder() string {
+	return output.Expand(x.d.config.SnapshotFolder(), &gclog.Process{}, x.d.o.Host)
+}
 
 // observeHeap passes the sizes of the heap after full collections to the loop. The collection of a
 // snapshot does not count: it has promoted all that is alive to gen2.
@@ -62,7 +109,7 @@ func (p *process) hasSession() bool {
 // size.
 func (p *process) collected(left, whole uint64) {
 	d := p.d
-	if !p.snapshots || !p.hasSession() || d.stopping || !d.turns.collected(time.Now(), &p.heap, left, &d.config.Heap.Auto) {
+	if !p.snapshots || !p.hasSession() || d.ending.begun || !d.snapshots.turns.collected(time.Now(), &p.heap, left, &d.config.Heap.Auto) {
 		return
 	}
 	if attach.WalkRefusal(&p.target.Process, &p.facts) != nil {
@@ -77,16 +124,16 @@ func (p *process) requestSnapshot(a *activeAction, rule string) {
 	d := p.d
 	why := ""
 	switch unwalkable := attach.WalkRefusal(&p.target.Process, &p.facts); {
-	case !p.hasSession() || d.stopping:
+	case !p.hasSession() || d.ending.begun:
 		a.left.Add(1)
 		return
 	case unwalkable != nil:
 		why = unwalkable.Error()
 	case p.key.pid == 0:
 		why = "only a diagnostic port leads to the process"
-	case turnOf(d.turns.running, &p.heap) != nil:
+	case turnOf(d.snapshots.turns.running, &p.heap) != nil:
 		why = "one of the process is being taken"
-	case turnOf(d.turns.waiting, &p.heap) != nil:
+	case turnOf(d.snapshots.turns.waiting, &p.heap) != nil:
 		why = "one of the process is already waiting"
 	case time.Now().Before(p.heap.next):
 		why = "heap.auto.cooldown of the last one lasts until " + p.heap.next.Format(time.RFC3339)
@@ -113,7 +160,7 @@ func (p *process) askSnapshot(whole uint64, why string, counts *actionCounts) {
 		counts.left.Add(1)
 		d.say(p, false, "no heap snapshot, although "+why+": "+because)
 	}
-	switch begun, waits := d.turns.ask(t); {
+	switch begun, waits := d.snapshots.turns.ask(t); {
 	case begun:
 	case waits:
 		d.say(p, false, fmt.Sprintf("%s: a heap snapshot waits until those of other processes of %s are taken", why, p.user()))
@@ -129,7 +176,7 @@ func (p *process) user() string { return cmp.Or(p.target.User, fmt.Sprintf("user
 func (p *process) takeSnapshot(turn *snapshotTurn, whole uint64, why string, counts *actionCounts) {
 	d, o := p.d, &p.d.config.Heap.Auto
 	if !p.hasSession() {
-		d.turns.end(&p.heap, false, p.heap.next)
+		d.snapshots.turns.end(&p.heap, false, p.heap.next)
 		turn.drop("it is no longer logged")
 		return
 	}
@@ -144,11 +191,11 @@ func (p *process) takeSnapshot(turn *snapshotTurn, whole uint64, why string, cou
 	d.say(p, false, text)
 	target, facts := *p.target, p.facts
 	t := &snapshotTask{
-		target: &target, facts: &facts, dir: d.snapshotFolder(), o: *o, running: d.running(), run: d.command,
+		target: &target, facts: &facts, dir: d.snapshots.folder(), o: *o, running: d.running(), run: d.snapshots.run,
 		environ: append([]string{"GCLOG_CONTROL__SOCKET=" + d.controlAddress(), host.OwnerVariable + "=" + strconv.Itoa(os.Getpid())}, d.o.Environ...),
 		say:     func(text string) { p.post(func() { d.say(p, false, "heap snapshot: "+text) }) },
 	}
-	ctx, cancel := context.WithTimeout(d.snapshotting, snapshotMost)
+	ctx, cancel := context.WithTimeout(d.snapshots.taking, snapshotMost)
 	go func() {
 		defer cancel()
 		var r snapshotResult
@@ -162,15 +209,10 @@ func (p *process) takeSnapshot(turn *snapshotTurn, whole uint64, why string, cou
 
 // controlAddress returns the path of the control socket; "" if there is none.
 func (d *Daemon) controlAddress() string {
-	if d.control == nil {
+	if d.servers.control == nil {
 		return ""
 	}
-	return d.control.address
-}
-
-// snapshotFolder returns the directory of the snapshots.
-func (d *Daemon) snapshotFolder() string {
-	return output.Expand(d.config.SnapshotFolder(), &gclog.Process{}, d.o.Host)
+	return d.servers.control.address
 }
 
 // running returns the processes that are known and on this host.
@@ -189,7 +231,7 @@ func (p *process) snapshotEnded(r snapshotResult, counts *actionCounts) {
 	cooldown := d.config.Heap.Auto.Cooldown
 	if !r.before.IsZero() {
 		counts.left.Add(1)
-		d.turns.end(&p.heap, false, r.before.Add(cooldown))
+		d.snapshots.turns.end(&p.heap, false, r.before.Add(cooldown))
 		last := "the last one is from " + r.before.Format(time.RFC3339)
 		if r.begun {
 			last += ", and gclog was ended while it took that"
@@ -197,7 +239,7 @@ func (p *process) snapshotEnded(r snapshotResult, counts *actionCounts) {
 		d.say(p, false, fmt.Sprintf("no heap snapshot: %s, and heap.auto.cooldown is %v", last, cooldown))
 		return
 	}
-	defer d.turns.end(&p.heap, r.err == nil, now.Add(cooldown))
+	defer d.snapshots.turns.end(&p.heap, r.err == nil, now.Add(cooldown))
 	if r.err != nil {
 		p.refuseSnapshot(r, fmt.Sprintf(", and none before %s (heap.auto.cooldown)", now.Add(cooldown).Format(time.RFC3339)), counts)
 		return
@@ -206,9 +248,9 @@ func (p *process) snapshotEnded(r snapshotResult, counts *actionCounts) {
 	s.Taken++
 	counts.done.Add(1)
 	s.File, s.Why = r.file, ""
-	d.measured.snapshots.taken++
+	d.snapshots.results["taken"]++
 	if r.failed != nil {
-		d.say(p, !d.stopping, fmt.Sprintf("%s cannot be compared with the heap snapshots before it: %v", r.file, r.failed))
+		d.say(p, !d.ending.begun, fmt.Sprintf("%s cannot be compared with the heap snapshots before it: %v", r.file, r.failed))
 	}
 	if g := r.growth; g != nil {
 		level, advice := zerolog.InfoLevel, ""
@@ -227,9 +269,9 @@ func (p *process) refuseSnapshot(r snapshotResult, until string, counts *actionC
 	s := p.snapshotsUntil(time.Now(), r.took)
 	s.Refused++
 	s.Why = r.err.Error()
-	d.measured.snapshots.refused++
+	d.snapshots.results["refused"]++
 	counts.fail(r.err)
-	d.say(p, !d.stopping && p.hasSession(), "no heap snapshot"+until+": "+s.Why)
+	d.say(p, !d.ending.begun && p.hasSession(), "no heap snapshot"+until+": "+s.Why)
 }
 
 // snapshotsUntil returns the status of the snapshots of the process, of which the last ended at a time.
@@ -249,9 +291,9 @@ func (p *process) snapshotState() *SnapshotStatus {
 		s = *p.snapshotStatus
 	}
 	switch {
-	case turnOf(p.d.turns.running, &p.heap) != nil:
+	case turnOf(p.d.snapshots.turns.running, &p.heap) != nil:
 		s.State = "running"
-	case turnOf(p.d.turns.waiting, &p.heap) != nil:
+	case turnOf(p.d.snapshots.turns.waiting, &p.heap) != nil:
 		s.State = "waiting"
 	case p.snapshotStatus == nil:
 		return nil

@@ -22,7 +22,7 @@ const heapAuto = "heap: {auto: {enabled: true, collections: 2}}\n"
 // watchHeap replaces the commands of gclog.
 func (s *stage) watchHeap() *fakeGclog {
 	f := &fakeGclog{t: s.t}
-	s.command = f.run
+	s.snapshots.run = f.run
 	return f
 }
 

@@ -18,17 +18,16 @@ const holdMost = time.Hour
 func (d *Daemon) hold(w http.ResponseWriter, r *http.Request) {
 	pid, _ := strconv.Atoi(r.FormValue("pid"))
 	start, _ := strconv.ParseUint(r.FormValue("start"), 10, 64)
-	ctx, cancel := context.WithTimeout(r.Context(), aliveTime)
-	defer cancel()
 	var target *host.Target
-	if !d.ask(ctx, func() { target = d.targetOf(key{pid: pid, start: start}) }) {
-		http.Error(w, "gclog does not respond", http.StatusServiceUnavailable)
+	if !d.askFor(w, r, func() { target = d.targetOf(key{pid: pid, start: start}) }) {
 		return
 	}
 	if target == nil {
 		http.Error(w, "the daemon does not log the process", http.StatusNotFound)
 		return
 	}
+	ctx, cancel := context.WithTimeout(r.Context(), aliveTime)
+	defer cancel()
 	switch h, err := target.Hold(ctx); {
 	case err == nil:
 		defer h.Release()

@@ -14,13 +14,13 @@ import (
 // TestHold: a client holds a process that the daemon logs until it goes away, and no other one.
 func TestHold(t *testing.T) {
 	d := newDaemon(t, Options{Load: func() (*config.Loaded, error) { return nobody(t), nil }})
-	d.sweeper = newSweeper(time.Hour)
+	d.discovery.sweeper = newSweeper(time.Hour)
 	turn(t, d)
 	socket := filepath.Join(t.TempDir(), "ctl")
-	if err := d.administer(socket); err != nil {
+	if err := d.servers.administer(socket); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(d.control.close)
+	t.Cleanup(d.servers.control.close)
 	cmd := exec.Command("sleep", "60")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -136,7 +136,7 @@ func runDaemon(t *testing.T, c *config.Loaded) *watched {
 		Load:    func() (*config.Loaded, error) { return c, nil },
 		Explain: func(_ context.Context, _ *host.Target, err error) error { return err },
 	})
-	w.shutdown = unhurried
+	w.ending.shutdown = unhurried
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- w.Run(ctx) }()
@@ -191,7 +191,7 @@ discovery: {interval: 1000h, include: [{command_line: %q}]}
 outputs: [{path: "%s/%%p.json"}]
 control: {socket: ""}
 `, n.Pattern(), dir)))
-	w.await("the first", func() bool { return w.swept && w.in(there.PID()).State == "on" && w.ready.Load() })
+	w.await("the first", func() bool { return w.discovery.swept && w.in(there.PID()).State == "on" && w.ready.Load() })
 	w.await("one that cannot be reached", func() bool {
 		list := w.Daemon.status().Unreachable
 		return len(list) == 1 && list[0].PID == mute.PID() && list[0].State == "unreachable" && list[0].Why != ""
@@ -221,7 +221,7 @@ discovery: {interval: 1000h, listen: [%q], max_processes: 1, include: [{command_
 outputs: [{path: "%s/%%p.json"}]
 control: {socket: ""}
 `, port, dir)))
-	w.await("the port", func() bool { return w.swept })
+	w.await("the port", func() bool { return w.discovery.swept })
 	first := startPeer(t, port+",suspend")
 	w.await("the first", func() bool { return w.in(first.Process.Pid).State == "on" })
 	second := startPeer(t, port+",suspend") // it is running, so it was resumed
@@ -274,7 +274,7 @@ func TestRejected(t *testing.T) {
 discovery: {interval: 1000h, listen: [%q], include: [{pid: "0"}]}
 control: {socket: ""}
 `, path)))
-	w.await("the port", func() bool { return w.swept })
+	w.await("the port", func() bool { return w.discovery.swept })
 	for i := range 6 { // of one process
 		r, err := fakeruntime.Start(fakeruntime.Config{Listener: &pipes{closed: make(chan struct{})}, Version: "8.0.0", Ports: path + ",suspend", Instance: uint16(i), Stream: recording(t)})
 		if err != nil {
@@ -283,7 +283,7 @@ control: {socket: ""}
 		defer r.Close()
 		<-r.Running()
 	}
-	w.await("some to be turned away", func() bool { return w.ports[path].Rejected() > 0 })
+	w.await("some to be turned away", func() bool { return w.ports.byPath[path].Rejected() > 0 })
 	w.await("that", func() bool {
 		w.tick()
 		return true
@@ -294,14 +294,14 @@ control: {socket: ""}
 	}
 	var x *port
 	w.await("it", func() bool {
-		x = w.ports[path]
+		x = w.ports.byPath[path]
 		return true
 	})
 	w.stop() // so that no more arrive
-	w.ports[path] = x
-	w.sayRejected()
+	w.ports.byPath[path] = x
+	w.ports.tick()
 	before := *w.limiter.things["port "+path]
-	if w.sayRejected(); *w.limiter.things["port "+path] != before {
+	if w.ports.tick(); *w.limiter.things["port "+path] != before {
 		t.Error("the same number is told again")
 	}
 }

@@ -8,13 +8,13 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/internal/config"
 	"github.com/gclog/gclog/internal/control"
 	"github.com/gclog/gclog/internal/metrics"
-	"github.com/gclog/gclog/internal/otlp"
 )
 
 // The daemon answers HTTP in two places. The control socket is for its administrators: root and the
@@ -45,8 +45,11 @@ type server struct {
 	address  string // that it listens on
 }
 
-// newServer serves requests at a listener until it is closed.
+// newServer serves requests at a listener until it is closed; nil: nowhere.
 func (d *Daemon) newServer(l net.Listener, h http.Handler) *server {
+	if l == nil {
+		return nil
+	}
 	crowd := &crowd{most: d.limits.requests}
 	s := &server{listener: l, address: l.Addr().String(), http: &http.Server{
 		Handler: h, ReadHeaderTimeout: httpTime, ReadTimeout: httpTime, WriteTimeout: 2 * httpTime, IdleTimeout: httpIdle,
@@ -141,43 +144,78 @@ func (s *serverLog) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
+// servers are where the daemon answers, and how: see public.
+type servers struct {
+	idle
+	d         *Daemon
+	tcp       *server // nil: there is none
+	control   *server // nil: there is none
+	address   string  // of tcp, as configured
+	socket    string  // of control
+	public    atomic.Pointer[public]
+	passwords *passwords
+}
+
+func newServers(d *Daemon) *servers {
+	s := &servers{d: d, passwords: newPasswords()}
+	s.public.Store(&public{web: &web{}})
+	return s
+}
+
+// prepare implements part. What it listens on stays if another part fails.
+func (s *servers) prepare(next *config.Loaded) (change, error) {
+	w, err := loadWeb(next.HTTP.WebConfig)
+	if err != nil {
+		return change{}, err
+	}
+	before := s.address
+	if err := s.serve(next.HTTP.Listen); err != nil {
+		return change{}, err
+	}
+	if err := s.administer(next.Control.Socket); err != nil {
+		_ = s.serve(before)
+		return change{}, err
+	}
+	return change{func() { s.publish(w) }, nothing}, nil
+}
+
 // serve listens on another TCP address, instead of the previous one. "" is none. On an error the
 // previous one stays.
-func (d *Daemon) serve(address string) error {
+func (s *servers) serve(address string) error {
+	if address == s.address {
+		return nil
+	}
 	var l net.Listener
 	if address != "" {
 		var err error
-		if l, err = whileHeld(d.patience, func() (net.Listener, error) { return d.listenHTTP(address) }); err != nil {
+		if l, err = whileHeld(s.d.patience(), func() (net.Listener, error) { return s.listen(address) }); err != nil {
 			return fmt.Errorf("http.listen: %w: another program may be using it; choose another address, or \"\" for none", err)
 		}
 	}
-	d.http.shutDown()
-	d.http = nil
-	if l != nil {
-		d.http = d.newServer(l, d.publicHandler())
-	}
+	s.tcp.shutDown()
+	s.tcp, s.address = s.d.newServer(l, s.d.publicHandler()), address
 	return nil
 }
 
-// listenHTTP listens on an address. The existing listener may be in the way: on all addresses of
+// listen listens on a TCP address. The existing listener may be in the way: on all addresses of
 // this host instead of one. Then it is closed first, and opened again if that did not help.
-func (d *Daemon) listenHTTP(address string) (net.Listener, error) {
+func (s *servers) listen(address string) (net.Listener, error) {
 	listen := func(address string) (net.Listener, error) {
 		l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", address)
-		return &webListener{l, func() *web { return d.public.Load().web }}, err
+		return &webListener{l, func() *web { return s.public.Load().web }}, err
 	}
 	l, err := listen(address)
-	if err == nil || d.http == nil {
+	if err == nil || s.tcp == nil {
 		return l, err
 	}
 	_, port, _ := net.SplitHostPort(address)
-	if _, ours, _ := net.SplitHostPort(d.http.address); port != ours {
+	if _, ours, _ := net.SplitHostPort(s.tcp.address); port != ours {
 		return l, err
 	}
-	_ = d.http.listener.Close()
+	_ = s.tcp.listener.Close()
 	if l, err = listen(address); err != nil {
-		if again, aerr := listen(d.http.address); aerr == nil {
-			d.http.serve(again)
+		if again, aerr := listen(s.tcp.address); aerr == nil {
+			s.tcp.serve(again)
 		}
 	}
 	return l, err
@@ -186,26 +224,31 @@ func (d *Daemon) listenHTTP(address string) (net.Listener, error) {
 // administer listens at another control socket, instead of the previous one. "" is none. The
 // default socket may be in use by another daemon: then there is none. On another error the previous
 // one stays.
-func (d *Daemon) administer(socket string) error {
+func (s *servers) administer(socket string) error {
 	path := control.Path(socket)
-	if path == "" {
-		d.control.shutDown()
-		d.control = nil
+	if path == s.socket {
 		return nil
 	}
-	l, err := whileHeld(d.patience, func() (net.Listener, error) { return control.Listen(path) })
-	switch {
-	case err != nil && socket == control.Auto:
-		d.log.Warn().Msg("no control socket, so gclog ctl and gclog health cannot reach this daemon: " + err.Error() + ": set control.socket")
-	case err != nil:
-		return fmt.Errorf("control.socket: %w; choose another path, or \"\" for none", err)
+	var l net.Listener
+	if path != "" {
+		var err error
+		l, err = whileHeld(s.d.patience(), func() (net.Listener, error) { return control.Listen(path) })
+		switch {
+		case err != nil && socket == control.Auto:
+			s.d.log.Warn().Msg("no control socket, so gclog ctl and gclog health cannot reach this daemon: " + err.Error() + ": set control.socket")
+		case err != nil:
+			return fmt.Errorf("control.socket: %w; choose another path, or \"\" for none", err)
+		}
 	}
-	d.control.shutDown()
-	d.control = nil
-	if l != nil {
-		d.control = d.newServer(l, d.controlHandler())
-	}
+	s.control.shutDown()
+	s.control, s.socket = s.d.newServer(l, s.d.controlHandler()), path
 	return nil
+}
+
+// settle implements part.
+func (s *servers) settle(context.Context, *sync.WaitGroup) {
+	s.tcp.close()
+	s.control.close()
 }
 
 // controlHandler serves the requests of the control socket.
@@ -236,12 +279,10 @@ type public struct {
 	metrics   *metrics.Handler // nil: none
 }
 
-// publish serves and sends what a configuration asks for.
-func (d *Daemon) publish(w *web, export *otlp.Settings, c *config.Loaded) {
-	d.measure(c, export.Metrics())
-	d.export(export, c)
-	d.passwords.use(w.users)
-	d.public.Store(&public{w, d.passwords, d.measured.handler})
+// publish serves what a configuration asks for.
+func (s *servers) publish(w *web) {
+	s.passwords.use(w.users)
+	s.public.Store(&public{w, s.passwords, s.d.metrics.handler})
 }
 
 // publicHandler serves what everybody may know.
@@ -249,19 +290,26 @@ func (d *Daemon) publicHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+control.PathHealth, d.healthy)
 	mux.HandleFunc("GET "+control.PathReady, d.isReady)
-	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) { d.public.Load().serveMetrics(w, r) })
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) { d.servers.public.Load().serveMetrics(w, r) })
 	return mux
 }
 
 // healthy reports whether the loop responds.
 func (d *Daemon) healthy(w http.ResponseWriter, r *http.Request) {
+	if d.askFor(w, r, func() {}) {
+		_, _ = fmt.Fprintln(w, "gclog is Healthy.")
+	}
+}
+
+// askFor has the loop do something for a request. If it does not answer, that is the answer.
+func (d *Daemon) askFor(w http.ResponseWriter, r *http.Request, f func()) bool {
 	ctx, cancel := context.WithTimeout(r.Context(), aliveTime)
 	defer cancel()
-	if !d.ask(ctx, func() {}) {
+	answered := d.ask(ctx, f)
+	if !answered {
 		http.Error(w, "gclog does not respond", http.StatusServiceUnavailable)
-		return
 	}
-	_, _ = fmt.Fprintln(w, "gclog is Healthy.")
+	return answered
 }
 
 // isReady reports whether all processes have been looked for once, new ones are found, and the
@@ -292,10 +340,7 @@ func readiness(ready bool, stuck int, all bool) (text string, ok bool) {
 
 func (d *Daemon) showStatus(w http.ResponseWriter, r *http.Request) {
 	var all Processes
-	ctx, cancel := context.WithTimeout(r.Context(), aliveTime)
-	defer cancel()
-	if !d.ask(ctx, func() { all = d.status() }) {
-		http.Error(w, "gclog does not respond", http.StatusServiceUnavailable)
+	if !d.askFor(w, r, func() { all = d.status() }) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -306,7 +351,7 @@ func (d *Daemon) showStatus(w http.ResponseWriter, r *http.Request) {
 
 // status returns what is known about all processes, sorted by pid.
 func (d *Daemon) status() Processes {
-	all := Processes{Processes: []Status{}, Unreachable: []Status{}, Defects: d.defects, Rules: d.rules.status()}
+	all := Processes{Processes: []Status{}, Unreachable: []Status{}, Defects: d.defects, Rules: d.rules.set.status()}
 	all.StuckLooks, _ = d.o.Processes.Stuck()
 	for _, p := range d.processes {
 		all.Processes = append(all.Processes, p.status())
@@ -314,7 +359,7 @@ func (d *Daemon) status() Processes {
 	for _, u := range d.unwritten {
 		all.Unwritten = append(all.Unwritten, *u)
 	}
-	all.Unreachable = append(all.Unreachable, d.unreachable...)
+	all.Unreachable = append(all.Unreachable, d.discovery.unreachable...)
 	byPID := func(a, b Status) int { return a.PID - b.PID }
 	slices.SortFunc(all.Processes, byPID)
 	slices.SortFunc(all.Unreachable, byPID)

@@ -94,7 +94,7 @@ func TestStatusLog(t *testing.T) {
 					t.Errorf("the pids are not in order: %+v", all.Processes)
 				}
 			}
-			s.unreachable = []Status{{PID: 9, Process: "b"}, {PID: 5, Process: "a"}}
+			s.discovery.unreachable = []Status{{PID: 9, Process: "b"}, {PID: 5, Process: "a"}}
 			if all := s.Daemon.status(); len(all.Unreachable) != 2 || all.Unreachable[0].PID != 5 {
 				t.Errorf("unreachable are %+v", all.Unreachable)
 			}
@@ -168,14 +168,14 @@ func TestFoundAgain(t *testing.T) {
 		a := s.enter(fakeruntime.Config{Deaf: true})
 		s.find(a)
 		s.do(func() {
-			if len(s.of(a).live) != 1 || s.sweeper.offered[a.key()] {
+			if len(s.of(a).live) != 1 || s.discovery.sweeper.offered[a.key()] {
 				t.Error("it is taken for another one")
 			}
 			s.gone(a.key())
-			if s.of(a).sup.gone || !s.sweeper.offered[a.key()] {
+			if s.of(a).sup.gone || !s.discovery.sweeper.offered[a.key()] {
 				t.Error("a process that was out of sight is taken for one that has ended")
 			}
-			clear(s.sweeper.offered)
+			clear(s.discovery.sweeper.offered)
 			s.of(a).step(event{kind: eventGone})
 		})
 		s.find(a)
@@ -185,7 +185,7 @@ func TestFoundAgain(t *testing.T) {
 		s.expect(a, "closing")
 		s.find(a)
 		s.do(func() {
-			if !s.sweeper.offered[a.key()] {
+			if !s.discovery.sweeper.offered[a.key()] {
 				t.Error("it is not found again behind its session")
 			}
 		})
@@ -220,8 +220,8 @@ func TestReplaced(t *testing.T) {
 		s.expect(same, "on")
 		s.expect(another, "")
 		s.do(func() {
-			if s.sweeper.offered[same.key()] || !s.sweeper.offered[another.key()] {
-				t.Errorf("to be found anew: %v", s.sweeper.offered)
+			if s.discovery.sweeper.offered[same.key()] || !s.discovery.sweeper.offered[another.key()] {
+				t.Errorf("to be found anew: %v", s.discovery.sweeper.offered)
 			}
 		})
 		s.says("is still running, but its runtime ended the session", "explained: it now runs another program")
@@ -294,7 +294,7 @@ func TestDefects(t *testing.T) {
 				time.Sleep(chanceEvery + tick)
 				s.expect(a, c.then)
 				s.do(func() {
-					if s.sweeper.offered[a.key()] != (c.then == "") {
+					if s.discovery.sweeper.offered[a.key()] != (c.then == "") {
 						t.Error("it is found anew, or not")
 					}
 				})

@@ -4,15 +4,16 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"maps"
 	"net/http"
 	"runtime"
+	"slices"
+	"strings"
 	"sync/atomic"
 
+	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/config"
 	"github.com/gclog/gclog/internal/metrics"
-	"github.com/gclog/gclog/internal/otlp"
 	"github.com/gclog/gclog/session"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -23,24 +24,31 @@ import (
 
 // measurements is what is needed to answer scrapes.
 type measurements struct {
+	idle
+	d        *Daemon
 	registry *metrics.Registry // nil: nothing is counted
 	handler  *metrics.Handler  // nil: nothing is served
 	left     atomic.Int64      // processes that the last scrape left out
 	failures map[string]uint64 // to attach, by reason
 	endings  map[string]uint64 // of sessions, by reason
-	// Heap snapshots that were taken, and that could not be.
-	snapshots struct{ taken, refused uint64 }
 }
 
-// measure starts or stops to count and to serve metrics, as the configuration says. sent: they are
-// also sent to OpenTelemetry.
-func (d *Daemon) measure(c *config.Loaded, sent bool) {
-	m := &d.measured
+func newMeasurements(d *Daemon) *measurements {
+	return &measurements{d: d, failures: map[string]uint64{}, endings: map[string]uint64{}}
+}
+
+// prepare implements part.
+func (m *measurements) prepare(next *config.Loaded) (change, error) {
+	return change{func() { m.measure(next) }, nothing}, nil
+}
+
+// measure starts or stops to count and to serve metrics.
+func (m *measurements) measure(c *config.Loaded) {
 	var readers metrics.Readers
 	if c.Metrics.Enabled && c.HTTP.Listen != "" {
 		readers |= metrics.Scraper
 	}
-	if sent {
+	if m.d.exports.asked.Metrics() {
 		readers |= metrics.Exporter
 	}
 	m.handler = nil
@@ -55,23 +63,25 @@ func (d *Daemon) measure(c *config.Loaded, sent bool) {
 	if readers&metrics.Scraper != 0 {
 		m.handler = metrics.NewHandler(&metrics.Exposer{
 			Registry: m.registry, Naming: metrics.Naming{Names: c.Metrics.Names, Attributes: c.Metrics.Attributes},
-			MaxSeries: c.Metrics.MaxSeries, Self: d.selfMetrics(m.registry), Left: d.leftOut,
+			MaxSeries: c.Metrics.MaxSeries, Self: m.d.selfMetrics(m.registry), Left: m.leftOut,
 		})
 	}
 }
 
-// counted returns what counts the records of the process, nil if nothing does.
-func (p *process) counted() *metrics.Process {
-	if r := p.d.measured.registry; r == nil {
+// observe implements part.
+func (m *measurements) observe(p *process) func(*gclog.Process) gclog.Observer {
+	switch {
+	case m.registry == nil:
 		p.counts = nil
-	} else if p.counts == nil || !p.counts.Of(r) {
-		p.counts = r.Process()
+		return nil
+	case p.counts == nil || !p.counts.Of(m.registry):
+		p.counts = m.registry.Process()
 	}
-	return p.counts
+	return p.counts.Observe
 }
 
-// uncount ends the counting of its records: the process has exited, or is not logged any more.
-func (p *process) uncount() {
+// forget implements part. It also ends the counting of a process that is not logged any more.
+func (m *measurements) forget(p *process) {
 	if p.counts != nil {
 		p.counts.Exit()
 		p.counts = nil
@@ -79,12 +89,12 @@ func (p *process) uncount() {
 }
 
 // leftOut records how many processes a scrape left out.
-func (d *Daemon) leftOut(n int) {
-	if before := d.measured.left.Swap(int64(n)); n == 0 || before >= int64(n) {
+func (m *measurements) leftOut(n int) {
+	if before := m.left.Swap(int64(n)); n == 0 || before >= int64(n) {
 		return
 	}
-	go d.post(func() {
-		d.limiter.warn("max_series", "metrics of some processes are left out: all of them have more series than metrics.max_series; gclog_metrics_processes_left_out has their number", nil)
+	go m.d.post(func() {
+		m.d.limiter.warn("max_series", "metrics of some processes are left out: all of them have more series than metrics.max_series; gclog_metrics_processes_left_out has their number", nil)
 	})
 }
 
@@ -95,22 +105,6 @@ func (p *public) serveMetrics(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p.web.protect(p.metrics, p.passwords, w, r)
-}
-
-// failed counts a failure to attach.
-func (m *measurements) failed(err error) {
-	if m.failures == nil {
-		m.failures = map[string]uint64{}
-	}
-	m.failures[failureReason(err)]++
-}
-
-// ended counts the end of a session.
-func (m *measurements) ended(reason string) {
-	if m.endings == nil {
-		m.endings = map[string]uint64{}
-	}
-	m.endings[reason]++
 }
 
 // failureReason returns a short word for an error of attaching to a process.
@@ -145,141 +139,123 @@ type selfCollector struct {
 	of *metrics.Registry
 }
 
-// A selfMetric is a row of the metrics about the daemon.
-type selfMetric struct {
-	name, help string
-	counter    bool
-	labels     []string
-}
+// A selfMetric is a row of the metrics about the daemon. One whose values only grow has a name with _total.
+type selfMetric struct{ name, labels, help string }
 
-// selfMetrics lists them: docs/metrics.md is made of it.
+// selfTable lists them: docs/metrics.md is made of it.
 var selfTable = [...]selfMetric{
-	selfBuild:     {"gclog_build_info", "1, with the version of gclog.", false, []string{"version", "goversion"}},
-	selfSessions:  {"gclog_sessions", "Processes with a session.", false, nil},
-	selfProcesses: {"gclog_processes", "Processes that were found, by state: on, excluded, given-up, unreachable, queued and others.", false, []string{"state"}},
-	selfFailures:  {"gclog_attach_failures_total", "Failed attempts to attach to a process.", true, []string{"reason"}},
-	selfEndings:   {"gclog_sessions_ended_total", "Sessions that ended, by the reason in the log.", true, []string{"reason"}},
-	selfWritten:   {"gclog_bytes_written_total", "Bytes written to outputs.", true, nil},
-	selfErrors:    {"gclog_write_errors_total", "Writes to outputs that failed: their records are missing there.", true, nil},
-	selfRotations: {"gclog_rotations_total", "Files that were full and were replaced by a new one.", true, nil},
-	selfDefects:   {"gclog_internal_errors_total", "Panics of gclog.", true, nil},
-	selfStuck:     {"gclog_inspections_stuck", "Inspections of processes that do not end.", false, nil},
-	selfLeft:      {"gclog_metrics_processes_left_out", "Processes whose series are left out because of metrics.max_series.", false, nil},
-	selfSent:      {"gclog_otlp_sent_total", "Metric points, log records and spans that an OpenTelemetry server has accepted.", true, []string{"signal"}},
-	selfRejected:  {"gclog_otlp_rejected_total", "Those that it has rejected.", true, []string{"signal"}},
-	selfRetries:   {"gclog_otlp_failed_requests_total", "Requests to it that failed.", true, []string{"signal"}},
-	selfUnsent:    {"gclog_otlp_dropped_records_total", "Records that were not sent, because too many were waiting or the server has rejected them.", true, []string{"signal"}},
-	selfWaiting:   {"gclog_otlp_queue_records", "Records that wait to be sent.", false, []string{"signal"}},
-	selfQueue:     {"gclog_otlp_queue_bytes", "Memory of records that wait or are being sent.", false, []string{"signal"}},
-	selfSnapshots: {"gclog_heap_snapshots_total", "Heap snapshots that the daemon has taken, and that it could not take: refused.", true, []string{"result"}},
-	selfTurns:     {"gclog_heap_snapshots", "Heap snapshots that are running, and those that are waiting until others are taken.", false, []string{"state"}},
-	selfUnwritten: {"gclog_unwritten_logs", "Logs of processes that have exited that lack the gap for what could not be written.", false, nil},
-	selfForgotten: {"gclog_metrics_processes_forgotten_total", "Processes that exited and whose last values were not read within 5 minutes.", true, nil},
+	{"gclog_build_info", "version goversion", "1, with the version of gclog."},
+	{"gclog_sessions", "", "Processes with a session."},
+	{"gclog_processes", "state", "Processes that were found, by state: on, excluded, given-up, unreachable, queued and others."},
+	{"gclog_attach_failures_total", "reason", "Failed attempts to attach to a process."},
+	{"gclog_sessions_ended_total", "reason", "Sessions that ended, by the reason in the log."},
+	{"gclog_bytes_written_total", "", "Bytes written to outputs."},
+	{"gclog_write_errors_total", "", "Writes to outputs that failed: their records are missing there."},
+	{"gclog_rotations_total", "", "Files that were full and were replaced by a new one."},
+	{"gclog_internal_errors_total", "", "Panics of gclog."},
+	{"gclog_inspections_stuck", "", "Inspections of processes that do not end."},
+	{"gclog_metrics_processes_left_out", "", "Processes whose series are left out because of metrics.max_series."},
+	{"gclog_metrics_processes_forgotten_total", "", "Processes that exited and whose last values were not read within 5 minutes."},
+	{"gclog_heap_snapshots_total", "result", "Heap snapshots that the daemon has taken, and that it could not take: refused."},
+	{"gclog_heap_snapshots", "state", "Heap snapshots that are running, and those that are waiting until others are taken."},
+	{"gclog_unwritten_logs", "", "Logs of processes that have exited that lack the gap for what could not be written."},
+	{"gclog_otlp_sent_total", "signal", "Metric points, log records and spans that an OpenTelemetry server has accepted."},
+	{"gclog_otlp_rejected_total", "signal", "Those that it has rejected."},
+	{"gclog_otlp_failed_requests_total", "signal", "Requests to it that failed."},
+	{"gclog_otlp_dropped_records_total", "signal", "Records that were not sent, because too many were waiting or the server has rejected them."},
+	{"gclog_otlp_queue_records", "signal", "Records that wait to be sent."},
+	{"gclog_otlp_queue_bytes", "signal", "Memory of records that wait or are being sent."},
 }
 
-// The rows of selfTable.
-const (
-	selfBuild = iota
-	selfSessions
-	selfProcesses
-	selfFailures
-	selfEndings
-	selfWritten
-	selfErrors
-	selfRotations
-	selfDefects
-	selfStuck
-	selfLeft
-	selfForgotten
-	selfSnapshots
-	selfTurns
-	selfUnwritten
-	selfSent
-	selfRejected
-	selfRetries
-	selfUnsent
-	selfWaiting
-	selfQueue
-)
+// A selfValue is what a row has now: numbers by the values of its labels, one on a line.
+type selfValue struct {
+	name   string
+	values map[string]float64
+}
+
+func one[T int | int64 | uint64](name string, n T) selfValue {
+	return selfValue{name, map[string]float64{"": float64(n)}}
+}
+
+func all[T int | uint64](name string, numbers map[string]T) selfValue {
+	v := selfValue{name, map[string]float64{}}
+	for label, n := range numbers {
+		v.values[label] = float64(n)
+	}
+	return v
+}
+
+// known returns what is known also when the loop does not answer.
+func (c selfCollector) known() []selfValue {
+	d := c.d
+	stuck, _ := d.o.Processes.Stuck()
+	list := []selfValue{
+		{"gclog_build_info", map[string]float64{d.o.Version + "\n" + runtime.Version(): 1}},
+		one("gclog_bytes_written_total", d.opener.Written.Load()),
+		one("gclog_write_errors_total", d.opener.Errors.Load()),
+		one("gclog_rotations_total", d.opener.Rotations.Load()),
+		one("gclog_inspections_stuck", stuck),
+		one("gclog_metrics_processes_left_out", d.metrics.left.Load()),
+	}
+	if c.of != nil {
+		list = append(list, one("gclog_metrics_processes_forgotten_total", c.of.Forgotten()))
+	}
+	return list
+}
+
+// inLoop returns what only the loop knows.
+func (c selfCollector) inLoop() []selfValue {
+	d, turns, sent := c.d, &c.d.snapshots.turns, c.d.exports.numbers()
+	return []selfValue{
+		one("gclog_sessions", d.on()),
+		all("gclog_processes", d.states()),
+		all("gclog_attach_failures_total", d.metrics.failures),
+		all("gclog_sessions_ended_total", d.metrics.endings),
+		one("gclog_internal_errors_total", d.defects),
+		all("gclog_heap_snapshots_total", d.snapshots.results),
+		all("gclog_heap_snapshots", map[string]int{"running": len(turns.running), "waiting": len(turns.waiting)}),
+		one("gclog_unwritten_logs", len(d.unwritten)),
+		all("gclog_otlp_sent_total", sent.Sent),
+		all("gclog_otlp_rejected_total", sent.Rejected),
+		all("gclog_otlp_failed_requests_total", sent.Failures),
+		all("gclog_otlp_dropped_records_total", sent.Dropped),
+		all("gclog_otlp_queue_records", sent.Waiting),
+		all("gclog_otlp_queue_bytes", sent.Bytes),
+	}
+}
 
 // Describe implements prometheus.Collector: nothing is checked in advance.
 func (selfCollector) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements prometheus.Collector.
 func (c selfCollector) Collect(to chan<- prometheus.Metric) {
-	d := c.d
-	send := func(row int, value float64, label ...string) {
-		m := &selfTable[row]
-		kind := prometheus.GaugeValue
-		if m.counter {
-			kind = prometheus.CounterValue
-		}
-		to <- prometheus.MustNewConstMetric(prometheus.NewDesc(m.name, m.help, m.labels, nil), kind, value, label...)
-	}
-	send(selfBuild, 1, d.o.Version, runtime.Version())
-	send(selfWritten, float64(d.opener.Written.Load()))
-	send(selfErrors, float64(d.opener.Errors.Load()))
-	send(selfRotations, float64(d.opener.Rotations.Load()))
-	stuck, _ := d.o.Processes.Stuck()
-	send(selfStuck, float64(stuck))
-	send(selfLeft, float64(d.measured.left.Load()))
-	if c.of != nil {
-		send(selfForgotten, float64(c.of.Forgotten()))
-	}
+	list := c.known()
 	ctx, cancel := context.WithTimeout(context.Background(), aliveTime)
 	defer cancel()
-	var x loopNumbers
-	if !d.ask(ctx, func() { x = d.numbers() }) {
-		return
+	var more []selfValue
+	if c.d.ask(ctx, func() { more = c.inLoop() }) {
+		list = append(list, more...)
 	}
-	send(selfSessions, float64(x.sessions))
-	send(selfDefects, float64(x.defects))
-	send(selfUnwritten, float64(x.unwritten))
-	send(selfSnapshots, float64(x.snapshots.taken), "taken")
-	send(selfSnapshots, float64(x.snapshots.refused), "refused")
-	send(selfTurns, float64(x.running), "running")
-	send(selfTurns, float64(x.waiting), "waiting")
-	for state, n := range x.states {
-		send(selfProcesses, float64(n), state)
-	}
-	for reason, n := range x.failures {
-		send(selfFailures, float64(n), reason)
-	}
-	for reason, n := range x.endings {
-		send(selfEndings, float64(n), reason)
-	}
-	for signal, n := range x.sent.Sent {
-		send(selfSent, float64(n), signal)
-		send(selfRejected, float64(x.sent.Rejected[signal]), signal)
-		send(selfRetries, float64(x.sent.Failures[signal]), signal)
-	}
-	for signal, n := range x.sent.Dropped {
-		send(selfUnsent, float64(n), signal)
-		send(selfWaiting, float64(x.sent.Waiting[signal]), signal)
-		send(selfQueue, float64(x.sent.Bytes[signal]), signal)
+	for _, x := range list {
+		m := selfTable[slices.IndexFunc(selfTable[:], func(m selfMetric) bool { return m.name == x.name })]
+		labels, kind := strings.Fields(m.labels), prometheus.GaugeValue
+		if m.isCounter() {
+			kind = prometheus.CounterValue
+		}
+		desc := prometheus.NewDesc(m.name, m.help, labels, nil)
+		for text, n := range x.values {
+			to <- prometheus.MustNewConstMetric(desc, kind, n, strings.SplitN(text, "\n", len(labels))...)
+		}
 	}
 }
 
-// loopNumbers is what only the loop knows.
-type loopNumbers struct {
-	sessions, defects int
-	states            map[string]int
-	failures, endings map[string]uint64
-	sent              otlp.Numbers // zero: nothing is sent
-	snapshots         struct{ taken, refused uint64 }
-	running, waiting  int // heap snapshots
-	unwritten         int // logs
-}
+func (m *selfMetric) isCounter() bool { return strings.HasSuffix(m.name, "_total") }
 
-// numbers returns it.
-func (d *Daemon) numbers() loopNumbers {
-	x := loopNumbers{
-		sessions: d.on(), defects: d.defects, states: map[string]int{"unreachable": len(d.unreachable), "queued": len(d.queue.waiters)},
-		failures: maps.Clone(d.measured.failures), endings: maps.Clone(d.measured.endings),
-		sent: d.exportNumbers(), snapshots: d.measured.snapshots, running: len(d.turns.running), waiting: len(d.turns.waiting), unwritten: len(d.unwritten),
-	}
+// states counts the processes that were found by their states.
+func (d *Daemon) states() map[string]int {
+	n := map[string]int{"unreachable": len(d.discovery.unreachable), "queued": len(d.queue.waiters)}
 	for _, p := range d.processes {
-		x.states[p.sup.state.String()]++
+		n[p.sup.state.String()]++
 	}
-	return x
+	return n
 }

@@ -20,7 +20,6 @@ import (
 
 	"github.com/gclog/gclog/internal/config"
 	"github.com/gclog/gclog/internal/control"
-	"github.com/gclog/gclog/internal/otlp"
 	"golang.org/x/crypto/bcrypt"
 )
 
@@ -86,7 +85,7 @@ func measuring(t *testing.T, address, web string) *config.Loaded {
 // TestMetricsOff: unless they are enabled, there are none, and nothing is counted.
 func TestMetricsOff(t *testing.T) {
 	d, _ := serving(t, listens(t, "127.0.0.1:0", ""))
-	if status, body := get(t, http.DefaultClient, "http://"+d.http.address+"/metrics", "", ""); status != http.StatusNotFound || !strings.Contains(body, "metrics.enabled") {
+	if status, body := get(t, http.DefaultClient, "http://"+d.servers.tcp.address+"/metrics", "", ""); status != http.StatusNotFound || !strings.Contains(body, "metrics.enabled") {
 		t.Errorf("%d %s", status, body)
 	}
 	if p := (&process{d: d}); p.observe() != nil {
@@ -99,7 +98,7 @@ func TestMetricsOff(t *testing.T) {
 func TestMetricsServed(t *testing.T) {
 	dir := t.TempDir()
 	d, _ := serving(t, listens(t, "127.0.0.1:0", ""))
-	address := d.http.address
+	address := d.servers.tcp.address
 	pool := certify(t, dir)
 	plain := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	secure := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: pool}}}
@@ -180,9 +179,9 @@ func TestRateLimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.publish(w, &otlp.Settings{}, d.config)
+	d.servers.publish(w)
 	for i, want := range []int{200, 200, 429} {
-		if status, _ := get(t, http.DefaultClient, "http://"+d.http.address+"/metrics", "", ""); status != want {
+		if status, _ := get(t, http.DefaultClient, "http://"+d.servers.tcp.address+"/metrics", "", ""); status != want {
 			t.Errorf("request %d: %d", i+1, status)
 		}
 	}
@@ -196,7 +195,7 @@ func TestMetricsOfProcesses(t *testing.T) {
 	w := runDaemon(t, configured(t, fmt.Sprintf("discovery: {interval: 100ms, include: [{pid: %d}]}\noutputs: [{path: %s/%%p.json}]\nhttp: {listen: \"127.0.0.1:0\"}\nmetrics: {enabled: true}\n", r.PID(), t.TempDir())))
 	w.await("a session", func() bool { return r.Sessions() > 0 })
 	address := ""
-	w.await("its address", func() bool { address = w.http.address; return true })
+	w.await("its address", func() bool { address = w.servers.tcp.address; return true })
 	// await waits for what a scrape contains: not in the loop, which a scrape asks.
 	await := func(what string, is func(body string) bool) (body string) {
 		t.Helper()

@@ -85,7 +85,7 @@ summary: 0s
 		Config: loaded, Log: zerolog.Nop(), Version: "1", Session: "s", Host: "h",
 		Explain: func(_ context.Context, _ *host.Target, err error) error { return err },
 	})
-	d.shutdown = unhurried
+	d.ending.shutdown = unhurried
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- d.Run(ctx) }()

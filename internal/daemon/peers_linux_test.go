@@ -46,8 +46,8 @@ func visited(t *testing.T) (e *entrance, said *lines, x *port, peer *session.Pee
 		t.Fatal(err)
 	}
 	x = &port{Port: made, cancel: func() {}}
-	e.ports[path] = x
-	t.Cleanup(e.closePorts)
+	e.ports.byPath[path] = x
+	t.Cleanup(func() { e.ports.closeBut(nil) })
 	r, err := fakeruntime.Start(fakeruntime.Config{Listener: &pipes{closed: make(chan struct{})}, Version: "8.0.0", Ports: path + ",nosuspend", Stream: recording(t)})
 	if err != nil {
 		t.Fatal(err)
@@ -111,8 +111,8 @@ func TestPeerAgain(t *testing.T) {
 		p := e.newProcess(k, e.o.Processes.TargetOf(peer), peer)
 		e.processes[k] = p
 		p.again()
-		if e.processes[k] != nil || p.ctx.Err() == nil || e.sweeper.offered[k] != shown {
-			t.Errorf("shown %v: known are %v, to be found anew %v", shown, e.processes, e.sweeper.offered)
+		if e.processes[k] != nil || p.ctx.Err() == nil || e.discovery.sweeper.offered[k] != shown {
+			t.Errorf("shown %v: known are %v, to be found anew %v", shown, e.processes, e.discovery.sweeper.offered)
 		}
 	}
 	e.config.Discovery.MaxProcesses = 0
@@ -127,10 +127,10 @@ func TestPeerAgain(t *testing.T) {
 		t.Errorf("there wait %+v", e.queue.waiters)
 	}
 	// A process that waits and seems to have exited is looked for once more.
-	clear(e.sweeper.offered)
+	clear(e.discovery.sweeper.offered)
 	e.gone(keyOf(e.o.Processes.TargetOf(peer), peer))
-	if len(e.queue.waiters) != 0 || !e.sweeper.offered[keyOf(e.o.Processes.TargetOf(peer), peer)] {
-		t.Errorf("there wait %+v, to be found anew are %v", e.queue.waiters, e.sweeper.offered)
+	if len(e.queue.waiters) != 0 || !e.discovery.sweeper.offered[keyOf(e.o.Processes.TargetOf(peer), peer)] {
+		t.Errorf("there wait %+v, to be found anew are %v", e.queue.waiters, e.discovery.sweeper.offered)
 	}
 }
 
@@ -147,8 +147,8 @@ func TestPeerOffered(t *testing.T) {
 	}
 	e.limits.processes = 1
 	e.admit()
-	if len(e.sweeper.offered) != 0 || w.offers != 1 {
-		t.Errorf("the sweeper is to find %v, offers %d", e.sweeper.offered, w.offers)
+	if len(e.discovery.sweeper.offered) != 0 || w.offers != 1 {
+		t.Errorf("the sweeper is to find %v, offers %d", e.discovery.sweeper.offered, w.offers)
 	}
 	select {
 	case f := <-e.events:
@@ -160,7 +160,7 @@ func TestPeerOffered(t *testing.T) {
 	if x := e.queue.waiters[keyOf(target, peer)]; x != w || w.offers != 0 || !w.offered.IsZero() {
 		t.Errorf("there waits %+v", x)
 	}
-	e.stopping = true
+	e.ending.begun = true
 	e.limits.processes = 1
 	e.admit()
 	if w.offers != 0 {
@@ -176,7 +176,7 @@ func TestNotLetGo(t *testing.T) {
 discovery: {interval: 1000h, listen: [%q], include: [{pid: "0"}]}
 control: {socket: ""}
 `, path)))
-	w.await("the port", func() bool { return w.swept })
+	w.await("the port", func() bool { return w.discovery.swept })
 	conn, err := net.Dial("unix", path)
 	if err != nil {
 		t.Fatal(err)
@@ -209,12 +209,12 @@ control: {socket: ""}
 	w := runDaemon(t, c)
 	w.await("the begin", func() bool {
 		w.limits.connections = 2 // half of them is for runtimes that are known
-		return w.listen([]string{path}) == nil
+		return listen(w.Daemon, path) == nil
 	})
 	first := startPeer(t, path+",suspend")
 	w.await("the first", func() bool { return w.in(first.Process.Pid).State == "on" })
 	second := startPeer(t, path+",suspend")
-	w.await("another one to be turned away", func() bool { return w.ports[path].Rejected() > 0 })
+	w.await("another one to be turned away", func() bool { return w.ports.byPath[path].Rejected() > 0 })
 	w.await("the first alone", func() bool {
 		p := w.of(first.Process.Pid)
 		return w.in(second.Process.Pid).State == "" && p != nil && p.peer != nil && !isClosed(p.peer.Gone())
@@ -241,7 +241,7 @@ discovery: {interval: 1000h, listen: [%q], max_processes: 1, include: [{command_
 outputs: [{path: "%s/%%p.json"}]
 control: {socket: ""}
 `, path, dir)))
-	w.await("the port", func() bool { return w.swept })
+	w.await("the port", func() bool { return w.discovery.swept })
 	t.Setenv("OTEL_SERVICE_NAME", "excluded")
 	excluded := startPeer(t, path+",suspend")
 	w.await("one that is excluded", func() bool { return w.in(excluded.Process.Pid).State == "excluded" })

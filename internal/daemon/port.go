@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"sync"
 	"syscall"
 	"time"
 
-	"github.com/gclog/gclog/internal/attach"
+	"github.com/gclog/gclog/internal/config"
 	"github.com/gclog/gclog/internal/control"
 	"github.com/gclog/gclog/session"
 )
@@ -22,34 +24,84 @@ type port struct {
 	rejected int // number of rejected connections that was last logged
 }
 
-// listen opens the ports that are not open yet. On an error the new ones are closed again.
-func (d *Daemon) listen(paths []string) error {
-	var made []string
-	for _, path := range paths {
-		if d.ports[path] != nil {
+// ports are the diagnostic ports of the daemon, by their paths.
+type ports struct {
+	idle
+	d      *Daemon
+	byPath map[string]*port
+}
+
+func newPorts(d *Daemon) *ports { return &ports{d: d, byPath: map[string]*port{}} }
+
+// prepare implements part: it opens the ports that are not open yet.
+func (x *ports) prepare(next *config.Loaded) (change, error) {
+	before := slices.Collect(maps.Keys(x.byPath))
+	undo := func() { x.closeBut(before) }
+	for _, path := range next.Discovery.Listen {
+		if x.byPath[path] != nil {
 			continue
 		}
-		x, err := whileHeld(d.patience, func() (*session.Port, error) { return session.Listen(path, d.limits.connections) })
+		opened, err := whileHeld(x.d.patience(), func() (*session.Port, error) {
+			return session.Listen(path, x.d.limits.connections)
+		})
 		if err != nil {
-			for _, path := range made {
-				d.closePort(path)
-			}
-			return err
+			undo()
+			return change{}, err
 		}
 		ctx, cancel := context.WithCancel(context.Background())
-		p := &port{Port: x, cancel: cancel}
-		d.ports[path] = p
-		made = append(made, path)
-		go d.accept(ctx, p)
-		d.log.Info().Str("path", path).Msg("listening on a diagnostic port")
+		p := &port{Port: opened, cancel: cancel}
+		x.byPath[path] = p
+		go x.d.accept(ctx, p)
+		x.d.log.Info().Str("path", path).Msg("listening on a diagnostic port")
 	}
-	return nil
+	return change{func() { x.closeBut(next.Discovery.Listen) }, undo}, nil
+}
+
+// forget implements part.
+func (x *ports) forget(p *process) {
+	if p.peer != nil {
+		for _, port := range x.byPath {
+			port.Forget(p.peer)
+		}
+	}
+}
+
+// tick implements part: it logs which ports rejected connections.
+func (x *ports) tick() {
+	for path, p := range x.byPath {
+		if n := p.Rejected(); n > p.rejected {
+			p.rejected = n
+			x.d.limiter.warn("port "+path, fmt.Sprintf("%d connections to %s rejected so far: too many from one process, from one user, or in total. Runtimes that were waiting there at startup were resumed", n, path), nil)
+		}
+	}
+}
+
+// settle implements part.
+func (x *ports) settle(context.Context, *sync.WaitGroup) { x.closeBut(nil) }
+
+// closeBut closes the ports that are not in a list.
+func (x *ports) closeBut(paths []string) {
+	for path, p := range x.byPath {
+		if !slices.Contains(paths, path) {
+			delete(x.byPath, path)
+			p.cancel()
+			_ = p.Close() // its socket is removed with it
+		}
+	}
 }
 
 // heldTime is how long an address may be in use when the daemon starts. A daemon that was killed while it
 // started a command leaves its sockets to the command until the kernel runs that, which takes seconds on
 // an overloaded host.
 const heldTime = 3 * time.Second
+
+// patience returns how long an address may be in use now.
+func (d *Daemon) patience() time.Duration {
+	if d.started {
+		return 0
+	}
+	return heldTime
+}
 
 // whileHeld tries to open something until its address is not in use, for a time.
 func whileHeld[T any](patience time.Duration, open func() (T, error)) (T, error) {
@@ -67,11 +119,7 @@ func (d *Daemon) accept(ctx context.Context, p *port) {
 		if err != nil {
 			return
 		}
-		go func() {
-			if defect := attach.Contain(func() { d.welcome(ctx, peer) }); defect != nil {
-				d.post(func() { d.sayDefect(defect, peer.PID) })
-			}
-		}()
+		d.aside(peer.PID, func() { d.welcome(ctx, peer) })
 	}
 }
 
@@ -90,32 +138,4 @@ func (d *Daemon) welcome(ctx context.Context, peer *session.Peer) {
 		d.post(func() { d.gone(keyOf(t, peer)) })
 	case <-ctx.Done():
 	}
-}
-
-// sayRejected logs which ports rejected connections.
-func (d *Daemon) sayRejected() {
-	for path, p := range d.ports {
-		if n := p.Rejected(); n > p.rejected {
-			p.rejected = n
-			d.limiter.warn("port "+path, fmt.Sprintf("%d connections to %s rejected so far: too many from one process, from one user, or in total. Runtimes that were waiting there at startup were resumed", n, path), nil)
-		}
-	}
-}
-
-// closePortsBut closes the ports that are not in the list.
-func (d *Daemon) closePortsBut(paths []string) {
-	for path := range d.ports {
-		if !slices.Contains(paths, path) {
-			d.closePort(path)
-		}
-	}
-}
-
-func (d *Daemon) closePorts() { d.closePortsBut(nil) }
-
-func (d *Daemon) closePort(path string) {
-	p := d.ports[path]
-	delete(d.ports, path)
-	p.cancel()
-	_ = p.Close() // its socket is removed with it
 }

@@ -216,11 +216,11 @@ func (p *process) explain(err error, e event) {
 	stopped := p.target.Stopped()
 	e.why = p.d.o.Explain(p.ctx, p.target, err).Error()
 	p.post(func() {
-		p.d.measured.failed(err)
+		p.d.metrics.failures[failureReason(err)]++
 		p.stopped, e.final = stopped, errors.Is(err, errReplaced)
 		p.step(e)
 		if e.final { // it will be found again, as another process
-			p.d.sweeper.again(p.key)
+			p.d.discovery.sweeper.again(p.key)
 			p.step(event{kind: eventGone})
 		}
 	})
@@ -234,7 +234,7 @@ func (p *process) plan() plan {
 		p.d.say(p, true, fmt.Sprintf("process %d reports the runtime cookie of process %d (%s): one of them reports a false cookie; both are logged", p.target.PID, other.target.PID, p.facts.Cookie))
 	}
 	p.outputs, p.snapshots, p.inTable = decided.outputs, decided.snapshots && p.key.pid != 0, decided.inTable
-	p.rules = p.d.rules.numbered(decided.rules)
+	p.rules = p.d.rules.set.numbered(decided.rules)
 	p.keep(window(&p.d.config.Config, decided.rules))
 	if p.raised.level != "" {
 		decided.level = p.raised.level
@@ -313,7 +313,7 @@ func (p *process) open(a action) {
 		}
 		p.post(func() {
 			p.live[a.session] = s
-			for _, how := range p.d.hurry {
+			for _, how := range p.d.ending.hurry {
 				how(s)
 			}
 			p.write(s)
@@ -410,7 +410,7 @@ func (p *process) ended(s *attach.Session, end gclog.End, err error) {
 	if defect, ok := errors.AsType[*attach.DefectError](err); ok {
 		p.sayDefect(defect)
 	}
-	p.d.measured.ended(end.Reason.String())
+	p.d.metrics.endings[end.Reason.String()]++
 	if end.Reason.OfProcess() {
 		if !p.reported {
 			p.reported = true
@@ -420,7 +420,7 @@ func (p *process) ended(s *attach.Session, end gclog.End, err error) {
 	}
 	p.step(event{kind: eventEnded, session: n, why: why})
 	if p.sup.state == stateExcluded {
-		p.uncount()
+		p.d.metrics.forget(p)
 	}
 }
 
@@ -506,7 +506,7 @@ func (p *process) again() {
 	delete(p.d.processes, p.key)
 	p.cancel()
 	if p.key.pid != 0 {
-		p.d.sweeper.again(p.key)
+		p.d.discovery.sweeper.again(p.key)
 		return
 	}
 	p.d.findPeer(p.peer)

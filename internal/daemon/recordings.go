@@ -24,14 +24,14 @@ import (
 // which its sessions feed. What is complete is written by a goroutine of its own.
 
 // useRecordings makes the flight recorder what a configuration says.
-func (d *Daemon) useRecordings(c *config.Config) {
-	d.memory.Resize(c.Recorder.Memory)
-	dir := output.Expand(c.RecordingFolder(), &gclog.Process{}, d.o.Host)
-	if f := d.recordings.Load(); f != nil && f.Dir == dir && f.Keep == c.Recorder.Keep {
+func (x *ruleSets) useRecordings(c *config.Config) {
+	x.memory.Resize(c.Recorder.Memory)
+	dir := output.Expand(c.RecordingFolder(), &gclog.Process{}, x.d.o.Host)
+	if f := x.recordings.Load(); f != nil && f.Dir == dir && f.Keep == c.Recorder.Keep {
 		return
 	}
-	d.recordings.Store(&flight.Files{
-		Dir: dir, Keep: c.Recorder.Keep, Running: d.isRunning, Folder: formats.RotateOptions{MakeDirs: true, NoLinks: true},
+	x.recordings.Store(&flight.Files{
+		Dir: dir, Keep: c.Recorder.Keep, Running: x.d.isRunning, Folder: formats.RotateOptions{MakeDirs: true, NoLinks: true},
 	})
 }
 
@@ -41,7 +41,7 @@ func (d *Daemon) isRunning(pid int64, at time.Time) (running bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), aliveTime)
 	defer cancel()
 	f := snapshotFile{pid: int(pid), time: at}
-	return !d.ask(ctx, func() { running = !d.swept || ownerOf(&f, d.running()) >= 0 }) || running
+	return !d.ask(ctx, func() { running = !d.discovery.swept || ownerOf(&f, d.running()) >= 0 }) || running
 }
 
 // window returns how much of the time before something the rules of a process record; 0: nothing.
@@ -63,7 +63,7 @@ func (p *process) keep(window time.Duration) {
 		p.recorder, p.engine = nil, nil // the engine has this recorder
 	case window == 0:
 	case p.recorder == nil:
-		p.recorder = p.d.memory.NewRecorder(strconv.Itoa(p.target.UID), window)
+		p.recorder = p.d.rules.memory.NewRecorder(strconv.Itoa(p.target.UID), window)
 	default:
 		p.recorder.Keep(window)
 	}
@@ -77,10 +77,10 @@ func (p *process) record(recorder *flight.Recorder, r *activeRule, a *activeActi
 		return
 	}
 	d, process, text := p.d, *f.Process, f.Text()
-	d.saving.Go(func() {
+	d.rules.saving.Go(func() {
 		var saved flight.Saved
 		var err error
-		if defect := attach.Contain(func() { saved, err = d.recordings.Load().Save(recording, &process) }); defect != nil {
+		if defect := attach.Contain(func() { saved, err = d.rules.recordings.Load().Save(recording, &process) }); defect != nil {
 			err = defect
 		}
 		level := zerolog.InfoLevel
@@ -94,19 +94,6 @@ func (p *process) record(recorder *flight.Recorder, r *activeRule, a *activeActi
 			d.report(level, r.Name, "record", process.ID, text+": "+line)
 		}
 	})
-}
-
-// awaitSaving waits until all recordings are written, or ctx is done.
-func (d *Daemon) awaitSaving(ctx context.Context) {
-	saved := make(chan struct{})
-	go func() {
-		defer close(saved)
-		d.saving.Wait()
-	}()
-	select {
-	case <-saved:
-	case <-ctx.Done():
-	}
 }
 
 // recorded returns what came of a recording, in lines.

@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"strconv"
@@ -26,11 +25,8 @@ func (d *Daemon) records(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "pid must be the number of a process", http.StatusBadRequest)
 		return
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), aliveTime)
-	defer cancel()
 	lines, found := newBacklog(), false
-	if !d.ask(ctx, func() { found = d.tap(pid, lines) }) {
-		http.Error(w, "gclog does not respond", http.StatusServiceUnavailable)
+	if !d.askFor(w, r, func() { found = d.tap(pid, lines) }) {
 		return
 	}
 	if !found {

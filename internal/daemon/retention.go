@@ -23,21 +23,30 @@ import (
 // cleanEvery is how often to look for files to delete.
 const cleanEvery = time.Minute
 
-// clean deletes files in a goroutine of its own, one at a time. Before all processes have been looked
-// for, it is unknown which have exited.
-func (d *Daemon) clean() {
+// A cleaner deletes them.
+type cleaner struct {
+	idle
+	d       *Daemon
+	busy    bool
+	started time.Time // when it has begun the last time
+}
+
+// tick implements part: files are deleted by a goroutine, one at a time. Before all processes have been
+// looked for, it is unknown which have exited.
+func (x *cleaner) tick() {
+	d := x.d
 	r := d.config.Retention
-	if r == (config.Retention{}) || !d.swept || d.cleaning || time.Since(d.cleaned) < cleanEvery {
+	if r == (config.Retention{}) || !d.discovery.swept || x.busy || time.Since(x.started) < cleanEvery {
 		return
 	}
-	d.cleaning, d.cleaned = true, time.Now()
-	paths, snapshots, recordings, running := d.config.Paths(), d.snapshotFolder(), d.recordings.Load().Dir, d.running()
-	tables := d.config.Parquet.Path
+	x.busy, x.started = true, time.Now()
+	paths, running, tables := d.config.Paths(), d.running(), d.config.Parquet.Path
+	snapshots, recordings := d.snapshots.folder(), d.rules.recordings.Load().Dir
 	go func() {
 		list := slices.Concat(leftFiles(paths, d.opener.Paths()), leftSnapshots(snapshots, running), leftRecordings(recordings, running), leftTables(tables))
 		deleted := clean(list, r, time.Now())
 		d.post(func() {
-			d.cleaning = false
+			x.busy = false
 			for _, f := range deleted {
 				d.log.Info().Str("file", f.path).Int64("bytes", f.size).Time("written", f.written).Str("user", f.owner.UserID).Msg("deleted a file of a process that has exited")
 			}

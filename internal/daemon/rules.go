@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/actions"
 	"github.com/gclog/gclog/internal/command"
 	"github.com/gclog/gclog/internal/config"
@@ -20,6 +21,70 @@ import (
 
 // Rules are evaluated by the writers of the logs, which must not wait. What their actions do is done
 // by a worker for each action, or by the loop, if it is about the daemon's own state.
+
+// ruleSets are the rules of the daemon, and what their actions need. Those of an earlier configuration
+// may still have actions that have not ended.
+type ruleSets struct {
+	d          *Daemon
+	set        *ruleSet
+	firings    chan func() // actions that the loop does; whoever puts them does not wait
+	memory     *flight.Memory
+	recordings atomic.Pointer[flight.Files]
+	saving     sync.WaitGroup // recordings that are being written
+}
+
+func newRuleSets(d *Daemon) *ruleSets {
+	return &ruleSets{d: d, set: &ruleSet{}, firings: make(chan func(), maxFirings), memory: flight.NewMemory(0)}
+}
+
+// prepare implements part. If the rules are the same, nothing changes: their cooldowns continue.
+func (x *ruleSets) prepare(next *config.Loaded) (change, error) {
+	set, err := x.d.newRuleSet(&next.Config)
+	if err != nil { // a file has gone since it was checked
+		return change{}, err
+	}
+	apply := func() {
+		old := x.set
+		if reflect.DeepEqual(old.config, set.config) && slices.Equal(old.secrets, set.secrets) {
+			old, set = set, old
+		}
+		x.set = set
+		x.useRecordings(&next.Config)
+		go old.closeLater(actionsEnd)
+	}
+	return change{apply, func() { set.closeLater(0) }}, nil
+}
+
+// observe implements part.
+func (x *ruleSets) observe(p *process) func(*gclog.Process) gclog.Observer {
+	if e := p.ruleEngine(); e != nil {
+		return e.Observe
+	}
+	return nil
+}
+
+// forget implements part.
+func (x *ruleSets) forget(p *process) {
+	p.keep(0)
+	p.raised.end()
+}
+
+// settle implements part: the actions of the rules are ended, and recordings written. What has not ended
+// is logged.
+func (x *ruleSets) settle(ctx context.Context, all *sync.WaitGroup) {
+	within := actionsStop
+	if end, limited := ctx.Deadline(); limited { // stopping them takes time, too
+		within = min(within, time.Until(end)/2)
+	}
+	all.Go(func() {
+		for _, name := range x.set.close(ctx, within) {
+			x.d.post(func() {
+				x.d.log.Warn().Str("rule", name).Msg("an action of the rule does not end: gclog ends without it")
+			})
+		}
+	})
+	all.Go(x.saving.Wait)
+}
 
 // A ruleSet contains the rules of a configuration, in its order.
 type ruleSet struct {
@@ -145,19 +210,6 @@ func (d *Daemon) report(level zerolog.Level, rule, what string, pid int64, text 
 	}
 }
 
-// endRules ends the actions of the rules until ctx is done, and logs those that have not ended.
-func (d *Daemon) endRules(ctx context.Context) {
-	within := actionsStop
-	if end, limited := ctx.Deadline(); limited { // stopping them takes time, too
-		within = min(within, time.Until(end)/2)
-	}
-	for _, name := range d.rules.close(ctx, within) {
-		d.post(func() {
-			d.log.Warn().Str("rule", name).Msg("an action of the rule does not end: gclog ends without it")
-		})
-	}
-}
-
 // close ends the workers: see actions.Worker.Close. It returns the rules whose actions do not end.
 func (s *ruleSet) close(ctx context.Context, within time.Duration) (left []string) {
 	var all sync.WaitGroup
@@ -185,18 +237,6 @@ func (s *ruleSet) closeLater(within time.Duration) {
 	ctx, cancel := context.WithTimeout(context.Background(), within+actionsKill)
 	defer cancel()
 	s.close(ctx, within)
-}
-
-// useRules replaces the rules by others. If they are the same, nothing changes: their cooldowns
-// continue.
-func (d *Daemon) useRules(next *ruleSet, c *config.Config) {
-	old := d.rules
-	if reflect.DeepEqual(old.config, next.config) && slices.Equal(old.secrets, next.secrets) {
-		old, next = next, old
-	}
-	d.rules = next
-	d.useRecordings(c)
-	go old.closeLater(actionsEnd)
 }
 
 // numbered returns the rules with these numbers.
@@ -248,7 +288,7 @@ func (p *process) fire(r *activeRule, f *rules.Firing, recorder *flight.Recorder
 		}
 		if do := p.inLoop(r, a, f); do != nil {
 			select {
-			case p.d.firings <- func() { p.guard(do) }:
+			case p.d.rules.firings <- func() { p.guard(do) }:
 			default:
 				r.left.Add(1)
 				a.left.Add(1)
@@ -331,9 +371,9 @@ func (r *raised) end() {
 	*r = raised{}
 }
 
-// sayLeftOut logs which actions were left out since the last call.
-func (d *Daemon) sayLeftOut() {
-	for _, r := range d.rules.list {
+// tick implements part: it logs which actions were left out since the last call.
+func (x *ruleSets) tick() {
+	for _, r := range x.set.list {
 		left := r.left.Load()
 		for i := range r.actions {
 			if w := r.actions[i].worker; w != nil {
@@ -341,7 +381,7 @@ func (d *Daemon) sayLeftOut() {
 			}
 		}
 		if left > r.said {
-			d.limiter.warn("rule "+r.Name, fmt.Sprintf("rule %s fires too often: %d of its actions were left out, because those before them take too long; set cooldown", r.Name, left-r.said), nil)
+			x.d.limiter.warn("rule "+r.Name, fmt.Sprintf("rule %s fires too often: %d of its actions were left out, because those before them take too long; set cooldown", r.Name, left-r.said), nil)
 			r.said = left
 		}
 	}

@@ -229,8 +229,8 @@ func TestRulesNeverWait(t *testing.T) {
 	list = append(list, `{name: stuck, event: pause, when: pause > 0, do: [{exec: {command: [never]}}]}`)
 	play(t, "rules: ["+strings.Join(list, ", ")+"]\n", func(s *stage) {
 		s.do(func() { // a real command would stop the test's time
-			s.rules.closeLater(0)
-			s.rules.list[20].actions[0].worker = actions.Start(stuck{}, func(*actions.Call, error) {})
+			s.rules.set.closeLater(0)
+			s.rules.set.list[20].actions[0].worker = actions.Start(stuck{}, func(*actions.Call, error) {})
 		})
 		a := s.enter(fakeruntime.Config{Speed: 1})
 		s.said.take()

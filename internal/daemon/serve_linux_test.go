@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -28,17 +29,17 @@ func serving(t *testing.T, c *config.Loaded) (*Daemon, *lines) {
 	var said lines
 	d := newDaemon(t, Options{})
 	d.config, d.log = c, zerolog.New(&said)
-	d.sweeper = newSweeper(time.Hour)
+	d.discovery.sweeper = newSweeper(time.Hour)
 	turn(t, d)
 	t.Cleanup(func() {
-		d.closePorts()
-		d.http.close()
-		d.control.close()
-	})
-	for _, err := range []error{d.listen(c.Discovery.Listen), d.serve(c.HTTP.Listen), d.administer(c.Control.Socket)} {
-		if err != nil {
-			t.Fatal(err)
+		var all sync.WaitGroup
+		for _, x := range d.parts {
+			x.settle(t.Context(), &all)
 		}
+		all.Wait()
+	})
+	if err := apply(t, d, c); err != nil {
+		t.Fatal(err)
 	}
 	return d, &said
 }
@@ -91,13 +92,13 @@ func TestApplyListen(t *testing.T) {
 	dir := shortDir(t)
 	path := func(name string) string { return filepath.Join(dir, name) }
 	d, _ := serving(t, listens(t, "127.0.0.1:0", path("c1"), path("p1")))
-	first := d.http.address
+	first := d.servers.tcp.address
 	before := listens(t, first, path("c1"), path("p1"))
-	d.config = before
+	d.config, d.servers.address = before, first
 	stays := func(ports ...string) {
 		t.Helper()
-		if d.http.address != first || !healthy(t, "tcp", first) || !healthy(t, "unix", path("c1")) || len(d.ports) != 1 || d.ports[path("p1")] == nil || d.config != before {
-			t.Errorf("it listens at %v, at %v and at %v", d.http, d.control, d.ports)
+		if d.servers.tcp.address != first || !healthy(t, "tcp", first) || !healthy(t, "unix", path("c1")) || len(d.ports.byPath) != 1 || d.ports.byPath[path("p1")] == nil || d.config != before {
+			t.Errorf("it listens at %v, at %v and at %v", d.servers.tcp, d.servers.control, d.ports.byPath)
 		}
 	}
 	_, port, _ := net.SplitHostPort(first)
@@ -106,8 +107,8 @@ func TestApplyListen(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer taken.Close()
-	listener := d.http.listener
-	if err := apply(t, d, listens(t, taken.Addr().String(), "", path("p1"))); err == nil || d.http.listener != listener {
+	listener := d.servers.tcp.listener
+	if err := apply(t, d, listens(t, taken.Addr().String(), "", path("p1"))); err == nil || d.servers.tcp.listener != listener {
 		t.Errorf("an address that is taken interrupts the one before: %v", err)
 	}
 	for what, c := range map[string]*config.Loaded{
@@ -157,17 +158,17 @@ func TestApplyListen(t *testing.T) {
 	}
 	refuses(t, "tcp", "127.0.0.1:"+port)
 	refuses(t, "unix", path("c1"))
-	if !healthy(t, "tcp", d.http.address) || !healthy(t, "unix", path("c2")) || len(d.ports) != 1 || d.ports[path("p2")] == nil {
-		t.Errorf("it listens at %v, at %v and at %v", d.http, d.control, d.ports)
+	if !healthy(t, "tcp", d.servers.tcp.address) || !healthy(t, "unix", path("c2")) || len(d.ports.byPath) != 1 || d.ports.byPath[path("p2")] == nil {
+		t.Errorf("it listens at %v, at %v and at %v", d.servers.tcp, d.servers.control, d.ports.byPath)
 	}
-	last := d.http.address
+	last := d.servers.tcp.address
 	if err := apply(t, d, listens(t, "", "")); err != nil {
 		t.Fatal(err)
 	}
 	refuses(t, "tcp", last)
 	refuses(t, "unix", path("c2"))
-	if d.http != nil || d.control != nil || len(d.ports) != 0 {
-		t.Errorf("it listens at %v, at %v and at %v", d.http, d.control, d.ports)
+	if d.servers.tcp != nil || d.servers.control != nil || len(d.ports.byPath) != 0 {
+		t.Errorf("it listens at %v, at %v and at %v", d.servers.tcp, d.servers.control, d.ports.byPath)
 	}
 }
 
@@ -185,14 +186,14 @@ func TestControlTaken(t *testing.T) {
 		defer taken.Close()
 		before := filepath.Join(dir, "c1")
 		d, said := serving(t, listens(t, "", before))
-		if err := d.administer(taken.Addr().String()); !errors.Is(err, control.ErrInUse) || !strings.HasPrefix(err.Error(), "control.socket: ") {
+		if err := d.servers.administer(taken.Addr().String()); !errors.Is(err, control.ErrInUse) || !strings.HasPrefix(err.Error(), "control.socket: ") {
 			t.Errorf("error %v", err)
 		}
 		if !healthy(t, "unix", before) {
 			t.Error("the one before does not answer")
 		}
-		if err := d.administer(control.Auto); err != nil || d.control != nil {
-			t.Errorf("%v, %v", d.control, err)
+		if err := d.servers.administer(control.Auto); err != nil || d.servers.control != nil {
+			t.Errorf("%v, %v", d.servers.control, err)
 		}
 		if text := said.take(); !strings.Contains(text, "no control socket, so gclog ctl and gclog health cannot reach this daemon: ") {
 			t.Errorf("it says %s", text)
@@ -269,8 +270,8 @@ func TestRunFails(t *testing.T) {
 		if err := d.Run(t.Context()); err == nil {
 			t.Errorf("%s: no error", what)
 		}
-		if len(d.ports) > 0 || d.control != nil || !isClosed(d.stopped) {
-			t.Errorf("%s: ports %v are left", what, d.ports)
+		if len(d.ports.byPath) > 0 || d.servers.control != nil || !isClosed(d.stopped) {
+			t.Errorf("%s: ports %v are left", what, d.ports.byPath)
 		}
 	}
 	for deadline := time.Now().Add(30 * time.Second); strings.Contains(stacks(), "/discover.go:"); time.Sleep(time.Millisecond) {
@@ -429,7 +430,7 @@ func TestReadiness(t *testing.T) {
 // TestServerLimits: no client keeps a connection for long.
 func TestServerLimits(t *testing.T) {
 	d, _ := serving(t, listens(t, "127.0.0.1:0", ""))
-	s := d.http.http
+	s := d.servers.tcp.http
 	for what, c := range map[string][2]time.Duration{
 		"the head of a request": {s.ReadHeaderTimeout, 10 * time.Second}, "a request": {s.ReadTimeout, 10 * time.Second},
 		"an answer": {s.WriteTimeout, 20 * time.Second}, "a pause": {s.IdleTimeout, 10 * time.Second},
@@ -444,7 +445,7 @@ func TestServerLimits(t *testing.T) {
 func TestHTTPHead(t *testing.T) {
 	d, _ := serving(t, listens(t, "127.0.0.1:0", ""))
 	for size, want := range map[int]string{7900: "HTTP/1.1 200 ", 8400: "HTTP/1.1 431 "} {
-		c, err := net.Dial("tcp", d.http.address)
+		c, err := net.Dial("tcp", d.servers.tcp.address)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -469,8 +470,8 @@ control: {socket: %q}
 `, port, socket))
 	c.Warnings = []string{"that is odd"}
 	w := runDaemon(t, c)
-	w.await("the begin", func() bool { return w.swept })
-	address := w.http.address
+	w.await("the begin", func() bool { return w.discovery.swept })
+	address := w.servers.tcp.address
 	if !healthy(t, "tcp", address) || !healthy(t, "unix", socket) {
 		t.Error("it does not answer")
 	}

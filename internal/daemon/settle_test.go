@@ -18,7 +18,7 @@ import (
 func TestSettleDefect(t *testing.T) {
 	var said strings.Builder
 	d := New(Options{Config: &config.Loaded{}, Log: zerolog.New(&said)})
-	d.saving.Go(func() { d.post(func() { panic("x") }) })
+	d.rules.saving.Go(func() { d.post(func() { panic("x") }) })
 	d.settle(time.Now().Add(time.Minute))
 	if !strings.Contains(said.String(), "x") || d.defects != 1 {
 		t.Errorf("%d defects, it says %q", d.defects, said.String())
@@ -56,8 +56,8 @@ func TestSettleInTime(t *testing.T) {
 				w.Offer(&actions.Call{})
 				return &activeAction{worker: w}
 			}
-			d.rules = &ruleSet{list: []*activeRule{{Rule: &rules.Rule{Name: "endless"}, actions: []*activeAction{start(unending(release)), start(stuck{})}}}}
-			d.saving.Go(func() { <-release })
+			d.rules.set = &ruleSet{list: []*activeRule{{Rule: &rules.Rule{Name: "endless"}, actions: []*activeAction{start(unending(release)), start(stuck{})}}}}
+			d.rules.saving.Go(func() { <-release })
 			began := time.Now()
 			d.settle(began.Add(left))
 			if took := time.Since(began); took > left+settleMore {

@@ -82,7 +82,7 @@ func play(t *testing.T, more string, f func(*stage)) {
 	s.warm()
 	synctest.Test(t, func(t *testing.T) {
 		s.t, s.ended = t, make(chan struct{})
-		s.events, s.firings, s.stopped = make(chan func()), make(chan func(), maxFirings), make(chan struct{}) // created in synctest's time
+		s.events, s.rules.firings, s.stopped = make(chan func()), make(chan func(), maxFirings), make(chan struct{}) // created in synctest's time
 		reload, rotate, status := make(chan struct{}), make(chan struct{}), make(chan struct{})
 		s.reload, s.rotate, s.status = reload, rotate, status
 		s.o.Reload, s.o.Rotate, s.o.Status = reload, rotate, status
@@ -93,7 +93,7 @@ func play(t *testing.T, more string, f func(*stage)) {
 			s.err = s.run(ctx, func(sweeping context.Context) {
 				s.sweeps.Store(true)
 				defer s.sweeps.Store(false)
-				s.sweeper.run(sweeping, func() ([]host.Sighting, error) { return nil, nil }, nil) // it finds nothing on its own
+				s.discovery.sweeper.run(sweeping, func() ([]host.Sighting, error) { return nil, nil }, nil) // it finds nothing on its own
 			})
 		}()
 		defer func() {

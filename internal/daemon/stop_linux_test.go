@@ -124,7 +124,7 @@ func TestLoopDefect(t *testing.T) {
 	play(t, "", func(s *stage) {
 		s.traps = 2
 		s.do(func() {})
-		s.sweeper.failed(&attach.DefectError{Value: "trap one"})
+		s.discovery.sweeper.failed(&attach.DefectError{Value: "trap one"})
 		s.post(func() { panic("trap two") })
 		s.do(func() {
 			if n := s.Daemon.status().Defects; n != 2 {

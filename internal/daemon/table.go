@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/gclog/gclog/formats"
@@ -15,21 +16,39 @@ import (
 
 // A table is what the daemon knows about them.
 type table struct {
-	output *parquet.Output
-	failed bool // it could not be configured: that is tried again
-	trying bool
-	tried  time.Time
+	idle
+	d         *Daemon
+	output    *parquet.Output // nil: the daemon does not run yet
+	failed    bool            // it could not be configured: that is tried again
+	trying    bool
+	attempted time.Time
 }
 
-const (
-	// tableRetry is how often to try again to write Parquet files.
-	tableRetry = time.Minute
-)
+// tableRetry is how often to try again to write Parquet files.
+const tableRetry = time.Minute
 
-// startTable starts to write Parquet files, if the configuration asks for them. That it cannot, for
-// example because the disk is full, does not keep the daemon from writing logs.
-func (d *Daemon) startTable() {
-	d.table.output = parquet.NewOutput(parquet.Host{
+// prepare implements part. That no Parquet files can be written when the daemon starts, for example because
+// the disk is full, does not keep it from writing logs.
+func (x *table) prepare(next *config.Loaded) (change, error) {
+	if x.output == nil {
+		return change{func() {
+			x.output = x.newOutput()
+			x.tried(x.output.Configure(x.d.tableOptions(next)))
+		}, nothing}, nil
+	}
+	if err := x.output.Configure(x.d.tableOptions(next)); err != nil {
+		return change{}, err
+	}
+	now := x.d.config
+	return change{
+		func() { x.failed = false },
+		func() { _ = x.output.Configure(x.d.tableOptions(now)) },
+	}, nil
+}
+
+func (x *table) newOutput() *parquet.Output {
+	d := x.d
+	return parquet.NewOutput(parquet.Host{
 		Name: d.o.Host,
 		Say: func(warn bool, text string) {
 			// It may be the loop that waits for whoever says this.
@@ -47,55 +66,49 @@ func (d *Daemon) startTable() {
 			}
 		},
 	})
-	d.table.trying = true
-	d.tableTried(d.table.output.Configure(d.tableOptions(d.config)))
 }
 
-// configureTable applies a configuration. A daemon that does not run has no Parquet files.
-func (d *Daemon) configureTable(c *config.Loaded) error {
-	if d.table.output == nil {
+// observe implements part.
+func (x *table) observe(p *process) func(*gclog.Process) gclog.Observer {
+	if !p.inTable {
 		return nil
 	}
-	err := d.table.output.Configure(d.tableOptions(c))
-	if err == nil {
-		d.table.failed = false
-	}
-	return err
+	return func(known *gclog.Process) gclog.Observer { return x.output.Observe(known, x.d.o.Host) }
 }
 
-// rotateTable has the Parquet files completed.
-func (d *Daemon) rotateTable() {
-	if d.table.output != nil {
-		d.table.output.Rotate()
+// rotate has the Parquet files completed.
+func (x *table) rotate() {
+	if x.output != nil {
+		x.output.Rotate()
 	}
 }
 
-// tableTried handles the result of an attempt.
-func (d *Daemon) tableTried(err error) {
-	d.table.trying, d.table.failed, d.table.tried = false, err != nil, time.Now()
+// tried handles the result of an attempt.
+func (x *table) tried(err error) {
+	x.trying, x.failed, x.attempted = false, err != nil, time.Now()
 	if err != nil {
-		d.limiter.warn("parquet", "no Parquet files: "+err.Error(), nil)
+		x.d.limiter.warn("parquet", "no Parquet files: "+err.Error(), nil)
 	}
 }
 
-// retryTable tries again what has failed.
-func (d *Daemon) retryTable() {
-	if !d.table.failed || d.table.trying || time.Since(d.table.tried) < tableRetry {
+// tick implements part: it tries again what has failed.
+func (x *table) tick() {
+	if !x.failed || x.trying || time.Since(x.attempted) < tableRetry {
 		return
 	}
-	d.table.trying = true
-	options := d.tableOptions(d.config)
+	x.trying = true
+	options := x.d.tableOptions(x.d.config)
 	go func() {
-		err := d.table.output.Configure(options)
-		d.post(func() { d.tableTried(err) })
+		err := x.output.Configure(options)
+		x.d.post(func() { x.tried(err) })
 	}()
 }
 
-// endTable completes the Parquet files until ctx is done. What is not complete by then is completed
-// when the daemon is started again. The loop must not call it.
-func (d *Daemon) endTable(ctx context.Context) {
-	if d.table.output != nil {
-		d.table.output.Close(ctx)
+// settle implements part: what is not complete when ctx is done is completed when the daemon is started
+// again.
+func (x *table) settle(ctx context.Context, all *sync.WaitGroup) {
+	if x.output != nil {
+		all.Go(func() { x.output.Close(ctx) })
 	}
 }
 
@@ -109,9 +122,4 @@ func (d *Daemon) tableOptions(c *config.Loaded) parquet.OutputOptions {
 		},
 		Interval: o.Interval, MaxRows: int64(o.MaxRows),
 	}
-}
-
-// observeTable returns the observer of a process for Parquet files.
-func (d *Daemon) observeTable(known *gclog.Process) gclog.Observer {
-	return d.table.output.Observe(known, d.o.Host)
 }

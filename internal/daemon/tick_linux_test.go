@@ -169,7 +169,7 @@ func TestGoOn(t *testing.T) {
 				time.Sleep(time.Minute)
 				s.do(func() {
 					for a, want := range map[*actor]bool{goesOn: attempts == maxAttempts, stays: false, never: false, had: false} {
-						if s.sweeper.offered[a.key()] != want {
+						if s.discovery.sweeper.offered[a.key()] != want {
 							t.Errorf("found anew is %v, want %v", !want, want)
 						}
 					}
@@ -223,8 +223,8 @@ func TestAnotherChance(t *testing.T) {
 		s.expect(never, "")
 		s.expect(had, "on")
 		s.do(func() {
-			if !s.sweeper.offered[never.key()] || s.sweeper.offered[had.key()] {
-				t.Errorf("found anew are %v", s.sweeper.offered)
+			if !s.discovery.sweeper.offered[never.key()] || s.discovery.sweeper.offered[had.key()] {
+				t.Errorf("found anew are %v", s.discovery.sweeper.offered)
 			}
 			if p := s.of(had); !p.gaveUp.IsZero() {
 				t.Errorf("it counts as given up since %v", p.gaveUp)
@@ -295,12 +295,12 @@ func TestRetention(t *testing.T) {
 					t.Error("the file of a process that is logged is gone")
 				}
 				third := left(3)
-				s.do(func() { s.swept = false }) // as if the first sweep took long
+				s.do(func() { s.discovery.swept = false }) // as if the first sweep took long
 				time.Sleep(2 * cleanEvery)
 				if gone(third) {
 					t.Error("files are deleted before it is known which processes have exited")
 				}
-				s.do(func() { s.swept, s.cleaning = true, true }) // as if deleting took long
+				s.do(func() { s.discovery.swept, s.cleaner.busy = true, true }) // as if deleting took long
 				time.Sleep(2 * cleanEvery)
 				if gone(third) {
 					t.Error("it is looked for files twice at the same time")
@@ -316,7 +316,7 @@ func TestRetention(t *testing.T) {
 			t.Errorf("without a limit: %v", err)
 		}
 		s.do(func() {
-			if !s.cleaned.IsZero() {
+			if !s.cleaner.started.IsZero() {
 				t.Error("it looks for files without a limit")
 			}
 		})
@@ -352,7 +352,7 @@ func TestTick(t *testing.T) {
 		s.enter(fakeruntime.Config{})
 		s.enter(fakeruntime.Config{Silent: true})
 		s.do(func() {
-			s.unreachable = make([]Status, 7)
+			s.discovery.unreachable = make([]Status, 7)
 			s.queue.add(key{pid: 1}, &waiter{since: time.Now()})
 			s.limiter.warn("x", "it is broken", nil)
 			s.limiter.warn("x", "it is broken", nil)

@@ -42,7 +42,7 @@ func (d *Daemon) keepUnwritten(p *process, l *attach.Log, lacks []output.Unwritt
 					now := l.Flush()
 					d.post(func() { u.Outputs = now })
 					lacks = now
-				case <-d.lastWrites:
+				case <-d.ending.lastWrites:
 					patient = false
 				}
 			}
@@ -72,7 +72,7 @@ func (d *Daemon) closeLog(p *process, l *attach.Log) (defect *attach.DefectError
 // endWrites has the logs that are still open for a gap closed when nothing that the daemon does makes
 // room any more.
 func (d *Daemon) endWrites() {
-	if !isClosed(d.lastWrites) {
-		close(d.lastWrites)
+	if !isClosed(d.ending.lastWrites) {
+		close(d.ending.lastWrites)
 	}
 }
