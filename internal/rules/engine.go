@@ -90,22 +90,22 @@ func (e *Engine) take(r gclog.Record) {
 			at = max(at, r.Pauses[n-1].Start+r.Pauses[n-1].Duration)
 		}
 		began := gclog.Stamp{Time: r.Start, Ticks: r.StartTicks}
-		e.step(OnGC, at, event{gc: r, began: began})
+		e.step(OnGC, at, event{record: r, gc: r, began: began})
 		e.find(at, began)
 	case *gclog.Pause:
 		if r.GC == nil || !r.GC.HeapDump {
-			e.step(OnPause, r.Start+r.Duration, event{pause: r, gc: r.GC, began: gclog.Stamp{Time: r.Start, Ticks: r.Ticks}})
+			e.step(OnPause, r.Start+r.Duration, event{record: r, gc: r.GC, began: gclog.Stamp{Time: r.Start, Ticks: r.Ticks}})
 		}
 	case *gclog.Stall:
-		e.step(OnStall, r.Now, event{stall: r, began: gclog.Stamp{Time: r.Since, Ticks: r.Ticks}})
+		e.step(OnStall, r.Now, event{record: r, began: gclog.Stamp{Time: r.Since, Ticks: r.Ticks}})
 	case *gclog.Gap:
-		e.step(OnGap, r.Time, event{gap: r, began: gclog.Stamp{Time: r.Time, Ticks: r.Ticks}})
+		e.step(OnGap, r.Time, event{record: r, began: gclog.Stamp{Time: r.Time, Ticks: r.Ticks}})
 	case *gclog.End:
 		e.judged = 0
 		e.find(r.At, gclog.Stamp{Time: r.At, Ticks: r.Ticks})
 		if r.Reason.OfProcess() && !e.exited {
 			e.exited = true
-			e.step(OnExit, r.At, event{end: r, began: gclog.Stamp{Time: r.At, Ticks: r.Ticks}})
+			e.step(OnExit, r.At, event{record: r, began: gclog.Stamp{Time: r.At, Ticks: r.Ticks}})
 		}
 	}
 }
@@ -179,12 +179,12 @@ func (f *Firing) Subject() string {
 		return collectionText(v.gc)
 	case OnPause:
 		if v.gc == nil {
-			return "pause without a collection (" + v.pause.Kind.String() + ")"
+			return "pause without a collection (" + v.pause().Kind.String() + ")"
 		}
 		return "pause of " + collectionText(v.gc)
 	case OnStall:
-		if v.stall.HasNumber {
-			return fmt.Sprintf("gen%d collection %d, in progress", v.stall.Generation, v.stall.Number)
+		if v.stall().HasNumber {
+			return fmt.Sprintf("gen%d collection %d, in progress", v.stall().Generation, v.stall().Number)
 		}
 		return "suspension in progress"
 	case OnGap:
@@ -217,12 +217,12 @@ func (f *Firing) Text() string {
 	case OnFinding:
 		list = []string{v.finding.Severity.String(), v.finding.Text}
 	case OnExit:
-		list = []string{v.end.Reason.String()}
-		if v.end.HasCode {
-			list = append(list, fmt.Sprintf("exit code %d", v.end.ExitCode))
+		list = []string{v.end().Reason.String()}
+		if v.end().HasCode {
+			list = append(list, fmt.Sprintf("exit code %d", v.end().ExitCode))
 		}
 	case OnGap:
-		list = append(list, "gap.reason "+v.gap.Reason.String())
+		list = append(list, "gap.reason "+v.gap().Reason.String())
 	}
 	if len(list) > 0 {
 		text += ": " + strings.Join(list, ", ")

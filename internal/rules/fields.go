@@ -171,11 +171,11 @@ func identity(of func(*event) (number uint32, hasNumber bool, generation int, ki
 
 func ofPause() []field {
 	return append([]field{
-		numeric("pause", "ns", "how long the program was paused", func(e *event) (float64, bool) { return float64(e.pause.Duration), true }),
-		numeric("suspend", "ns", "of it, the time to suspend all threads", func(e *event) (float64, bool) { return float64(e.pause.Suspend), e.pause.HasSuspend }),
-		numeric("resume", "ns", "of it, the time to resume them", func(e *event) (float64, bool) { return float64(e.pause.Resume), e.pause.HasResume }),
+		numeric("pause", "ns", "how long the program was paused", func(e *event) (float64, bool) { return float64(e.pause().Duration), true }),
+		numeric("suspend", "ns", "of it, the time to suspend all threads", func(e *event) (float64, bool) { return float64(e.pause().Suspend), e.pause().HasSuspend }),
+		numeric("resume", "ns", "of it, the time to resume them", func(e *event) (float64, bool) { return float64(e.pause().Resume), e.pause().HasResume }),
 		textual("kind", "what the program was paused for; the last four are not of a collection", names(gclog.PauseBlocking, gclog.PauseInitial, gclog.PauseFinal, gclog.PauseNoGCRegion, gclog.PauseHeapCount, gclog.PauseMemoryLimit, gclog.PauseUnknown),
-			func(e *event) string { return e.pause.Kind.String() }),
+			func(e *event) string { return e.pause().Kind.String() }),
 	}, identity(func(e *event) (uint32, bool, int, string, string) {
 		d := e.gc
 		if d == nil {
@@ -192,13 +192,13 @@ func ofPause() []field {
 func ofStall() []field {
 	return append([]field{
 		numeric("stall", "ns", "how long it has been in progress", func(e *event) (float64, bool) {
-			return float64(max(0, e.stall.Now-e.stall.Since)), true
+			return float64(max(0, e.stall().Now-e.stall().Since)), true
 		}),
-		numeric("stall.threshold", "ns", "the threshold that it exceeded: 1, 10 or 60 s", func(e *event) (float64, bool) { return float64(e.stall.Threshold), true }),
+		numeric("stall.threshold", "ns", "the threshold that it exceeded: 1, 10 or 60 s", func(e *event) (float64, bool) { return float64(e.stall().Threshold), true }),
 		textual("stall.kind", "what has not ended: the suspension of the program, or a collection", names(gclog.OpenSuspension, gclog.OpenGC),
-			func(e *event) string { return e.stall.Kind.String() }),
+			func(e *event) string { return e.stall().Kind.String() }),
 	}, identity(func(e *event) (uint32, bool, int, string, string) {
-		s := e.stall
+		s := e.stall()
 		if !s.HasNumber {
 			return 0, false, 0, "", ""
 		}
@@ -213,11 +213,11 @@ func ofStall() []field {
 func ofGap() []field {
 	return []field{
 		textual("gap.reason", "why something is missing", names(gclog.GapLostEvents, gclog.GapMissedGCs, gclog.GapReattached, gclog.GapQueueFull, gclog.GapUnwritten, gclog.GapInternal, gclog.GapStopped),
-			func(e *event) string { return e.gap.Reason.String() }),
-		numeric("gap.lost_events", "", "how many events the runtime dropped", func(e *event) (float64, bool) { return float64(e.gap.LostEvents), e.gap.LostEvents > 0 }),
-		numeric("gap.records", "", "how many records gclog dropped", func(e *event) (float64, bool) { return float64(e.gap.Records), e.gap.Records > 0 }),
-		numeric("gap.from", "", "the first collection that is missing", func(e *event) (float64, bool) { return float64(e.gap.From), e.gap.To != 0 }),
-		numeric("gap.to", "", "the last one", func(e *event) (float64, bool) { return float64(e.gap.To), e.gap.To != 0 }),
+			func(e *event) string { return e.gap().Reason.String() }),
+		numeric("gap.lost_events", "", "how many events the runtime dropped", func(e *event) (float64, bool) { return float64(e.gap().LostEvents), e.gap().LostEvents > 0 }),
+		numeric("gap.records", "", "how many records gclog dropped", func(e *event) (float64, bool) { return float64(e.gap().Records), e.gap().Records > 0 }),
+		numeric("gap.from", "", "the first collection that is missing", func(e *event) (float64, bool) { return float64(e.gap().From), e.gap().To != 0 }),
+		numeric("gap.to", "", "the last one", func(e *event) (float64, bool) { return float64(e.gap().To), e.gap().To != 0 }),
 	}
 }
 
@@ -235,9 +235,9 @@ func ofFinding() []field {
 func ofExit() []field {
 	return []field{
 		textual("event.reason", "how the process ended", names(gclog.EndsOfProcess[:]...),
-			func(e *event) string { return e.end.Reason.String() }),
-		numeric("process.exit_code", "", "its exit code", func(e *event) (float64, bool) { return float64(e.end.ExitCode), e.end.HasCode }),
-		numeric("process.exit_signal", "", "the signal that ended it", func(e *event) (float64, bool) { return float64(e.end.Signal), e.end.Signal != 0 }),
+			func(e *event) string { return e.end().Reason.String() }),
+		numeric("process.exit_code", "", "its exit code", func(e *event) (float64, bool) { return float64(e.end().ExitCode), e.end().HasCode }),
+		numeric("process.exit_signal", "", "the signal that ended it", func(e *event) (float64, bool) { return float64(e.end().Signal), e.end().Signal != 0 }),
 	}
 }
 

@@ -68,18 +68,20 @@ type Field struct {
 	About string
 }
 
-// An event is what a condition is evaluated on: what of it is not nil depends on the kind.
+// An event is what a condition is evaluated on: a record, or a finding.
 type event struct {
 	process *gclog.Process
 	host    string
-	gc      *gclog.GCDetails // also of a pause, as far as it is known
-	pause   *gclog.Pause
-	stall   *gclog.Stall
-	gap     *gclog.Gap
+	record  gclog.Record
+	gc      *gclog.GCDetails // the record, or the collection of a pause, as far as it is known
 	finding *analysis.Finding
-	end     *gclog.End
 	began   gclog.Stamp
 }
+
+func (e *event) pause() *gclog.Pause { return e.record.(*gclog.Pause) }
+func (e *event) stall() *gclog.Stall { return e.record.(*gclog.Stall) }
+func (e *event) gap() *gclog.Gap     { return e.record.(*gclog.Gap) }
+func (e *event) end() *gclog.End     { return e.record.(*gclog.End) }
 
 // A field is how a condition gets a field of an event.
 type field struct {

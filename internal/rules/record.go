@@ -27,23 +27,13 @@ func (f *Firing) Record() []byte {
 	o.Process = *f.Process
 	var out line
 	w := formats.NewWriter(format, &out, o)
-	switch f.Rule.On {
-	case OnGC:
-		w.Observe(v.gc)
-	case OnPause:
-		if v.gc != nil { // the record of a collection has its pauses
-			w.Observe(v.gc)
-		} else {
-			w.Observe(v.pause)
-		}
-	case OnStall:
-		w.Observe(v.stall)
-	case OnGap:
-		w.Observe(v.gap)
-	case OnFinding:
+	switch {
+	case v.finding != nil:
 		return f.finding()
-	case OnExit:
-		w.Observe(v.end)
+	case v.gc != nil: // the record of a collection has its pauses
+		w.Observe(v.gc)
+	default:
+		w.Observe(v.record)
 	}
 	return bytes.TrimSuffix(bytes.Clone(out.b), []byte("\n"))
 }
