@@ -9,10 +9,10 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// pageBytes is the size from which a page is written, before compression: files with pages of 1 MB, the
-// usual size, are hardly smaller, but the pages of all columns are in memory. The first one of a column in
-// a row group is smaller, by a different amount for each column: if all columns filled their pages at
-// the same row, the encoder would be idle until then, and adding rows would wait for it afterwards.
+// pageBytes is the size from which a page is written, before compression. Pages of 128 KB make files 1 to 9 %
+// smaller, but those of all columns are in memory: 20 MB more. The first one of a column in a row group is
+// smaller, by a different amount for each column: if all columns filled their pages at the same row, the
+// encoder would be idle until then, and adding rows would wait for it afterwards.
 const pageBytes = 48 << 10
 
 // A leaf is a column of a file, with the page that is being filled. A column with lists has levels
