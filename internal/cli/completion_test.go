@@ -51,8 +51,8 @@ func TestChoices(t *testing.T) {
 		"status: `table` or json":      {"table", "json"},
 		"`LEVEL` of detail: light, normal (adds much; costs more) or full; once":          {"light", "normal", "full"},
 		"do `ACTION`: log, exec:COMMAND (sh), record or record:DIRECTORY, heap:FILE:TIME": {"log", "exec:", "record", "record:", "heap:"},
-		"stop after `TIME`: 90s, 5m":            nil,
-		"write to `FILE`; - is standard output": nil,
+		"stop after `TIME`: 90s, 5m":                                                       nil,
+		"write to `FILE`; - is standard output":                                            nil,
 		"list only what has at least `SIZE`: bytes (K, M, G), or a share of the heap (1%)": nil,
 	} {
 		var got []string
