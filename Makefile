@@ -102,10 +102,11 @@ bench-fleet: build ## measure how fast the logs of a fleet become Parquet, and i
 bench-heap: build ## measure heap snapshots of up to 12 million objects, side by side with the raw stream (Linux)
 	$(GO) run ./internal/testing/gcload/snapshots bin/gclog $(HEAP)
 
-lint: ## static checks, with the tools of tools/go.mod
+lint: ## static checks, with the tools of tools/go.mod and tools/actionlint/go.mod
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
 	$(GO) vet ./...
 	$(GO) tool -modfile=tools/go.mod golangci-lint run
+	$(GO) tool -modfile=tools/actionlint/go.mod actionlint
 
 live: bin/gotest ## attach to every available runtime and GC flavour
 	@GCLOG_LIVE=all $(GOTEST) -count=1 -timeout=20m -run='^TestLive' -skip='$(SKIP)' ./internal/e2e/live
