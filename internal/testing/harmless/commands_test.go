@@ -267,8 +267,11 @@ func (x *trial) isRefused(p *program) bool {
 	if x.cell.moment != load || p.command != "snapshot" || !strings.Contains(p.stderr(), "refused: background collections") {
 		return false
 	}
+	if m, err := x.target.mark(); err == nil && m.Index.Background > 0 {
+		return true
+	}
 	lines, _ := x.target.output()
-	return slices.ContainsFunc(lines, func(l line) bool { return l.Event == "gc" && l.Kind == "background" || l.Index.Background > 0 })
+	return slices.ContainsFunc(lines, func(l line) bool { return l.Event == "gc" && l.Kind == "background" })
 }
 
 // judgeAnswer checks the output of a command that does not run until it is stopped.
