@@ -245,7 +245,8 @@ func checkLive(t *testing.T, p *liveProcess, begin, end *gcload.Line) {
 	// The runtime numbers its collections from 1.
 	for number := first + 1; number <= last; number++ {
 		if n := times[uint32(number)]; n != 1 {
-			t.Errorf("%s: collection #%d of #%d to #%d is in the log %d times", p.name, number, first+1, last, n)
+			t.Errorf("%s: collection #%d of #%d to #%d is in the log %d times:\n%s", p.name, number, first+1, last, n,
+				logAround(t, p.log, uint32(number)))
 		}
 	}
 	for number, n := range times {
@@ -259,6 +260,26 @@ func checkLive(t *testing.T, p *liveProcess, begin, end *gcload.Line) {
 	t.Logf("%s: %d collections", p.name, last-first)
 }
 
+// logAround returns the part of a log from the record of the collection before number to that of the one
+// after it.
+func logAround(t *testing.T, path string, number uint32) []byte {
+	var part [][]byte
+	from, to := 0, -1
+	for _, r := range recordsOf(t, path, "") {
+		part = append(part, r.line)
+		switch r.number {
+		case number - 1:
+			from = len(part) - 1
+		case number + 1:
+			to = len(part)
+		}
+	}
+	if to < from {
+		to = len(part)
+	}
+	return bytes.Join(part[from:to], nil)
+}
+
 // A liveRecord contains what the test needs from a record.
 type liveRecord struct {
 	line   []byte
@@ -267,7 +288,7 @@ type liveRecord struct {
 	rss    uint64
 }
 
-// recordsOf reads the records of an action.
+// recordsOf reads the records of an action; "": all.
 func recordsOf(t *testing.T, path, action string) (list []liveRecord) {
 	t.Helper()
 	b, err := os.ReadFile(path)
@@ -289,7 +310,7 @@ func recordsOf(t *testing.T, path, action string) (list []liveRecord) {
 		if err := json.Unmarshal(line, &r); err != nil {
 			t.Fatalf("%s: %v in %s", path, err, line)
 		}
-		if r.Event.Action == action {
+		if action == "" || r.Event.Action == action {
 			list = append(list, liveRecord{line, r.DotNet.GC.Number, r.Process.PID, r.Process.Memory.RSS.Bytes})
 		}
 	}
