@@ -101,7 +101,7 @@ func liveHeapAuto(t *testing.T, r *gcload.Runtime) {
 		return list
 	}
 	send(collect, collect, collect)
-	if p.Ready.AOT { // its heap cannot be walked
+	if p.Ready.AOT && r.Major < 10 { // its heap cannot be walked
 		send(fmt.Sprintf("leak %d", leaked), collect, collect, collect)
 		if list := files(); len(list) != 0 || strings.Contains(said.String(), "heap") {
 			t.Errorf("%q\n%s", list, said)
