@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gclog/gclog/internal/testing/gcload"
 	"github.com/gclog/gclog/internal/testing/program"
@@ -20,18 +21,25 @@ import (
 type scenario struct {
 	args    string // of the load program
 	flavour string
-	want    string // "": no finding but those of a busy host
+	knobs   string // of the runtime
+	watched time.Duration
+	want    string // "": no warning but those of a busy host
 }
 
 func scenarios() []scenario {
+	const usual = 75 * time.Second
 	return []scenario{
-		{"scenario idle", "wks", ""},
-		{"scenario pinning", "wks", "pinning"},
-		{"scenario finalizers", "wks", "finalizer-backlog"},
-		{"scenario dependent-handles", "wks", "dependent-handles"},
-		{"scenario handle-leak", "wks", "handle-leak"},
-		{"scenario native-leak", "wks", "native-growth"},
-		{"scenario busy", "svr", "long-suspension"},
+		{"scenario idle", "wks", "", usual, ""},
+		{"scenario pinning", "wks", "", usual, "pinning"},
+		{"scenario finalizers", "wks", "", usual, "finalizer-backlog"},
+		{"scenario dependent-handles", "wks", "", usual, "dependent-handles"},
+		{"scenario handle-leak", "wks", "", usual, "handle-leak"},
+		{"scenario native-leak", "wks", "", usual, "native-growth"},
+		{"scenario busy", "svr", "", usual, "long-suspension"},
+		// A gen0 as large as that of a processor with much cache, for a heap that is almost empty.
+		{"churn --rate 400 --live 1 --threads 2", "svr", "GCgen0size=10000000 GCGen0MaxBudget=10000000", usual, "peak-over-after"},
+		// Nothing survives, so that gen1 is collected when its time has come: ten times, which takes 100 s.
+		{"alloc --rate 2 --threads 1", "wks", "GCgen0size=40000 GCGen0MaxBudget=40000", 2 * usual, "time-tuning"},
 	}
 }
 
@@ -54,34 +62,36 @@ func TestLiveScenarios(t *testing.T) {
 }
 
 func liveScenario(t *testing.T, r *gcload.Runtime, s scenario) {
-	p, err := r.Start(program.SocketDir(t), s.flavour, nil, append(strings.Fields(s.args), "--quiet")...)
+	p, err := r.Start(program.SocketDir(t), s.flavour, strings.Fields(s.knobs), append(strings.Fields(s.args), "--quiet")...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer p.Kill()
 	log := filepath.Join(t.TempDir(), "gc.json")
-	cmd := exec.Command("gclog", "attach", strconv.Itoa(p.PID), "--for", "75s", "-o", log)
+	cmd := exec.Command("gclog", "attach", strconv.Itoa(p.PID), "--for", s.watched.String(), "-o", log)
 	cmd.Stderr = testOutput{t}
 	if err := cmd.Run(); err != nil {
 		t.Fatal(err)
 	}
 	got := findingsOf(t, log)
 	if s.want != "" {
-		if !slices.Contains(got, s.want) {
+		if !slices.ContainsFunc(got, func(f finding) bool { return f.Rule == s.want }) {
 			t.Errorf("findings %v, want %s", got, s.want)
 		}
 		return
 	}
-	got = slices.DeleteFunc(got, func(id string) bool {
-		return slices.Contains([]string{"long-suspension", "long-resume", "late-start"}, id)
+	got = slices.DeleteFunc(got, func(f finding) bool {
+		return f.Severity == "info" || slices.Contains([]string{"long-suspension", "long-resume", "late-start"}, f.Rule)
 	})
 	if len(got) > 0 {
 		t.Errorf("findings %v of a program without trouble", got)
 	}
 }
 
-// findingsOf returns the ids of the findings about a log that are worth a warning.
-func findingsOf(t *testing.T, log string) (ids []string) {
+type finding struct{ Rule, Severity string }
+
+// findingsOf returns what gclog summary finds in a log.
+func findingsOf(t *testing.T, log string) []finding {
 	t.Helper()
 	cmd := exec.Command("gclog", "summary", "-f", "json", log)
 	cmd.Stderr = os.Stderr
@@ -92,17 +102,12 @@ func findingsOf(t *testing.T, log string) (ids []string) {
 	var document struct {
 		DotNET struct {
 			GC struct {
-				Findings []struct{ Rule, Severity string }
+				Findings []finding
 			}
 		}
 	}
 	if err := json.Unmarshal(out, &document); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	for _, f := range document.DotNET.GC.Findings {
-		if f.Severity != "info" {
-			ids = append(ids, f.Rule)
-		}
-	}
-	return ids
+	return document.DotNET.GC.Findings
 }
