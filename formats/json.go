@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gclog/gclog/formats/fields"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/parse/clr"
 )
@@ -32,7 +33,8 @@ type jsonFormat struct {
 	process []byte // members of the process object that are in every record
 	host    []byte // the objects after process: service, host, container
 	tail    []byte // the objects at the end: log, gclog
-	runtime []byte // members about the runtime and the settings in dotnet
+	runtime []byte // members about the runtime in dotnet
+	mode    []byte // members about the settings in the record of a collection
 	names   []string
 	times   []gclog.MarkTime
 	ids     *DocIDs
@@ -43,11 +45,13 @@ type jsonFormat struct {
 
 func newJSON(o *Options) formatter {
 	j := &jsonFormat{clock: newClock(o.Process.Sync, o.Process.UptimeAtSync), o: o, steps: jsonSteps()}
-	j.process, j.host = j.appendProcess(nil), j.appendHost(nil)
-	j.runtime = j.appendRuntime(nil)
-	end := object{}
-	j.trailer(&end, "")
-	j.tail = end.b
+	o.Process.Host = o.Host
+	var process, host object
+	j.facts(&process, aboutProcess)
+	j.facts(&host, aboutHost)
+	appendLabels(&host, o.Process.Labels)
+	j.process, j.host = process.b, host.b
+	j.prepare()
 	j.ids = NewDocIDs(&o.Process, o.Host)
 	return j
 }
@@ -60,71 +64,61 @@ func (j *jsonFormat) time(o *object, name string, at int64) {
 	o.b = append(o.b, 'Z', '"')
 }
 
-// appendProcess appends the members of the process object that never change.
-func (j *jsonFormat) appendProcess(dst []byte) []byte {
-	p := &j.o.Process
-	o := object{b: dst}
-	o.int("pid", p.ID)
-	o.textIf("entity_id", p.Cookie)
-	o.textIf("name", p.Name)
-	o.textIf("executable", p.Executable)
-	if p.StartKey != 0 {
-		o.text("start_key", strconv.FormatUint(p.StartKey, 10)) // as text: it may exceed the precision of a double
+// A section is a part of a record that contains facts about the process.
+type section uint8
+
+const (
+	aboutProcess section = iota
+	aboutHost
+	aboutRuntime
+	aboutSettings
+)
+
+// sectionOf returns the section of a fact, and its path there.
+func sectionOf(path string) (s section, name string) {
+	if name, is := strings.CutPrefix(path, fields.Settings); is {
+		return aboutSettings, name
 	}
-	if !p.Started.IsZero() {
-		o.text("start", p.Started.UTC().Format("2006-01-02T15:04:05.000000000Z"))
+	if name, is := strings.CutPrefix(path, "process."); is {
+		return aboutProcess, name
 	}
-	return o.b
+	if name, is := strings.CutPrefix(path, "dotnet."); is {
+		return aboutRuntime, name
+	}
+	return aboutHost, path
 }
 
-// appendHost appends the objects about the service, the host and the container.
-func (j *jsonFormat) appendHost(dst []byte) []byte {
-	p := &j.o.Process
-	o := object{b: dst}
-	if p.Service != "" || p.ServiceVersion != "" {
-		o.open("service")
-		o.textIf("name", p.Service)
-		o.textIf("version", p.ServiceVersion)
-		o.close()
-	}
-	if j.o.Host != "" {
-		o.open("host")
-		o.text("name", j.o.Host)
-		o.text("hostname", j.o.Host)
-		o.textIf("architecture", p.Architecture)
-		if p.OS != "" {
-			o.open("os")
-			o.text("type", strings.ToLower(p.OS))
-			o.close()
+// facts writes the facts of a section that are known: those with these names, or all.
+func (j *jsonFormat) facts(o *object, of section, names ...string) {
+	outer := o.path
+	o.path = ""
+	for _, f := range fields.Process() {
+		in, name := sectionOf(f.JSON)
+		if in == of && (len(names) == 0 || slices.Contains(names, name)) {
+			j.fact(o, name, &f)
 		}
-		o.close()
 	}
-	if p.ContainerID != "" || p.ContainerName != "" {
-		o.open("container")
-		o.textIf("id", p.ContainerID)
-		o.textIf("name", p.ContainerName)
-		o.close()
-	}
-	appendOrchestrator(&o, p)
-	appendLabels(&o, p.Labels)
-	return o.b
+	o.enter("")
+	o.path = outer
 }
 
-func appendOrchestrator(o *object, p *gclog.Process) {
-	if p.Namespace == "" && p.Pod == "" && p.PodUID == "" {
+func (j *jsonFormat) fact(o *object, name string, f *fields.Fact) {
+	v, text, known := f.Of(&j.o.Process)
+	if !known {
 		return
 	}
-	o.open("orchestrator")
-	o.text("type", "kubernetes")
-	o.textIf("namespace", p.Namespace)
-	if p.Pod != "" || p.PodUID != "" {
-		o.open("resource")
-		o.text("type", "pod")
-		o.textIf("name", p.Pod)
-		o.textIf("id", p.PodUID)
-		o.close()
+	dot := strings.LastIndexByte(name, '.') + 1
+	o.enter(name[:dot])
+	o.name(name[dot:])
+	switch unit := jsonUnits[f.Unit]; {
+	case f.Text != nil:
+		o.b = appendJSONString(o.b, text)
+	case unit != "":
+		o.b = append(append(append(o.b, `{"`...), unit...), `":`...)
+		o.b = append(j.appendValue(o.b, f.Unit, v), '}')
+	default:
+		o.b = j.appendValue(o.b, f.Unit, v)
 	}
-	o.close()
 }
 
 // appendLabels appends the labels sorted by name. Readers of the record would expand a dot in a
@@ -167,53 +161,18 @@ func (j *jsonFormat) closeProcess(o *object) {
 	o.members(j.runtime)
 }
 
-// appendRuntime appends the members of dotnet that describe the runtime.
-func (j *jsonFormat) appendRuntime(dst []byte) []byte {
-	p := &j.o.Process
-	if p.RuntimeVersion == "" && p.Flavor == "" {
-		return dst
-	}
-	o := object{b: dst}
-	o.open("runtime")
-	o.textIf("version", p.RuntimeVersion)
-	o.textIf("flavor", p.Flavor)
-	o.close()
-	return o.b
-}
-
-// flavour writes the settings that are both in records and in the header.
-func (j *jsonFormat) flavour(o *object) {
-	p := &j.o.Process
-	if p.Server != gclog.Unknown {
-		o.bool("server", p.Server == gclog.Yes)
-	}
-	if p.Concurrent != gclog.Unknown {
-		o.bool("concurrent", p.Concurrent == gclog.Yes)
-	}
+// prepare formats what all records contain about the runtime, and about gclog itself.
+func (j *jsonFormat) prepare() {
+	var runtime, mode, tail object
+	j.facts(&runtime, aboutRuntime)
+	j.facts(&mode, aboutSettings, "server", "concurrent")
+	j.trailer(&tail, "")
+	j.runtime, j.mode, j.tail = runtime.b, mode.b, tail.b
 }
 
 func (j *jsonFormat) settings(o *object) {
-	p := &j.o.Process
 	o.open("settings")
-	j.flavour(o)
-	if p.HeapCount > 0 {
-		o.int("heap_count", int64(p.HeapCount))
-	}
-	if p.Processors > 0 {
-		o.int("processors", int64(p.Processors))
-	}
-	o.textIf("library", p.GCLibrary)
-	if p.HasLimits {
-		l := &p.Limits
-		o.bytes("hard_limit", l.HardLimit)
-		o.bytes("loh_threshold", l.LOHThreshold)
-		o.bytes("physical_memory_config", l.PhysicalMemoryConfig)
-		o.bytes("gen0_min_budget", l.Gen0MinBudget)
-		o.bytes("gen0_max_budget", l.Gen0MaxBudget)
-		o.pct("high_memory", float64(l.HighMemoryPercent)/100)
-		o.bool("large_pages", l.Bits&clr.SettingLargePages != 0)
-		o.bool("no_affinitize", l.Bits&clr.SettingNoAffinitize != 0)
-	}
+	j.facts(o, aboutSettings)
 	o.close()
 }
 
@@ -408,10 +367,7 @@ func (j *jsonFormat) learn(p *gclog.Process) {
 		return
 	}
 	j.o.Process.Merge(p)
-	j.runtime = j.appendRuntime(nil)
-	end := object{}
-	j.trailer(&end, "")
-	j.tail = end.b
+	j.prepare()
 }
 
 // pause writes only pauses without a collection; the others are in the collection's record.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/gclog/gclog/formats/fields"
 	"github.com/gclog/gclog/gclog"
@@ -109,7 +110,6 @@ type jsonStep struct {
 	place  int    // differs from that of the step before if its object does
 	object string // the path of the object that it is in, with a point behind each name
 	open   string // what is in front of the value
-	whole  bool   // the value is a whole number
 	nested bool   // the value is in an object of its own, whose only member is named after the unit
 	text   func(*gclog.GCDetails) string
 	code   func(j *jsonFormat, o *object, d *gclog.GCDetails)
@@ -128,10 +128,6 @@ var jsonSteps = sync.OnceValue(func() (steps []jsonStep) {
 		x := jsonStep{get: f.Get, unit: f.Unit, text: f.Text, code: code, object: f.JSON[:dot], open: `"` + f.JSON[dot:] + `":`}
 		if unit := jsonUnits[f.Unit]; unit != "" {
 			x.open, x.nested = x.open+`{"`+unit+`":`, true
-		}
-		switch f.Unit {
-		case fields.Number, fields.Count, fields.Bytes, fields.PlainBytes:
-			x.whole = true
 		}
 		if n := len(steps); n > 0 && steps[n-1].object == x.object {
 			x.place = steps[n-1].place
@@ -225,11 +221,7 @@ func (j *jsonFormat) fields(o *object, d *gclog.GCDetails) {
 			place = x.place
 		}
 		b := o.member(x.open)
-		if x.whole {
-			b = appendUint(b, v)
-		} else {
-			b = j.appendValue(b, x.unit, v)
-		}
+		b = j.appendValue(b, x.unit, v)
 		if x.nested {
 			b = append(b, '}')
 		}
@@ -238,11 +230,17 @@ func (j *jsonFormat) fields(o *object, d *gclog.GCDetails) {
 	o.enter("")
 }
 
-// appendValue appends a value that is more than digits.
+// appendValue appends a value that is no text.
 func (j *jsonFormat) appendValue(dst []byte, u fields.Unit, v uint64) []byte {
 	switch u {
 	case fields.Flag:
 		return strconv.AppendBool(dst, v != 0)
+	case fields.Number, fields.Count, fields.Bytes, fields.PlainBytes:
+		return appendUint(dst, v)
+	case fields.Signed:
+		return strconv.AppendInt(dst, int64(v), 10)
+	case fields.Date:
+		return time.Unix(0, int64(v)).UTC().AppendFormat(dst, `"2006-01-02T15:04:05.000000000Z"`)
 	case fields.Time:
 		return append(j.clock.appendClock(append(dst, '"'), int64(v), 9), 'Z', '"')
 	case fields.WholePercent:
@@ -283,7 +281,7 @@ func ReasonGroup(r clr.Reason) string {
 // ofProcess writes what the process says about all of its collections.
 func (j *jsonFormat) ofProcess(o *object, _ *gclog.GCDetails) {
 	o.enter("")
-	j.flavour(o)
+	o.members(j.mode)
 }
 
 func (j *jsonFormat) hardLimit(o *object, _ *gclog.GCDetails) {

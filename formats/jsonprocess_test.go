@@ -68,7 +68,7 @@ func TestJSONFacts(t *testing.T) {
 		{"no service", func(p *gclog.Process, _ *formats.Options) { p.Service, p.ServiceVersion = "", "" }, "service", nil},
 		{"the name of a service only", func(p *gclog.Process, _ *formats.Options) { p.ServiceVersion = "" }, "service.version", nil},
 		{"the version of a service only", func(p *gclog.Process, _ *formats.Options) { p.Service = "" }, "service.name", nil},
-		{"no host", func(_ *gclog.Process, o *formats.Options) { o.Host = "" }, "host", nil},
+		{"no host", func(_ *gclog.Process, o *formats.Options) { o.Host = "" }, "host.name host.hostname", nil},
 		{"the host of the process", func(p *gclog.Process, o *formats.Options) { p.Host, o.Host = "node-2", "" }, "", map[string]string{"host.name": "node-2", "host.hostname": "node-2"}},
 		{"no system", func(p *gclog.Process, _ *formats.Options) { p.OS, p.Architecture = "", "" }, "host.os host.architecture", nil},
 		{"no container", func(p *gclog.Process, _ *formats.Options) { p.ContainerID, p.ContainerName = "", "" }, "container", nil},

@@ -1,7 +1,8 @@
-// Package fields is the table of what a record of a collection contains: for each field its name in
-// json, csv and unified logs, its unit, what it means, which event it comes from, and how to get and
-// set it. Package formats writes logs from this table and package formats/logs reads them with it;
-// the tables of docs/formats.md and the schema samples/gc.schema.json are generated from it.
+// Package fields is the table of what records contain: for each field its names, its unit, what it
+// means, where it comes from, and how to get and set it. All has the fields of a collection, Process
+// those of a process. Package formats writes logs from these tables and package formats/logs reads
+// them with them; Parquet columns, conditions, attributes of OpenTelemetry, the tables of
+// docs/formats.md and the schema samples/gc.schema.json are generated from them.
 //
 // A field that is a number or a flag has Get, and Set unless it is derived from others; a field that
 // is one of several names has Text. Everything else, such as lists and what depends on the process,
@@ -14,15 +15,22 @@ import (
 	"github.com/gclog/gclog/gclog"
 )
 
-// A Field is a row of the table. Names are empty in formats that do not contain the field.
-type Field struct {
-	JSON    string // the path below dotnet.gc; a name ending in [] is a list
+// A Field is a field of a collection.
+type Field = Row[gclog.GCDetails]
+
+// A Fact is a field of a process.
+type Fact = Row[gclog.Process]
+
+// A Row is a field of a record of type R. Names are empty in formats that do not contain the field.
+type Row[R any] struct {
+	JSON    string // the path, of fields of a collection below dotnet.gc; a name ending in [] is a list
 	CSV     string // the column
 	Unified string // the title of the line and the name in it
+	OTel    string // the resource attribute of OpenTelemetry
 	Unit    Unit
 	Events  string // what it comes from: numbers as in docs/events.md, or the document that says so
 	Doc     string // what it is
-	Value
+	Value[R]
 }
 
 // A Unit is what a value counts, and how it is represented.
@@ -32,12 +40,14 @@ type Unit uint8
 // no name. Values of Percent, ExactPercent and Ratio are the bits of a float64.
 const (
 	Number Unit = iota
+	Signed
 	Count
 	Bytes
 	PlainBytes
 	Nanoseconds
 	PlainNanoseconds
 	Time         // nanoseconds since the sync point
+	Date         // nanoseconds since 1970
 	WholePercent // an integer
 	Percent      // with two decimals
 	ExactPercent // with all digits
@@ -50,18 +60,30 @@ const (
 )
 
 // A Value gets and sets a field of a record.
-type Value struct {
+type Value[R any] struct {
 	// Get returns the value, if it is known.
-	Get func(d *gclog.GCDetails) (v uint64, known bool)
+	Get func(r *R) (v uint64, known bool)
 	// Set sets a value up to Max, and marks it as known.
-	Set func(d *gclog.GCDetails, v uint64)
+	Set func(r *R, v uint64)
 	Max uint64
-	// Text returns the name; empty if it is unknown.
-	Text func(d *gclog.GCDetails) string
+	// Text returns the name or the text; empty if it is unknown.
+	Text func(r *R) string
+	// SetText sets a text that is not empty; nil if formats have code for it.
+	SetText func(r *R, text []byte)
 }
 
-func row(json, csv, unified string, unit Unit, events, doc string, v Value) Field {
-	return Field{json, csv, unified, unit, events, doc, v}
+// Of returns the value or the text, if it is known.
+func (x *Value[R]) Of(r *R) (v uint64, text string, known bool) {
+	if x.Text != nil {
+		text = x.Text(r)
+		return 0, text, text != ""
+	}
+	v, known = x.Get(r)
+	return v, "", known
+}
+
+func row(json, csv, unified string, unit Unit, events, doc string, v Value[gclog.GCDetails]) Field {
+	return Field{JSON: json, CSV: csv, Unified: unified, Unit: unit, Events: events, Doc: doc, Value: v}
 }
 
 type integer interface {
@@ -88,56 +110,56 @@ func most[T integer]() uint64 {
 }
 
 // flagged is a value with a flag that says that it is known.
-func flagged[T integer](at func(*gclog.GCDetails) (*T, *bool)) Value {
-	return Value{
-		Get: func(d *gclog.GCDetails) (uint64, bool) { v, known := at(d); return uint64(*v), *known },
-		Set: func(d *gclog.GCDetails, v uint64) { to, known := at(d); *to, *known = T(v), true },
+func flagged[R any, T integer](at func(*R) (*T, *bool)) Value[R] {
+	return Value[R]{
+		Get: func(r *R) (uint64, bool) { v, known := at(r); return uint64(*v), *known },
+		Set: func(r *R, v uint64) { to, known := at(r); *to, *known = T(v), true },
 		Max: most[T](),
 	}
 }
 
 // positive is a value that is known if it is greater than 0.
-func positive[T integer](at func(*gclog.GCDetails) *T) Value {
-	return Value{
-		Get: func(d *gclog.GCDetails) (uint64, bool) { v := *at(d); return uint64(v), v > 0 },
-		Set: func(d *gclog.GCDetails, v uint64) { *at(d) = T(v) },
+func positive[R any, T integer](at func(*R) *T) Value[R] {
+	return Value[R]{
+		Get: func(r *R) (uint64, bool) { v := *at(r); return uint64(v), v > 0 },
+		Set: func(r *R, v uint64) { *at(r) = T(v) },
 		Max: most[T](),
 	}
 }
 
 // when is a value that is known when others are.
-func when[T integer](known func(*gclog.GCDetails) bool, at func(*gclog.GCDetails) *T) Value {
-	return Value{
-		Get: func(d *gclog.GCDetails) (uint64, bool) {
-			if !known(d) {
+func when[R any, T integer](known func(*R) bool, at func(*R) *T) Value[R] {
+	return Value[R]{
+		Get: func(r *R) (uint64, bool) {
+			if !known(r) {
 				return 0, false
 			}
-			return uint64(*at(d)), true
+			return uint64(*at(r)), true
 		},
-		Set: func(d *gclog.GCDetails, v uint64) { *at(d) = T(v) },
+		Set: func(r *R, v uint64) { *at(r) = T(v) },
 		Max: most[T](),
 	}
 }
 
 // yes is a flag that is only written if it is set.
-func yes(at func(*gclog.GCDetails) *bool) Value {
-	return Value{
-		Get: func(d *gclog.GCDetails) (uint64, bool) { return 1, *at(d) },
-		Set: func(d *gclog.GCDetails, v uint64) { *at(d) = v != 0 },
+func yes[R any](at func(*R) *bool) Value[R] {
+	return Value[R]{
+		Get: func(r *R) (uint64, bool) { return 1, *at(r) },
+		Set: func(r *R, v uint64) { *at(r) = v != 0 },
 		Max: 1,
 	}
 }
 
 // stored is any other value up to most.
-func stored(most uint64, get func(*gclog.GCDetails) (uint64, bool), set func(*gclog.GCDetails, uint64)) Value {
-	return Value{Get: get, Set: set, Max: most}
+func stored[R any](most uint64, get func(*R) (uint64, bool), set func(*R, uint64)) Value[R] {
+	return Value[R]{Get: get, Set: set, Max: most}
 }
 
 // derived is a value that is not stored.
-func derived(get func(*gclog.GCDetails) (uint64, bool)) Value { return Value{Get: get} }
+func derived[R any](get func(*R) (uint64, bool)) Value[R] { return Value[R]{Get: get} }
 
 // text is one of several names.
-func text(get func(*gclog.GCDetails) string) Value { return Value{Text: get} }
+func text[R any](get func(*R) string) Value[R] { return Value[R]{Text: get} }
 
 // bits returns a value of the units that are no integers.
 func bits(v float64, known bool) (uint64, bool) { return math.Float64bits(v), known }

@@ -9,7 +9,10 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-type gc = gclog.GCDetails
+type (
+	gc    = gclog.GCDetails
+	value = Value[gc]
+)
 
 // Sums, counts and flags come before what they are about; that is the order of json.
 var table = concat(identity, pauses, sizes, generation(gclog.Gen0), generation(gclog.Gen1), generation(gclog.Gen2),
@@ -53,7 +56,7 @@ type LineField struct {
 	*Field
 }
 
-func concat(parts ...[]Field) (all []Field) {
+func concat[R any](parts ...[]Row[R]) (all []Row[R]) {
 	for _, p := range parts {
 		all = append(all, p...)
 	}
@@ -85,7 +88,7 @@ var identity = []Field{
 			}
 			return d.Reason.String()
 		})),
-	row("reason_group", "", "", Text, "R 1", "the group of the reason: allocation, induced, low_memory or other", Value{}),
+	row("reason_group", "", "", Text, "R 1", "the group of the reason: allocation, induced, low_memory or other", value{}),
 	row("compacting", "IsCompacting", "DotNet:", Flag, "R 205", "whether the collection compacted",
 		derived(func(d *gc) (uint64, bool) {
 			compacting, known := d.Compacting()
@@ -109,12 +112,12 @@ var identity = []Field{
 			}
 			return d.HeapDumpBy.String()
 		})),
-	row("server", "", "", Flag, "D 10, D 187", "the process uses server GC", Value{}),
-	row("concurrent", "", "", Flag, "D 10, D 187", "background collections are enabled", Value{}),
+	row("server", "", "", Flag, "D 10, D 187", "the process uses server GC", value{}),
+	row("concurrent", "", "", Flag, "D 10, D 187", "background collections are enabled", value{}),
 	row("heap_count", "HeapCount", "DotNet: workers", Number, "R 205", "the number of heaps",
 		stored(math.MaxInt32, func(d *gc) (uint64, bool) { n := d.HeapCount(); return uint64(n), n > 0 },
 			func(d *gc, v uint64) { d.Global.Heaps = int32(v) })),
-	row("mechanisms[]", "", "", Texts, "R 205", "what the collection did", Value{}),
+	row("mechanisms[]", "", "", Texts, "R 205", "what the collection did", value{}),
 	row("pause_mode", "", "", Text, "R 205", "the latency mode of the GC",
 		text(func(d *gc) string {
 			if !d.HasGlobal || !d.Global.HasMemoryLoad {
@@ -129,7 +132,7 @@ var identity = []Field{
 var pauses = []Field{
 	row("", "StartRelativeMSec", "", Nanoseconds, "R 1", "the start of the collection, since the start of the session",
 		derived(func(d *gc) (uint64, bool) { return uint64(d.Start), started(d) })),
-	row("", "StartTime", "", Time, "R 1", "the start of the collection; event.start in json", Value{}),
+	row("", "StartTime", "", Time, "R 1", "the start of the collection; event.start in json", value{}),
 	row("", "DurationInMilliSeconds", "", Nanoseconds, "R 1, R 2", "the time from the start of the collection to its end; event.duration in json",
 		derived(func(d *gc) (uint64, bool) { return uint64(d.Duration()), started(d) && d.HasEnd })),
 	row("pause.total", "PauseDurationInMilliSeconds", "", Nanoseconds, "R 9, R 3", "how long the program was paused, in all parts",
@@ -153,11 +156,11 @@ var pauses = []Field{
 		})),
 	row("pause.resume", "", "", Nanoseconds, "R 7, R 3", "of all parts, the time to resume the threads: each runs as soon as it gets a processor",
 		derived(func(d *gc) (uint64, bool) { resume, known := d.Resume(); return uint64(resume), known && paused(d) })),
-	row("pause.parts[].start", "", "DotNet: at", Time, "R 9", "the start of a part", Value{}),
-	row("pause.parts[].suspend", "", "DotNet: suspend", Nanoseconds, "R 9, R 8", "of it, the time to suspend all threads", Value{}),
-	row("pause.parts[].resume", "", "", Nanoseconds, "R 7, R 3", "of it, the time to resume them", Value{}),
-	row("pause.parts[].ns", "", "DotNet: took", PlainNanoseconds, "R 9, R 3", "its duration", Value{}),
-	row("pause.parts[].kind", "", "DotNet: pause", Text, "", "blocking, initial, final or unknown", Value{}),
+	row("pause.parts[].start", "", "DotNet: at", Time, "R 9", "the start of a part", value{}),
+	row("pause.parts[].suspend", "", "DotNet: suspend", Nanoseconds, "R 9, R 8", "of it, the time to suspend all threads", value{}),
+	row("pause.parts[].resume", "", "", Nanoseconds, "R 7, R 3", "of it, the time to resume them", value{}),
+	row("pause.parts[].ns", "", "DotNet: took", PlainNanoseconds, "R 9, R 3", "its duration", value{}),
+	row("pause.parts[].kind", "", "DotNet: pause", Text, "", "blocking, initial, final or unknown", value{}),
 	row("suspend", "SuspensionDurationInMilliSeconds", "", Nanoseconds, "R 9, R 8", "the time to suspend all threads, in all parts",
 		derived(func(d *gc) (uint64, bool) { suspend, known := d.Suspend(); return uint64(suspend), known && paused(d) })),
 	row("suspended", "", "", Time, "R 9", "the start of the suspension, if that was before the first pause, with another collection in it",
@@ -307,7 +310,7 @@ var objects = []Field{
 		flagged(func(d *gc) (*uint64, *bool) { return &d.TickAllocated[clr.AllocationPinned], &d.HasTicks })),
 	row("memory_load", "MemoryLoadPercent", "Condemned: memory_load_percent", WholePercent, "R 205", "the share of physical memory in use, as the GC sees it",
 		positive(func(d *gc) *uint32 { return &d.Global.MemoryLoad })),
-	row("hard_limit", "", "Settings: hard_limit", Bytes, "D 10", "the limit of the heap", Value{}),
+	row("hard_limit", "", "Settings: hard_limit", Bytes, "D 10", "the limit of the heap", value{}),
 	row("pinned", "PinnedObjects", "References: pinned", Count, "R 4", "pinned objects that the collection found",
 		stored(math.MaxUint32, func(d *gc) (uint64, bool) { n, known := d.Pinned(); return uint64(n), known },
 			func(d *gc, v uint64) { d.PinnedObjects, d.HasPinnedObjects = uint32(v), true })),
@@ -356,12 +359,12 @@ var objects = []Field{
 }
 
 var condemned = []Field{
-	row("condemned.initial", "", "Condemned: initial", Number, "R 204, R 205", "the generation condemned first", Value{}),
-	row("condemned.final", "", "Condemned: final", Number, "R 204, R 205", "the generation condemned in the end", Value{}),
-	row("condemned.budget_exceeded", "", "Condemned: budget_exceeded", Number, "R 204, R 205", "the oldest generation whose budget was exceeded", Value{}),
-	row("condemned.time_tuning", "", "Condemned: time_tuning", Number, "R 204, R 205", "the oldest generation that was due by time", Value{}),
-	row("condemned.reasons[]", "", "Condemned: reasons", Texts, "R 204, R 205", "why this generation was condemned", Value{}),
-	row("condemned.for_all[]", "", "", Texts, "R 205", "those of reasons that were decided for all heaps together", Value{}),
+	row("condemned.initial", "", "Condemned: initial", Number, "R 204, R 205", "the generation condemned first", value{}),
+	row("condemned.final", "", "Condemned: final", Number, "R 204, R 205", "the generation condemned in the end", value{}),
+	row("condemned.budget_exceeded", "", "Condemned: budget_exceeded", Number, "R 204, R 205", "the oldest generation whose budget was exceeded", value{}),
+	row("condemned.time_tuning", "", "Condemned: time_tuning", Number, "R 204, R 205", "the oldest generation that was due by time", value{}),
+	row("condemned.reasons[]", "", "Condemned: reasons", Texts, "R 204, R 205", "why this generation was condemned", value{}),
+	row("condemned.for_all[]", "", "", Texts, "R 205", "those of reasons that were decided for all heaps together", value{}),
 	row("free_list_efficiency", "", "", ExactPercent, "R 204", "how much of the free space tried for gen1 survivors was used; gen1 collections only",
 		stored(math.MaxUint64, func(d *gc) (uint64, bool) {
 			percent, known := d.FreeListEfficiency()
@@ -373,14 +376,14 @@ var condemned = []Field{
 			func(d *gc, v uint64) {
 				d.Summary.FreeListEfficiency, d.Summary.HasEfficiency = math.Float64frombits(v), true
 			})),
-	row("heaps[].numbers[]", "", "", Numbers, "R 204", "the heaps with the same reasons", Value{}),
-	row("heaps[].initial", "", "", Number, "R 204", "the generation that they wanted to condemn first", Value{}),
-	row("heaps[].final", "", "", Number, "R 204", "the generation that they wanted to condemn in the end", Value{}),
-	row("heaps[].budget_exceeded", "", "", Number, "R 204", "the oldest generation whose budget they had exceeded", Value{}),
-	row("heaps[].time_tuning", "", "", Number, "R 204", "the oldest generation that was due by time", Value{}),
-	row("heaps[].reasons[]", "", "", Texts, "R 204", "why", Value{}),
-	row("heaps[].compact", "", "", Text, "R 204", "why they were compacted", Value{}),
-	row("heaps[].expand", "", "", Text, "R 204", "why they were expanded", Value{}),
+	row("heaps[].numbers[]", "", "", Numbers, "R 204", "the heaps with the same reasons", value{}),
+	row("heaps[].initial", "", "", Number, "R 204", "the generation that they wanted to condemn first", value{}),
+	row("heaps[].final", "", "", Number, "R 204", "the generation that they wanted to condemn in the end", value{}),
+	row("heaps[].budget_exceeded", "", "", Number, "R 204", "the oldest generation whose budget they had exceeded", value{}),
+	row("heaps[].time_tuning", "", "", Number, "R 204", "the oldest generation that was due by time", value{}),
+	row("heaps[].reasons[]", "", "", Texts, "R 204", "why", value{}),
+	row("heaps[].compact", "", "", Text, "R 204", "why they were compacted", value{}),
+	row("heaps[].expand", "", "", Text, "R 204", "why they were expanded", value{}),
 }
 
 // Roots are the names of the kinds of roots.
@@ -403,12 +406,12 @@ var timing = []Field{
 			until := d.MarkedUntil()
 			return uint64(until), until != 0 && d.TimingCount == 0
 		}, func(d *gc, v uint64) { d.Summary.MarkedUntil = int64(v) })),
-	row("mark.*.longest", "", "Roots:", Nanoseconds, "R 202", "the time that the slowest heap took to mark from a kind of root", Value{}),
-	row("mark.*.promoted", "", "Roots:", Bytes, "R 202", "what was marked from it, in all heaps", Value{}),
-	row("mark.*.heap", "", "", Number, "R 202", "the number of the slowest heap", Value{}),
-	row("mark.*.imbalance", "", "", Ratio, "R 202", "the time of the slowest heap relative to the mean", Value{}),
-	row("mark.*.times[].heap", "", "", Number, "R 202, level full", "the number of a heap; only if several heaps marked from this kind of root", Value{}),
-	row("mark.*.times[].ns", "", "", PlainNanoseconds, "R 202, level full", "the time that it took", Value{}),
+	row("mark.*.longest", "", "Roots:", Nanoseconds, "R 202", "the time that the slowest heap took to mark from a kind of root", value{}),
+	row("mark.*.promoted", "", "Roots:", Bytes, "R 202", "what was marked from it, in all heaps", value{}),
+	row("mark.*.heap", "", "", Number, "R 202", "the number of the slowest heap", value{}),
+	row("mark.*.imbalance", "", "", Ratio, "R 202", "the time of the slowest heap relative to the mean", value{}),
+	row("mark.*.times[].heap", "", "", Number, "R 202, level full", "the number of a heap; only if several heaps marked from this kind of root", value{}),
+	row("mark.*.times[].ns", "", "", PlainNanoseconds, "R 202, level full", "the time that it took", value{}),
 	row("imbalance.gen0", "", "", Ratio, "R 204", "the most objects that a heap had in gen0, relative to the mean; server GC only",
 		stored(math.MaxUint64, func(d *gc) (uint64, bool) { v := d.Gen0Imbalance(); return bits(v, v > 0) },
 			func(d *gc, v uint64) { d.Summary.Gen0Imbalance = math.Float64frombits(v) })),
@@ -419,7 +422,7 @@ var timing = []Field{
 
 // phase returns one of the times that a collection reports. One index has two meanings.
 func phase(name string, i int, doc string) Field {
-	return row("timing."+name, "", "Phases: "+name, Nanoseconds, "R 205", doc, Value{
+	return row("timing."+name, "", "Phases: "+name, Nanoseconds, "R 205", doc, value{
 		Get: func(d *gc) (uint64, bool) {
 			if i == clr.TimeSweep {
 				if compacting, _ := d.Compacting(); compacting != (name == "relocate") {
@@ -434,7 +437,7 @@ func phase(name string, i int, doc string) Field {
 }
 
 // concurrent returns a value that only background collections have.
-func concurrent[T integer](known func(*gclog.BackgroundDetails) bool, at func(*gclog.BackgroundDetails) *T) Value {
+func concurrent[T integer](known func(*gclog.BackgroundDetails) bool, at func(*gclog.BackgroundDetails) *T) value {
 	return when(func(d *gc) bool { return d.Background != nil && known(d.Background) }, func(d *gc) *T { return at(d.Background) })
 }
 
@@ -482,16 +485,16 @@ var background = concat([]Field{
 			concurrent(waited, func(b *gclog.BackgroundDetails) *int64 { return &b.WaitTime })),
 		row("background.alloc_waits.max", "", "", Nanoseconds, "P 23, P 24", "the longest wait",
 			concurrent(waited, func(b *gclog.BackgroundDetails) *int64 { return &b.WaitMax })),
-		row("background.alloc_waits.list[].start", "", "", Time, "P 23", "the start of a wait; the first 64 are listed", Value{}),
-		row("background.alloc_waits.list[].ns", "", "", PlainNanoseconds, "P 23, P 24", "its duration", Value{}),
-		row("background.alloc_waits.list[].thread", "", "", Number, "P 23", "the thread that waited", Value{}),
-		row("background.alloc_waits.list[].reason", "", "", Number, "P 23", "9: for a segment, 10: during the sweep, 11: over the limit", Value{}),
+		row("background.alloc_waits.list[].start", "", "", Time, "P 23", "the start of a wait; the first 64 are listed", value{}),
+		row("background.alloc_waits.list[].ns", "", "", PlainNanoseconds, "P 23, P 24", "its duration", value{}),
+		row("background.alloc_waits.list[].thread", "", "", Number, "P 23", "the thread that waited", value{}),
+		row("background.alloc_waits.list[].reason", "", "", Number, "P 23", "9: for a segment, 10: during the sweep, 11: over the limit", value{}),
 	})
 
 func waited(b *gclog.BackgroundDetails) bool { return b.WaitCount > 0 }
 
 // lasted is the duration of a concurrent phase.
-func lasted(of func(b *gclog.BackgroundDetails) (from, to int64)) Value {
+func lasted(of func(b *gclog.BackgroundDetails) (from, to int64)) value {
 	return derived(func(d *gc) (uint64, bool) {
 		if d.Background == nil {
 			return 0, false
@@ -502,8 +505,8 @@ func lasted(of func(b *gclog.BackgroundDetails) (from, to int64)) Value {
 }
 
 // micros is a duration that the record has in microseconds.
-func micros(known func(*gc) bool, at func(*gc) *uint32) Value {
-	return Value{
+func micros(known func(*gc) bool, at func(*gc) *uint32) value {
+	return value{
 		Get: func(d *gc) (uint64, bool) {
 			if !known(d) {
 				return 0, false
@@ -518,10 +521,10 @@ func micros(known func(*gc) bool, at func(*gc) *uint32) Value {
 func sampled(d *gc) bool { return d.Datas.HasSample }
 
 var others = []Field{
-	row("loh_compaction.plan", "", "", Nanoseconds, "R 208", "planning the compaction of large objects, in the slowest heap", Value{}),
-	row("loh_compaction.relocate", "", "", Nanoseconds, "R 208", "relocating references to them, in the slowest heap", Value{}),
-	row("loh_compaction.compact", "", "", Nanoseconds, "R 208", "compacting them, in the slowest heap", Value{}),
-	row("loh_compaction.references", "", "", Count, "R 208", "references to them, in all heaps", Value{}),
+	row("loh_compaction.plan", "", "", Nanoseconds, "R 208", "planning the compaction of large objects, in the slowest heap", value{}),
+	row("loh_compaction.relocate", "", "", Nanoseconds, "R 208", "relocating references to them, in the slowest heap", value{}),
+	row("loh_compaction.compact", "", "", Nanoseconds, "R 208", "compacting them, in the slowest heap", value{}),
+	row("loh_compaction.references", "", "", Count, "R 208", "references to them, in all heaps", value{}),
 	row("datas.stable_size", "", "", Bytes, "R 39", "the size of long-lived small objects (.NET 9)",
 		flagged(func(d *gc) (*uint64, *bool) { return &d.Datas.Sample.StableSize, &d.Datas.HasSample })),
 	row("datas.gen0_budget_per_heap", "", "", Bytes, "R 39", "the budget of gen0 of each heap",
@@ -560,9 +563,9 @@ var others = []Field{
 			v, valid := cost(d.Datas.FullGCTuning.MedianGen2Cost)
 			return v, valid && d.Datas.HasFullGCTuning
 		})),
-	row("dynamic_events[].time", "", "", Time, "R 39", "the time of an event that gclog does not know", Value{}),
-	row("dynamic_events[].name", "", "", Text, "R 39", "its name", Value{}),
-	row("dynamic_events[].data", "", "", Hex, "R 39", "its data", Value{}),
+	row("dynamic_events[].time", "", "", Time, "R 39", "the time of an event that gclog does not know", value{}),
+	row("dynamic_events[].name", "", "", Text, "R 39", "its name", value{}),
+	row("dynamic_events[].data", "", "", Hex, "R 39", "its data", value{}),
 	row("memory_read", "", "", Time, "", "when process.memory and process.cgroup were read",
 		stored(math.MaxInt64, func(d *gc) (uint64, bool) { return uint64(d.Memory.At), d.Memory.Known() && d.Memory.At != 0 },
 			func(d *gc, v uint64) { d.Memory.At = int64(v) })),
@@ -572,7 +575,7 @@ var others = []Field{
 		positive(func(d *gc) *uint64 { return &d.Memory.Cgroup })),
 	row("", "CgroupLimit", "", Bytes, "", "the limit of the control group; process.cgroup.memory.limit in json",
 		positive(func(d *gc) *uint64 { return &d.Memory.CgroupLimit })),
-	row("", "ProcessID", "", Number, "", "the process; process.pid in json", Value{}),
+	row("", "ProcessID", "", Number, "", "the process; process.pid in json", value{}),
 	row("complete", "Complete", "", Flag, "docs/reduction.md 5", "whether everything about the collection was seen",
 		stored(1, func(d *gc) (uint64, bool) {
 			if d.Complete {
@@ -580,9 +583,9 @@ var others = []Field{
 			}
 			return 0, true
 		}, func(d *gc, v uint64) { d.Complete = v != 0 })),
-	row("flaws[]", "", "DotNet: flaws", Texts, "docs/reduction.md 5", "why the record is not complete", Value{}),
-	row("lost_events.count", "", "", Number, "docs/reduction.md 5", "events lost since the previous record", Value{}),
-	row("lost_events.within", "", "", Number, "docs/reduction.md 5", "of them, while the collection was open, if that is another number", Value{}),
+	row("flaws[]", "", "DotNet: flaws", Texts, "docs/reduction.md 5", "why the record is not complete", value{}),
+	row("lost_events.count", "", "", Number, "docs/reduction.md 5", "events lost since the previous record", value{}),
+	row("lost_events.within", "", "", Number, "docs/reduction.md 5", "of them, while the collection was open, if that is another number", value{}),
 	row("", "LostEvents", "", Number, "docs/reduction.md 5", "events lost while the collection was open",
 		stored(math.MaxUint64, func(d *gc) (uint64, bool) { return d.LostEvents, true },
 			func(d *gc, v uint64) { d.LostEvents = v })),

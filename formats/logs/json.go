@@ -3,6 +3,7 @@ package logs
 import (
 	"bytes"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -64,7 +65,7 @@ func (j *jsonParser) take(b []byte, r *record) (ours, whole bool) {
 	}
 	if !p.follows {
 		p.follows = true
-		j.processes.finishOthers(p, l.pid)
+		j.processes.finishOthers(p, int64(l.facts[pidFact].value))
 	}
 	known := l.chooseRecord(r)
 	if l.hasSettings && r.Record == &r.End {
@@ -90,16 +91,16 @@ func (j *jsonParser) take(b []byte, r *record) (ours, whole bool) {
 // pid, start and host. Others may claim a cookie. The start time is computed anew for each session,
 // and is used only if nothing better is known.
 func (j *jsonParser) identity() []byte {
-	l := &j.l
-	started := l.started
-	if len(l.entity) > 0 || l.startKey != 0 {
+	f := j.l.facts
+	started := f[startFact].value
+	if len(f[entityFact].text)+len(f[keyFact].text) > 0 {
 		started = 0
 	}
-	j.key = strconv.AppendInt(j.key[:0], l.pid, 10)
-	j.key = strconv.AppendUint(append(j.key, '/'), l.startKey, 10)
-	j.key = strconv.AppendInt(append(j.key, '/'), started, 10)
-	j.key = append(append(j.key, '/'), l.host[:min(len(l.host), maxText)]...)
-	j.key = append(append(j.key, '/'), l.entity[:min(len(l.entity), maxText)]...)
+	j.key = strconv.AppendInt(j.key[:0], int64(f[pidFact].value), 10)
+	j.key = strconv.AppendInt(append(j.key, '/'), int64(started), 10)
+	for _, i := range []int{keyFact, hostFact, entityFact} {
+		j.key = append(append(j.key, '/'), f[i].text...)
+	}
 	return j.key
 }
 
@@ -117,25 +118,13 @@ type jsonLine struct {
 	begin, end     int64
 	hasBegin       bool
 
-	pid                      int64
-	entity, name, executable []byte
-	started, uptime          int64 // uptime in seconds
-	startKey                 uint64
-	exitCode                 int64
-	hasExit                  bool
-	signal                   int64
-
-	service, serviceVersion, host, architecture, os, container, containerName []byte
-	namespace, pod, podUID, version, flavor                                   []byte
-	labels                                                                    []label
-
-	server, concurrent gclog.Known
-	heapCount          int
-	processors         int
-	hasSettings        bool
-	library            []byte
-	limits             clr.GCSettings
-	hasLimits          bool
+	facts       []factRead // by their places in fields.Process
+	hasSettings bool
+	uptime      int64 // in seconds
+	labels      []label
+	exitCode    int64
+	hasExit     bool
+	signal      int64
 
 	providers, message []byte
 
@@ -143,78 +132,51 @@ type jsonLine struct {
 	times []fieldTime // of the record
 }
 
+// A factRead is a fact about the process in the line.
+type factRead struct {
+	known bool
+	value uint64
+	text  []byte
+}
+
+// factAt returns the place of a fact in fields.Process.
+func factAt(path string) int {
+	return slices.IndexFunc(fields.Process(), func(f fields.Fact) bool { return f.JSON == path })
+}
+
+// What tells processes apart.
+var (
+	pidFact    = factAt("process.pid")
+	entityFact = factAt("process.entity_id")
+	keyFact    = factAt("process.start_key")
+	startFact  = factAt("process.start")
+	hostFact   = factAt("host.name")
+)
+
 // read reads a line, with the fields of a collection into r. It returns false for damaged lines and
 // those of other programs.
 func (l *jsonLine) read(b []byte, r *record) bool {
 	s := &l.s
-	*l = jsonLine{s: *s, names: l.names, labels: l.labels[:0], times: l.times[:0]}
-	s.begin(b)
-	for s.object(); s.next(); {
-		switch string(s.key) {
-		case "@timestamp":
-			l.at, l.hasTime = s.time(), true
-		case "event":
-			l.readEvent(r)
-		case "process":
-			l.readProcess(&r.GC.Memory)
-		case "service":
-			l.service, l.serviceVersion = l.both("name", "version")
-		case "host":
-			l.readHost()
-		case "container":
-			l.container, l.containerName = l.both("id", "name")
-		case "orchestrator":
-			l.readOrchestrator()
-		case "labels":
-			l.readLabels()
-		case "dotnet":
-			l.readDotnet(r)
-		case "gclog":
-			l.readAbout()
-		case "error":
-			l.message = l.only("message")
-		default:
-			s.skip()
-		}
+	if l.facts == nil {
+		l.facts = make([]factRead, len(fields.Process()))
 	}
+	clear(l.facts)
+	*l = jsonLine{s: *s, names: l.names, facts: l.facts, labels: l.labels[:0], times: l.times[:0]}
+	s.begin(b)
+	l.readObject(jsonMembers(), r)
 	s.blank()
 	return !s.failed && s.at == len(b) && l.hasTime && l.ours && len(l.action) > 0
 }
 
-// only reads an object of which only the text member name matters.
-func (l *jsonLine) only(name string) []byte {
-	text, _ := l.both(name, "")
-	return text
-}
-
-// both reads an object of which only two text members matter.
-func (l *jsonLine) both(name, other string) (text, another []byte) {
-	s := &l.s
-	for s.object(); s.next(); {
-		switch string(s.key) {
-		case name:
-			text = s.text()
-		case other:
-			another = s.text()
-		default:
-			s.skip()
-		}
+func (l *jsonLine) readFact(i int) {
+	f, x := &fields.Process()[i], &l.facts[i]
+	if f.Unit == fields.Text {
+		text := l.s.text()
+		x.text = text[:min(len(text), maxText)]
+		x.known = len(text) > 0
+		return
 	}
-	return text, another
-}
-
-func (l *jsonLine) readOrchestrator() {
-	s := &l.s
-	for s.object(); s.next(); {
-		switch string(s.key) {
-		case "namespace":
-			l.namespace = s.text()
-		case "resource":
-			l.pod, l.podUID = l.both("name", "id")
-		default:
-			s.skip()
-		}
-	}
+	x.value, x.known = l.readValue(f.Unit, f.Max), true
 }
 
 // maxLabels limits how many labels are kept.
@@ -234,182 +196,10 @@ func (l *jsonLine) readLabels() {
 // A label was set by the user.
 type label struct{ name, value []byte }
 
-func (l *jsonLine) readEvent(r *record) {
-	s := &l.s
-	for s.object(); s.next(); {
-		switch string(s.key) {
-		case "action":
-			l.action = s.text()
-		case "reason":
-			l.reason = s.text()
-		case "start":
-			l.begin, l.hasBegin = s.time(), true
-		case "end":
-			l.end, r.GC.HasEnd = s.time(), true
-		default:
-			s.skip()
-		}
-	}
-}
-
-func (l *jsonLine) readProcess(m *gclog.Memory) {
-	s := &l.s
-	for s.object(); s.next(); {
-		switch string(s.key) {
-		case "pid":
-			l.pid = s.int()
-		case "entity_id":
-			l.entity = s.text()
-		case "name":
-			l.name = s.text()
-		case "executable":
-			l.executable = s.text()
-		case "start_key":
-			l.startKey, _ = strconv.ParseUint(string(s.text()), 10, 64)
-		case "start":
-			l.started = s.time()
-		case "uptime":
-			l.uptime = int64(s.uint(fields.MaxSpan / uint64(time.Second)))
-		case "exit_code":
-			l.exitCode, l.hasExit = s.int(), true
-		case "exit_signal":
-			l.signal = s.int()
-		case "memory":
-			var none uint64
-			l.readSizes(&m.Resident, &none)
-		case "cgroup":
-			for s.object(); s.next(); {
-				if string(s.key) == "memory" {
-					l.readSizes(&m.Cgroup, &m.CgroupLimit)
-				} else {
-					s.skip()
-				}
-			}
-		default:
-			s.skip()
-		}
-	}
-}
-
-// readSizes reads the memory and the limit of a process or its control group.
-func (l *jsonLine) readSizes(size, limit *uint64) {
-	s := &l.s
-	for s.object(); s.next(); {
-		switch string(s.key) {
-		case "rss", "usage":
-			*size = s.bytes()
-		case "limit":
-			*limit = s.bytes()
-		default:
-			s.skip()
-		}
-	}
-}
-
-func (l *jsonLine) readHost() {
-	s := &l.s
-	for s.object(); s.next(); {
-		switch string(s.key) {
-		case "name":
-			l.host = s.text()
-		case "architecture":
-			l.architecture = s.text()
-		case "os":
-			l.os = l.only("type")
-		default:
-			s.skip()
-		}
-	}
-}
-
-func (l *jsonLine) readDotnet(r *record) {
-	s := &l.s
-	for s.object(); s.next(); {
-		switch string(s.key) {
-		case "runtime":
-			l.readRuntime()
-		case "gc":
-			l.readGC(r)
-		case "heap":
-			l.readHeapGrowth(&r.HeapGrowth)
-		default:
-			s.skip()
-		}
-	}
-}
-
-func (l *jsonLine) readRuntime() {
-	s := &l.s
-	for s.object(); s.next(); {
-		switch string(s.key) {
-		case "version":
-			l.version = s.text()
-		case "flavor":
-			l.flavor = s.text()
-		default:
-			s.skip()
-		}
-	}
-}
-
-// readAbout reads what describes gclog itself. A different major version of the schema means
-// different fields.
-func (l *jsonLine) readAbout() {
-	s := &l.s
-	for s.object(); s.next(); {
-		switch string(s.key) {
-		case "schema":
-			major, minor, _ := bytes.Cut(s.text(), []byte{'.'})
-			l.ours, l.older = string(major) == "1", string(minor) == "0"
-		case "providers":
-			l.providers = s.text()
-		default:
-			s.skip()
-		}
-	}
-}
-
-func (l *jsonLine) readSettings() {
-	s, limits := &l.s, &l.limits
-	l.hasSettings = true
-	limit := func(v *uint64) { *v, l.hasLimits = s.bytes(), true }
-	bit := func(b uint32) {
-		if s.bool() {
-			limits.Bits |= b
-		}
-	}
-	for s.object(); s.next(); {
-		switch string(s.key) {
-		case "server":
-			l.server = gclog.KnownBool(s.bool())
-		case "concurrent":
-			l.concurrent = gclog.KnownBool(s.bool())
-		case "heap_count":
-			l.heapCount = int(s.uint(math.MaxInt32))
-		case "processors":
-			l.processors = int(s.uint(math.MaxInt32))
-		case "library":
-			l.library = s.text()
-		case "hard_limit":
-			limit(&limits.HardLimit)
-		case "loh_threshold":
-			limit(&limits.LOHThreshold)
-		case "physical_memory_config":
-			limit(&limits.PhysicalMemoryConfig)
-		case "gen0_min_budget":
-			limit(&limits.Gen0MinBudget)
-		case "gen0_max_budget":
-			limit(&limits.Gen0MaxBudget)
-		case "high_memory":
-			limits.HighMemoryPercent = l.percent()
-		case "large_pages":
-			bit(clr.SettingLargePages)
-		case "no_affinitize":
-			bit(clr.SettingNoAffinitize)
-		default:
-			s.skip()
-		}
-	}
+// readSchema reads the version of the schema. A different major version means different fields.
+func (l *jsonLine) readSchema() {
+	major, minor, _ := bytes.Cut(l.s.text(), []byte{'.'})
+	l.ours, l.older = string(major) == "1", string(minor) == "0"
 }
 
 // percent reads a share, rounded to a whole percentage.
@@ -423,58 +213,32 @@ func (l *jsonLine) percent() uint32 {
 }
 
 // teach adds what the line contains about its process.
-func (l *jsonLine) teach(f *gclog.Process) {
-	f.ID = l.pid
-	if l.startKey != 0 {
-		f.StartKey = l.startKey
-	}
-	learn(&f.Cookie, l.entity)
-	learn(&f.Name, l.name)
-	learn(&f.Executable, l.executable)
-	learn(&f.Service, l.service)
-	learn(&f.Host, l.host)
-	learn(&f.OS, l.os)
-	learn(&f.Architecture, l.architecture)
-	learn(&f.ServiceVersion, l.serviceVersion)
-	learn(&f.ContainerID, l.container)
-	learn(&f.ContainerName, l.containerName)
-	learn(&f.Namespace, l.namespace)
-	learn(&f.Pod, l.pod)
-	learn(&f.PodUID, l.podUID)
-	if f.Labels == nil && len(l.labels) > 0 {
-		f.Labels = map[string]string{}
-		for _, x := range l.labels {
-			f.Labels[keep(x.name)] = keep(x.value)
+func (l *jsonLine) teach(p *gclog.Process) {
+	for i, f := range fields.Process() {
+		switch x := &l.facts[i]; {
+		case x.known && f.Set != nil:
+			f.Set(p, x.value)
+		case x.known && f.SetText != nil:
+			f.SetText(p, x.text)
 		}
 	}
-	learn(&f.RuntimeVersion, l.version)
-	learn(&f.Flavor, l.flavor)
-	learn(&f.GCLibrary, l.library)
-	f.SetServer(l.server, gclog.EvidenceRecorded)
-	if l.concurrent != gclog.Unknown {
-		f.Concurrent = l.concurrent
+	if p.Labels == nil && len(l.labels) > 0 {
+		p.Labels = map[string]string{}
+		for _, x := range l.labels {
+			p.Labels[keep(x.name)] = keep(x.value)
+		}
 	}
-	if l.heapCount > 0 {
-		f.HeapCount = l.heapCount
-	}
-	if l.processors > 0 {
-		f.Processors = l.processors
-	}
-	if l.hasLimits {
-		f.Limits, f.HasLimits = l.limits, true
-	}
-	if limit := l.gc.hardLimit; limit > 0 && !f.HasLimits {
-		f.Limits.HardLimit, f.HasLimits = limit, true
+	if limit := l.gc.hardLimit; limit > 0 && !p.HasLimits {
+		p.Limits.HardLimit, p.HasLimits = limit, true
 	}
 }
 
 // setClock makes the line the start of the clock: the first record of a process is at 0.
 func (l *jsonLine) setClock(p *process) {
 	p.sync, p.synced = l.at, true
-	switch {
-	case l.started != 0:
-		p.facts.Started = unixTime(l.started)
-		p.facts.UptimeAtSync = time.Duration(max(0, l.at-l.started))
+	switch started := &l.facts[startFact]; {
+	case started.known:
+		p.facts.UptimeAtSync = time.Duration(max(0, l.at-int64(started.value)))
 	case l.uptime > 0:
 		p.facts.UptimeAtSync = time.Duration(l.uptime) * time.Second
 	}

@@ -5,14 +5,15 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/gclog/gclog/formats/fields"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// The fields below dotnet.gc. Most go straight into the record; until settleGC its times are
-// nanoseconds since 1970.
+// The members of a line. The fields of a collection go straight into the record, if they can; until
+// settleGC its times are nanoseconds since 1970.
 
 // A jsonGC is the fields that are not in the record, or not yet.
 type jsonGC struct {
@@ -42,32 +43,39 @@ type jsonGC struct {
 	hasSuspend                      bool
 }
 
-// A jsonNode is a member of an object below dotnet.gc.
+// A jsonNode is a member of an object of the line.
 type jsonNode struct {
 	name    string
-	field   *fields.Field // nil if the value takes code, or is an object
+	field   *fields.Field // of a collection
+	fact    int           // about the process: the place in fields.Process, from 1
 	read    func(l *jsonLine, n *jsonNode, r *record)
 	members []jsonNode
 }
 
-// jsonFields returns the object below dotnet.gc, with its members in the order in which they are
+// jsonMembers returns the object that is the line, with its members in the order in which they are
 // written.
-var jsonFields = sync.OnceValue(func() *jsonNode {
+var jsonMembers = sync.OnceValue(func() *jsonNode {
 	var root jsonNode
 	all := fields.All()
 	for i := range all {
 		if path := all[i].JSON; path != "" {
-			root.add(path, &all[i])
+			root.add("dotnet.gc." + path).field = &all[i]
 		}
 	}
+	for i, f := range fields.Process() {
+		root.add(f.JSON).fact = i + 1
+	}
+	for _, name := range []string{"server", "concurrent"} { // also in the record of a collection
+		root.add("dotnet.gc." + name).fact = factAt(fields.Settings+name) + 1
+	}
 	for path := range jsonCode {
-		root.add(path, nil)
+		root.add(path)
 	}
 	return &root
 })
 
-// add adds what is at a path, up to a list.
-func (n *jsonNode) add(path string, f *fields.Field) {
+// add adds what is at a path, up to a list, and returns it.
+func (n *jsonNode) add(path string) *jsonNode {
 	at := 0
 	for name := range strings.SplitSeq(path, ".") {
 		name, isList := strings.CutSuffix(name, "[]")
@@ -78,12 +86,10 @@ func (n *jsonNode) add(path string, f *fields.Field) {
 			n.members = append(n.members, jsonNode{name: name, read: jsonCode[path[:at-1]]})
 		}
 		if n = &n.members[i]; isList {
-			return
+			break
 		}
 	}
-	if n.read == nil {
-		n.field = f
-	}
+	return n
 }
 
 // member returns the index of a member. It is fast if that is at next, or soon after it.
@@ -101,11 +107,6 @@ func (n *jsonNode) member(name []byte, next int) (i int, known bool) {
 	return 0, false
 }
 
-func (l *jsonLine) readGC(r *record) {
-	r.GC.Summary = &r.summary
-	l.readObject(jsonFields(), r)
-}
-
 // readObject reads the members of an object.
 func (l *jsonLine) readObject(n *jsonNode, r *record) {
 	s := &l.s
@@ -121,6 +122,8 @@ func (l *jsonLine) readObject(n *jsonNode, r *record) {
 		switch {
 		case m.read != nil:
 			m.read(l, m, r)
+		case m.fact > 0:
+			l.readFact(m.fact - 1)
 		case m.field == nil:
 			l.readObject(m, r)
 		case m.field.Set == nil:
@@ -128,7 +131,7 @@ func (l *jsonLine) readObject(n *jsonNode, r *record) {
 		case m.field.Unit == fields.Time:
 			l.times = append(l.times, fieldTime{m.field, s.time()})
 		default:
-			m.field.Set(&r.GC, l.readValue(m.field))
+			m.field.Set(&r.GC, l.readValue(m.field.Unit, m.field.Max))
 		}
 	}
 }
@@ -139,16 +142,20 @@ type fieldTime struct {
 	at    int64
 }
 
-// readValue reads the value of a field.
-func (l *jsonLine) readValue(f *fields.Field) uint64 {
+// readValue reads a value up to most.
+func (l *jsonLine) readValue(u fields.Unit, most uint64) uint64 {
 	s := &l.s
-	switch f.Unit {
+	switch u {
 	case fields.Bytes:
-		return s.unit(`{"bytes":`, f.Max)
+		return s.unit(`{"bytes":`, most)
 	case fields.Nanoseconds:
-		return s.unit(`{"ns":`, f.Max)
+		return s.unit(`{"ns":`, most)
 	case fields.Count:
-		return s.unit(`{"count":`, f.Max)
+		return s.unit(`{"count":`, most)
+	case fields.Signed:
+		return uint64(s.int())
+	case fields.Date:
+		return uint64(s.time())
 	case fields.WholePercent:
 		return uint64(l.percent())
 	case fields.ExactPercent:
@@ -161,67 +168,90 @@ func (l *jsonLine) readValue(f *fields.Field) uint64 {
 		}
 		return 0
 	}
-	return s.uint(f.Max)
+	return s.uint(most)
 }
 
-// jsonCode reads what is no plain field of the record, by its path.
+// jsonCode reads what is in neither table, by its path.
 var jsonCode = map[string]func(l *jsonLine, n *jsonNode, r *record){
-	"type": func(l *jsonLine, _ *jsonNode, _ *record) { l.gc.typeName = l.s.text() },
-	"reason": func(l *jsonLine, _ *jsonNode, r *record) {
+	"@timestamp":    func(l *jsonLine, _ *jsonNode, _ *record) { l.at, l.hasTime = l.s.time(), true },
+	"event.action":  func(l *jsonLine, _ *jsonNode, _ *record) { l.action = l.s.text() },
+	"event.reason":  func(l *jsonLine, _ *jsonNode, _ *record) { l.reason = l.s.text() },
+	"event.start":   func(l *jsonLine, _ *jsonNode, _ *record) { l.begin, l.hasBegin = l.s.time(), true },
+	"event.end":     func(l *jsonLine, _ *jsonNode, r *record) { l.end, r.GC.HasEnd = l.s.time(), true },
+	"error.message": func(l *jsonLine, _ *jsonNode, _ *record) { l.message = l.s.text() },
+	"labels":        func(l *jsonLine, _ *jsonNode, _ *record) { l.readLabels() },
+	"process.uptime": func(l *jsonLine, _ *jsonNode, _ *record) {
+		l.uptime = int64(l.s.uint(fields.MaxSpan / uint64(time.Second)))
+	},
+	"process.exit_code":           func(l *jsonLine, _ *jsonNode, _ *record) { l.exitCode, l.hasExit = l.s.int(), true },
+	"process.exit_signal":         func(l *jsonLine, _ *jsonNode, _ *record) { l.signal = l.s.int() },
+	"process.memory.rss":          func(l *jsonLine, _ *jsonNode, r *record) { r.GC.Memory.Resident = l.s.bytes() },
+	"process.cgroup.memory.usage": func(l *jsonLine, _ *jsonNode, r *record) { r.GC.Memory.Cgroup = l.s.bytes() },
+	"process.cgroup.memory.limit": func(l *jsonLine, _ *jsonNode, r *record) { r.GC.Memory.CgroupLimit = l.s.bytes() },
+	"gclog.schema":                func(l *jsonLine, _ *jsonNode, _ *record) { l.readSchema() },
+	"gclog.providers":             func(l *jsonLine, _ *jsonNode, _ *record) { l.providers = l.s.text() },
+	"dotnet.heap":                 func(l *jsonLine, _ *jsonNode, r *record) { l.readHeapGrowth(&r.HeapGrowth) },
+	"dotnet.gc": func(l *jsonLine, n *jsonNode, r *record) {
+		r.GC.Summary = &r.summary
+		l.readObject(n, r)
+	},
+	"dotnet.gc.settings": func(l *jsonLine, n *jsonNode, r *record) {
+		l.hasSettings = true
+		l.readObject(n, r)
+	},
+	"dotnet.gc.type": func(l *jsonLine, _ *jsonNode, _ *record) { l.gc.typeName = l.s.text() },
+	"dotnet.gc.reason": func(l *jsonLine, _ *jsonNode, r *record) {
 		r.GC.Reason, r.GC.HasReason = clr.ParseReason(l.s.text())
 	},
-	"heap_dump_by": func(l *jsonLine, _ *jsonNode, r *record) { r.GC.HeapDumpBy, _ = gclog.ParseRequester(l.s.text()) },
-	"compacting":   func(l *jsonLine, _ *jsonNode, _ *record) { l.gc.compacting, l.gc.compactive = l.s.bool(), true },
-	"server":       func(l *jsonLine, _ *jsonNode, _ *record) { l.server = gclog.KnownBool(l.s.bool()) },
-	"concurrent":   func(l *jsonLine, _ *jsonNode, _ *record) { l.concurrent = gclog.KnownBool(l.s.bool()) },
-	"mechanisms": func(l *jsonLine, _ *jsonNode, r *record) {
+	"dotnet.gc.heap_dump_by": func(l *jsonLine, _ *jsonNode, r *record) { r.GC.HeapDumpBy, _ = gclog.ParseRequester(l.s.text()) },
+	"dotnet.gc.compacting":   func(l *jsonLine, _ *jsonNode, _ *record) { l.gc.compacting, l.gc.compactive = l.s.bool(), true },
+	"dotnet.gc.mechanisms": func(l *jsonLine, _ *jsonNode, r *record) {
 		r.GC.HasGlobal = true
 		readSet(&l.s, &r.GC.Global.Mechanisms, clr.ParseMechanism)
 	},
-	"pause_mode": func(l *jsonLine, _ *jsonNode, r *record) {
+	"dotnet.gc.pause_mode": func(l *jsonLine, _ *jsonNode, r *record) {
 		r.GC.Global.PauseMode, r.GC.Global.HasMemoryLoad = clr.ParsePauseMode(l.s.text())
 	},
-	"pause.parts": func(l *jsonLine, _ *jsonNode, r *record) {
+	"dotnet.gc.pause.parts": func(l *jsonLine, _ *jsonNode, r *record) {
 		for l.s.list(); l.s.element(); {
 			addPause(&r.GC, l.readPause())
 		}
 	},
-	"trigger.delay":  func(l *jsonLine, _ *jsonNode, _ *record) { l.gc.delay = l.s.ns() },
-	"paused":         func(l *jsonLine, _ *jsonNode, _ *record) { l.gc.paused, l.gc.hasPaused = l.s.pct(), true },
-	"heap.committed": func(l *jsonLine, _ *jsonNode, _ *record) { l.gc.committed, l.gc.hasCommitted = l.s.bytes(), true },
-	"hard_limit":     func(l *jsonLine, _ *jsonNode, _ *record) { l.gc.hardLimit = l.s.bytes() },
-	"condemned":      func(l *jsonLine, _ *jsonNode, r *record) { l.readCondemned(&r.GC) },
-	"heaps":          func(l *jsonLine, _ *jsonNode, r *record) { l.readHeaps(&r.summary) },
-	"mark":           func(l *jsonLine, _ *jsonNode, r *record) { l.readMarks(r) },
-	"loh_compaction": func(l *jsonLine, _ *jsonNode, r *record) { l.readLargeObjects(&r.GC) },
-	"background": func(l *jsonLine, n *jsonNode, r *record) {
+	"dotnet.gc.trigger.delay":  func(l *jsonLine, _ *jsonNode, _ *record) { l.gc.delay = l.s.ns() },
+	"dotnet.gc.paused":         func(l *jsonLine, _ *jsonNode, _ *record) { l.gc.paused, l.gc.hasPaused = l.s.pct(), true },
+	"dotnet.gc.heap.committed": func(l *jsonLine, _ *jsonNode, _ *record) { l.gc.committed, l.gc.hasCommitted = l.s.bytes(), true },
+	"dotnet.gc.hard_limit":     func(l *jsonLine, _ *jsonNode, _ *record) { l.gc.hardLimit = l.s.bytes() },
+	"dotnet.gc.condemned":      func(l *jsonLine, _ *jsonNode, r *record) { l.readCondemned(&r.GC) },
+	"dotnet.gc.heaps":          func(l *jsonLine, _ *jsonNode, r *record) { l.readHeaps(&r.summary) },
+	"dotnet.gc.mark":           func(l *jsonLine, _ *jsonNode, r *record) { l.readMarks(r) },
+	"dotnet.gc.loh_compaction": func(l *jsonLine, _ *jsonNode, r *record) { l.readLargeObjects(&r.GC) },
+	"dotnet.gc.background": func(l *jsonLine, n *jsonNode, r *record) {
 		r.GC.Background = &r.background
 		l.readObject(n, r)
 	},
-	"background.concurrent_mark":  func(l *jsonLine, _ *jsonNode, _ *record) { l.gc.mark, l.gc.hasMark = l.s.ns(), true },
-	"background.concurrent_sweep": func(l *jsonLine, _ *jsonNode, _ *record) { l.gc.sweep, l.gc.hasSweep = l.s.ns(), true },
-	"background.alloc_waits.list": func(l *jsonLine, _ *jsonNode, r *record) {
+	"dotnet.gc.background.concurrent_mark":  func(l *jsonLine, _ *jsonNode, _ *record) { l.gc.mark, l.gc.hasMark = l.s.ns(), true },
+	"dotnet.gc.background.concurrent_sweep": func(l *jsonLine, _ *jsonNode, _ *record) { l.gc.sweep, l.gc.hasSweep = l.s.ns(), true },
+	"dotnet.gc.background.alloc_waits.list": func(l *jsonLine, _ *jsonNode, r *record) {
 		for l.s.list(); l.s.element(); {
 			l.readWait(&r.background)
 		}
 	},
-	"datas": func(l *jsonLine, n *jsonNode, r *record) {
+	"dotnet.gc.datas": func(l *jsonLine, n *jsonNode, r *record) {
 		l.gc.cost, l.gc.gen2Cost = float32(math.NaN()), float32(math.NaN())
 		l.readObject(n, r)
 		l.settleDatas(&r.GC.Datas)
 	},
-	"datas.new_heaps": func(l *jsonLine, _ *jsonNode, _ *record) {
+	"dotnet.gc.datas.new_heaps": func(l *jsonLine, _ *jsonNode, _ *record) {
 		l.gc.newHeaps, l.gc.hasNewHeaps = uint16(l.s.uint(math.MaxUint16)), true
 	},
-	"datas.throughput_cost": func(l *jsonLine, _ *jsonNode, _ *record) { l.gc.cost = float32(l.s.share()) },
-	"datas.gen2_cost":       func(l *jsonLine, _ *jsonNode, _ *record) { l.gc.gen2Cost = float32(l.s.share()) },
-	"dynamic_events":        func(l *jsonLine, _ *jsonNode, r *record) { l.readDynamic(&r.GC) },
-	"flaws":                 func(l *jsonLine, _ *jsonNode, r *record) { readSet(&l.s, &r.GC.Flaws, gclog.ParseFlaw) },
-	"lost_events":           func(l *jsonLine, _ *jsonNode, r *record) { l.readLost(&r.GC) },
-	"settings":              func(l *jsonLine, _ *jsonNode, _ *record) { l.readSettings() },
-	"suspension":            func(l *jsonLine, _ *jsonNode, _ *record) { l.readSuspension() },
-	"gap":                   func(l *jsonLine, _ *jsonNode, r *record) { l.readGap(&r.Gap) },
-	"stall":                 func(l *jsonLine, _ *jsonNode, _ *record) { l.readStall() },
+	"dotnet.gc.datas.throughput_cost": func(l *jsonLine, _ *jsonNode, _ *record) { l.gc.cost = float32(l.s.share()) },
+	"dotnet.gc.datas.gen2_cost":       func(l *jsonLine, _ *jsonNode, _ *record) { l.gc.gen2Cost = float32(l.s.share()) },
+	"dotnet.gc.dynamic_events":        func(l *jsonLine, _ *jsonNode, r *record) { l.readDynamic(&r.GC) },
+	"dotnet.gc.flaws":                 func(l *jsonLine, _ *jsonNode, r *record) { readSet(&l.s, &r.GC.Flaws, gclog.ParseFlaw) },
+	"dotnet.gc.lost_events":           func(l *jsonLine, _ *jsonNode, r *record) { l.readLost(&r.GC) },
+	"dotnet.gc.suspension":            func(l *jsonLine, _ *jsonNode, _ *record) { l.readSuspension() },
+	"dotnet.gc.gap":                   func(l *jsonLine, _ *jsonNode, r *record) { l.readGap(&r.Gap) },
+	"dotnet.gc.stall":                 func(l *jsonLine, _ *jsonNode, _ *record) { l.readStall() },
 }
 
 // readSet reads a list of names of bits. A newer gclog may write further names.
