@@ -7,6 +7,7 @@ import (
 	common "go.opentelemetry.io/proto/slim/otlp/common/v1"
 	resource "go.opentelemetry.io/proto/slim/otlp/resource/v1"
 
+	"github.com/gclog/gclog/formats/fields"
 	"github.com/gclog/gclog/gclog"
 )
 
@@ -20,20 +21,17 @@ func resourceOf(p *gclog.Process, host string, more []attribute) *resource.Resou
 	if p.Pod != "" {
 		container = "k8s.container.name"
 	}
+	of := *p
+	of.Host = host
 	list := []attribute{
-		{"service.name", p.Service},
-		{"service.version", p.ServiceVersion},
 		{"service.instance.id", instance},
-		{"process.executable.name", p.Name},
-		{"process.executable.path", p.Executable},
 		{"process.runtime.name", ".NET"},
-		{"process.runtime.version", p.RuntimeVersion},
-		{"host.name", host},
-		{"container.id", p.ContainerID},
 		{container, p.ContainerName},
-		{"k8s.namespace.name", p.Namespace},
-		{"k8s.pod.name", p.Pod},
-		{"k8s.pod.uid", p.PodUID},
+	}
+	for _, f := range fields.Process() {
+		if f.Unit == fields.Text && f.OTel != "" {
+			list = append(list, attribute{f.OTel, f.Text(&of)})
+		}
 	}
 	r := attributes(list, more)
 	r.Attributes = append(r.Attributes, &common.KeyValue{Key: "process.pid", Value: integer(p.ID)})

@@ -13,7 +13,6 @@ package parquet
 import (
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/gclog/gclog/formats"
@@ -138,7 +137,7 @@ func (f *fact) time(at int64) uint64 { return uint64(f.process.sync + at) }
 // Columns returns the columns of the table, in the order of the files.
 func Columns() []Column { return table }
 
-var table = slices.Concat(identity, collections(), others)
+var table = slices.Concat(identity, ofAll(), collections(), others)
 
 // Columns that rows have besides those below: the writer of files fills them in.
 const (
@@ -153,50 +152,41 @@ var identity = []Column{
 	{Name: "timestamp", Type: Timestamp, Unit: "UTC", In: all, Doc: "when the pause started; for other records, when it happened"},
 	{Name: "event_action", Type: Text, In: all, Doc: "what the record is: gc, gc-suspension (without a collection), gc-stall, gc-gap, gc-session-start, gc-session-end"},
 	{Name: "gclog_doc_id", Type: Text, In: all, Doc: "identifies the fact: equal in each file that has it"},
-	{Name: "host_name", Type: Text, In: all, Doc: "the host", textOfProcess: func(p *Process) string { return p.Host }},
-	{Name: "host_architecture", Type: Text, In: all, Doc: "its architecture", textOfProcess: func(p *Process) string { return p.Architecture }},
-	{Name: "host_os_type", Type: Text, In: all, Doc: "its operating system", textOfProcess: func(p *Process) string { return strings.ToLower(p.OS) }},
-	{Name: "service_name", Type: Text, In: all, Doc: "the service that the process belongs to; without one, the name of the process", textOfProcess: func(p *Process) string { return p.service() }},
-	{Name: "service_version", Type: Text, In: all, Doc: "its version", textOfProcess: func(p *Process) string { return p.ServiceVersion }},
-	{Name: "orchestrator_namespace", Type: Text, In: all, Doc: "the Kubernetes namespace", textOfProcess: func(p *Process) string { return p.Namespace }},
-	{Name: "orchestrator_resource_name", Type: Text, In: all, Doc: "the pod", textOfProcess: func(p *Process) string { return p.Pod }},
-	{Name: "orchestrator_resource_id", Type: Text, In: all, Doc: "its UID", textOfProcess: func(p *Process) string { return p.PodUID }},
-	{Name: "container_id", Type: Text, In: all, Doc: "the container", textOfProcess: func(p *Process) string { return p.ContainerID }},
-	{Name: "container_name", Type: Text, In: all, Doc: "its name", textOfProcess: func(p *Process) string { return p.ContainerName }},
-	{Name: "labels", Type: Labels, In: all, Doc: "labels of the configuration", labels: func(p *Process) map[string]string { return p.Labels }},
-	{Name: "process_pid", Type: Integer, signed: true, In: all, Doc: "the pid, as the host sees it", ofProcess: func(p *Process) (uint64, bool) { return uint64(p.ID), true }},
-	{Name: "process_entity_id", Type: Text, In: all, Doc: "identifies the instance of the runtime; unknown before .NET 5", textOfProcess: func(p *Process) string { return p.Cookie }},
-	{Name: "process_name", Type: Text, In: all, Doc: "the name of the process", textOfProcess: func(p *Process) string { return p.Name }},
-	{Name: "process_executable", Type: Text, In: all, Doc: "its executable", textOfProcess: func(p *Process) string { return p.Executable }},
-	{Name: "process_start", Type: Timestamp, Unit: "UTC", In: all, Doc: "its start", ofProcess: func(p *Process) (uint64, bool) { return uint64(p.Started.UnixNano()), !p.Started.IsZero() }},
-	{Name: "process_start_key", Type: Text, In: all, Doc: "its start in the unit of the kernel: with the pid it identifies the process on its host", textOfProcess: func(p *Process) string {
-		if p.StartKey == 0 {
-			return ""
+}
+
+// notOfProcess are the facts that are no columns: others have the same, or the record of each
+// collection has them.
+var notOfProcess = []string{"host.hostname", "orchestrator.type", "orchestrator.resource.type",
+	fields.Settings + "server", fields.Settings + "concurrent", fields.Settings + "hard_limit"}
+
+// ofAll returns the columns about the process.
+func ofAll() (list []Column) {
+	for _, f := range fields.Process() {
+		if slices.Contains(notOfProcess, f.JSON) {
+			continue
 		}
-		return strconv.FormatUint(p.StartKey, 10)
-	}},
-	{Name: "runtime_version", Type: Text, In: all, Doc: "the version of .NET", textOfProcess: func(p *Process) string { return p.RuntimeVersion }},
-	{Name: "runtime_flavor", Type: Text, In: all, Doc: "CoreCLR or NativeAOT", textOfProcess: func(p *Process) string { return p.Flavor }},
-	{Name: "gc_settings_heap_count", Type: Integer, In: all, Doc: "the number of heaps that the runtime reported last", ofProcess: positive(func(p *Process) int { return p.HeapCount })},
-	{Name: "gc_settings_processors", Type: Integer, In: all, Doc: "the number of processors that the runtime sees", ofProcess: positive(func(p *Process) int { return p.Processors })},
-	{Name: "gc_settings_library", Type: Text, In: all, Doc: "the file of a standalone GC", textOfProcess: func(p *Process) string { return p.GCLibrary }},
-	{Name: "gc_settings_loh_threshold_bytes", Type: Integer, Unit: "bytes", In: all, Doc: "the size from which objects are large; settings are reported by .NET 9 and later", ofProcess: limit(func(s *clr.GCSettings) uint64 { return s.LOHThreshold })},
-	{Name: "gc_settings_physical_memory_config_bytes", Type: Integer, Unit: "bytes", In: all, Doc: "the configured physical memory", ofProcess: limit(func(s *clr.GCSettings) uint64 { return s.PhysicalMemoryConfig })},
-	{Name: "gc_settings_gen0_min_budget_bytes", Type: Integer, Unit: "bytes", In: all, Doc: "the smallest allocation budget of gen0", ofProcess: limit(func(s *clr.GCSettings) uint64 { return s.Gen0MinBudget })},
-	{Name: "gc_settings_gen0_max_budget_bytes", Type: Integer, Unit: "bytes", In: all, Doc: "the largest allocation budget of gen0", ofProcess: limit(func(s *clr.GCSettings) uint64 { return s.Gen0MaxBudget })},
-	{Name: "gc_settings_high_memory_pct", Type: Double, Unit: "1", In: all, Doc: "the memory load from which the GC collects more aggressively", ofProcess: func(p *Process) (uint64, bool) {
-		return math.Float64bits(float64(p.Limits.HighMemoryPercent) / 100), p.HasLimits
-	}},
-	{Name: "gc_settings_large_pages", Type: Flag, In: all, Doc: "whether the heap uses large pages", ofProcess: limit(func(s *clr.GCSettings) uint64 { return bit(s.Bits&clr.SettingLargePages != 0) })},
-	{Name: "gc_settings_no_affinitize", Type: Flag, In: all, Doc: "whether the threads of server GC are not bound to processors", ofProcess: limit(func(s *clr.GCSettings) uint64 { return bit(s.Bits&clr.SettingNoAffinitize != 0) })},
-}
-
-func positive(get func(*Process) int) func(*Process) (uint64, bool) {
-	return func(p *Process) (uint64, bool) { n := get(p); return uint64(n), n > 0 }
-}
-
-func limit(get func(*clr.GCSettings) uint64) func(*Process) (uint64, bool) {
-	return func(p *Process) (uint64, bool) { return get(&p.Limits), p.HasLimits }
+		u := units[f.Unit]
+		c := Column{
+			Name: strings.ReplaceAll(strings.TrimPrefix(f.JSON, "dotnet."), ".", "_") + u.tail,
+			Type: u.kind, Unit: u.name, Doc: f.Doc, In: all, signed: f.Unit == fields.Signed,
+		}
+		switch {
+		case f.JSON == "service.name":
+			c.Doc += "; without one, the name of the process"
+			c.textOfProcess = (*Process).service
+		case f.Text != nil:
+			c.textOfProcess = func(p *Process) string { return f.Text(&p.Process) }
+		case f.Unit == fields.WholePercent:
+			c.ofProcess = func(p *Process) (uint64, bool) {
+				v, known := f.Get(&p.Process)
+				return math.Float64bits(float64(v) / 100), known
+			}
+		default:
+			c.ofProcess = func(p *Process) (uint64, bool) { return f.Get(&p.Process) }
+		}
+		list = append(list, c)
+	}
+	return append(list, Column{Name: "labels", Type: Labels, In: all, Doc: "labels of the configuration", labels: func(p *Process) map[string]string { return p.Labels }})
 }
 
 func bit(b bool) uint64 {
@@ -274,7 +264,7 @@ type unit struct {
 }
 
 var units = map[fields.Unit]unit{
-	fields.Number: {}, fields.Count: {tail: "_count"}, fields.Bytes: {"bytes", Integer, "_bytes"}, fields.PlainBytes: {name: "bytes"},
+	fields.Number: {}, fields.Signed: {}, fields.Date: {name: "UTC", kind: Timestamp}, fields.Count: {tail: "_count"}, fields.Bytes: {"bytes", Integer, "_bytes"}, fields.PlainBytes: {name: "bytes"},
 	fields.Nanoseconds: {"ns", Integer, "_ns"}, fields.PlainNanoseconds: {name: "ns"}, fields.Time: {name: "UTC", kind: Timestamp},
 	fields.WholePercent: {"1", Double, "_pct"}, fields.Percent: {"1", Double, "_pct"}, fields.ExactPercent: {"1", Double, "_pct"},
 	fields.Ratio: {kind: Double}, fields.Flag: {kind: Flag}, fields.Text: {kind: Text}, fields.Texts: {kind: Texts},

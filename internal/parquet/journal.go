@@ -3,6 +3,7 @@ package parquet
 import (
 	"bufio"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -59,7 +60,7 @@ func appendRow(dst []byte, number int, r row) []byte {
 }
 
 func appendProcess(dst []byte, number int, p *Process) []byte {
-	text, err := p.marshal()
+	text, err := json.Marshal(&p.Process)
 	if err != nil {
 		return dst // cannot happen: a process has only plain values
 	}

@@ -31,16 +31,16 @@ func (r row) id() []byte  { return r[9:rowHead] }
 // A Process is a process with the host that it runs on.
 type Process struct {
 	gclog.Process
-	Host string
 
 	sync int64 // Sync in nanoseconds since 1970
 }
 
 func newProcess(p *gclog.Process, host string) *Process {
-	if host == "" {
-		host = p.Host
+	x := &Process{Process: *p, sync: p.Sync.UnixNano()}
+	if host != "" {
+		x.Host = host
 	}
-	return &Process{Process: *p, Host: host, sync: p.Sync.UnixNano()}
+	return x
 }
 
 // service returns the name of the service that the process belongs to.
@@ -60,23 +60,13 @@ func (p *Process) key() string {
 	return fmt.Sprintf("%s/%d/%d/%d/%s", p.Host, p.ID, p.StartKey, at, p.Cookie)
 }
 
-// MarshalText and UnmarshalText represent a process in a journal.
-func (p *Process) marshal() ([]byte, error) {
-	return json.Marshal(struct {
-		*gclog.Process
-		Host string
-	}{&p.Process, p.Host})
-}
-
+// unmarshalProcess reads a process of a journal, which has it as JSON.
 func unmarshalProcess(b []byte) (*Process, error) {
-	var x struct {
-		*gclog.Process
-		Host string
-	}
-	if err := json.Unmarshal(b, &x); err != nil || x.Process == nil {
+	var p *gclog.Process
+	if err := json.Unmarshal(b, &p); err != nil || p == nil {
 		return nil, fmt.Errorf("a damaged process: %w", err)
 	}
-	return newProcess(x.Process, x.Host), nil
+	return newProcess(p, ""), nil
 }
 
 // A step appends the value of a column to a row. It has what that takes of a Column, so that all steps

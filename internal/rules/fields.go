@@ -86,7 +86,7 @@ var outsideGC = map[string]string{
 
 // unitsOf are the units of conditions, of those fields that can be compared.
 var unitsOf = map[fields.Unit]string{
-	fields.Number: "", fields.Count: "", fields.Ratio: "", fields.Flag: "",
+	fields.Number: "", fields.Signed: "", fields.Count: "", fields.Ratio: "", fields.Flag: "",
 	fields.Bytes: "bytes", fields.PlainBytes: "bytes", fields.Nanoseconds: "ns", fields.PlainNanoseconds: "ns",
 	fields.WholePercent: "%", fields.Percent: "%", fields.ExactPercent: "%",
 }
@@ -242,20 +242,19 @@ func ofExit() []field {
 }
 
 // ofProcess returns the fields that all kinds have.
-func ofProcess() []field {
-	of := func(name, about string, get func(*gclog.Process) string) field {
-		return textual(name, about, nil, func(e *event) string { return get(e.process) })
+func ofProcess() (list []field) {
+	for _, f := range fields.Process() {
+		_, unit := unitsOf[f.Unit]
+		switch {
+		case strings.HasPrefix(f.JSON, fields.Settings) || f.JSON == "host.name":
+		case f.SetText != nil:
+			list = append(list, textual(f.JSON, f.Doc, nil, func(e *event) string { return f.Text(e.process) }))
+		case unit:
+			list = append(list, numeric(f.JSON, "", f.Doc, func(e *event) (float64, bool) {
+				v, known := f.Get(e.process)
+				return float64(int64(v)), known
+			}))
+		}
 	}
-	return []field{
-		of("service.name", "the service that the process belongs to", func(p *gclog.Process) string { return p.Service }),
-		of("service.version", "its version", func(p *gclog.Process) string { return p.ServiceVersion }),
-		of("process.name", "the name of the process", func(p *gclog.Process) string { return p.Name }),
-		numeric("process.pid", "", "its pid", func(e *event) (float64, bool) { return float64(e.process.ID), true }),
-		of("container.id", "its container", func(p *gclog.Process) string { return p.ContainerID }),
-		of("container.name", "the name of the container", func(p *gclog.Process) string { return p.ContainerName }),
-		of("orchestrator.namespace", "its Kubernetes namespace", func(p *gclog.Process) string { return p.Namespace }),
-		of("orchestrator.resource.name", "its pod", func(p *gclog.Process) string { return p.Pod }),
-		textual("host.name", "its host", nil, func(e *event) string { return e.host }),
-		of("dotnet.runtime.version", "the version of .NET", func(p *gclog.Process) string { return p.RuntimeVersion }),
-	}
+	return append(list, textual("host.name", "the host", nil, func(e *event) string { return e.host }))
 }
