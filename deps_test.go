@@ -66,7 +66,7 @@ var arrows = map[string][]string{
 		"github.com/klauspost/compress/gzip", "github.com/prometheus/client_golang/prometheus", "github.com/prometheus/common/expfmt", "google.golang.org/protobuf/encoding/protowire",
 	},
 	"internal/otlp": {
-		"formats", "gclog", "internal/cause", "internal/config", "internal/metrics", "internal/post", "internal/shares",
+		"formats", "formats/fields", "gclog", "internal/cause", "internal/config", "internal/metrics", "internal/post", "internal/shares",
 		"github.com/cenkalti/backoff/v5", "github.com/prometheus/client_model/go", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/proto",
 		"go.opentelemetry.io/proto/slim/otlp/collector/logs/v1", "go.opentelemetry.io/proto/slim/otlp/collector/metrics/v1", "go.opentelemetry.io/proto/slim/otlp/collector/trace/v1",
 		"go.opentelemetry.io/proto/slim/otlp/common/v1", "go.opentelemetry.io/proto/slim/otlp/logs/v1", "go.opentelemetry.io/proto/slim/otlp/metrics/v1", "go.opentelemetry.io/proto/slim/otlp/resource/v1", "go.opentelemetry.io/proto/slim/otlp/trace/v1",

@@ -108,13 +108,6 @@ func (p *processes) finishOthers(of *process, pid int64) {
 // keep copies b to a string.
 func keep(b []byte) string { return string(b[:min(len(b), maxText)]) }
 
-// learn sets a text that was unknown.
-func learn(s *string, b []byte) {
-	if *s == "" && len(b) > 0 {
-		*s = keep(b)
-	}
-}
-
 // unixTime returns the time ns nanoseconds after the start of 1970.
 func unixTime(ns int64) time.Time { return time.Unix(0, ns).UTC() }
 

@@ -156,8 +156,10 @@ var identity = []Column{
 
 // notOfProcess are the facts that are no columns: others have the same, or the record of each
 // collection has them.
-var notOfProcess = []string{"host.hostname", "orchestrator.type", "orchestrator.resource.type",
-	fields.Settings + "server", fields.Settings + "concurrent", fields.Settings + "hard_limit"}
+var notOfProcess = []string{
+	"host.hostname", "orchestrator.type", "orchestrator.resource.type",
+	fields.Settings + "server", fields.Settings + "concurrent", fields.Settings + "hard_limit",
+}
 
 // ofAll returns the columns about the process.
 func ofAll() (list []Column) {
