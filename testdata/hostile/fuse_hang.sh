@@ -1,6 +1,7 @@
 #!/bin/bash
-# promise: processes whose file system does not answer delay no other one, and not the end
-# seconds: 25
+# promise: processes whose file system does not answer delay no other one, and not the end of gclog
+# seconds: 35
+# needs: pgrep
 . "$(dirname "$0")/lib"
 D=$WORK/fh; folders "$D"
 [ -e /dev/fuse ] || { figure "no /dev/fuse"; exit; }
@@ -14,6 +15,11 @@ fake good 50; V=$!
 until_true 40 logged "$D/o/*.json" || broken "the program is not logged"
 figure "a new program is logged after $(awk "BEGIN { printf \"%.1f\", $(date +%s.%N) - $from }") s beside 30 that hang"
 kill "$V"
+read -r P _ < <(pgrep -P "$H")
+for c in ps "attach $P" "doctor $P"; do
+	"$GCLOG" $c >"$D/said" 2>&1 & C=$!
+	until_true 40 gone "$C" || broken "gclog $c does not end: $(tail -1 "$D/said")"
+done
 soon SIGTERM "$(ended "$G")" 6
 kill "$H"
 tail -3 "$D/log"
