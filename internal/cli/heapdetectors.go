@@ -1,17 +1,37 @@
 package cli
 
 import (
+	_ "embed"
 	"fmt"
+	"strings"
+	"sync"
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog/heap"
+	"golang.org/x/tools/txtar"
 )
+
+//go:embed heap.txtar
+var heapArchive []byte
+
+// heapTexts returns the English of heap suspects and heap inspect, by cause and detector.
+var heapTexts = sync.OnceValue(func() map[string]string {
+	texts := map[string]string{}
+	for _, f := range txtar.Parse(heapArchive).Files {
+		texts[f.Name] = strings.Join(strings.Fields(string(f.Data)), " ")
+	}
+	return texts
+})
+
+func heapText(name string) string { return heapTexts()[name] }
+
+func titleOf(d heap.Detector) string { return heapText("detector/" + string(d) + "/title") }
+
+func adviceOf(d heap.Detector) string { return heapText("detector/" + string(d) + "/advice") }
 
 // A detector is how what a heap.Detector found is shown.
 type detector struct {
-	title   string
 	finding func(r *inspectReport, d *heap.Detection) string
-	advice  string
 	columns []inspectColumn
 }
 
@@ -55,113 +75,93 @@ func rowsOf(what, which string) func(*inspectReport, *heap.Detection) string {
 // detectors has a row for each detector.
 var detectors = map[heap.Detector]detector{
 	heap.DetectStrings: {
-		"Strings", occupied("string", ""),
-		"The events do not contain the text, so it is unknown which are equal. Intern values that repeat, and keep large texts as UTF-8 bytes.",
+		occupied("string", ""),
 		[]inspectColumn{bytesColumn(), objectsColumn("objects"), nameColumn("length")},
 	},
 	heap.DetectLargeStrings: {
-		"Large strings", occupied("string", " of 85000 bytes or more"),
-		"Process text in parts, as a stream, instead of as one string.",
+		occupied("string", " of 85000 bytes or more"),
 		[]inspectColumn{bytesColumn(), slotsColumn("characters"), addressColumn(), holderColumn()},
 	},
 	heap.DetectSparseArrays: {
-		"Sparse arrays", unused("array", " of references, with less than half of their elements set"),
-		"Allocate arrays as large as needed, or use a dictionary if the indices have gaps. Arrays in a pool are empty while nobody uses them.",
+		unused("array", " of references, with less than half of their elements set"),
 		[]inspectColumn{wasteColumn("unused"), objectsColumn("objects"), slotsColumn("elements"), usedColumn(), typeColumn("type"), otherColumn("owner")},
 	},
 	heap.DetectOverallocated: {
-		"Overallocated collections", unused("collection", " with less than half of their capacity in use"),
-		"Give the number of elements to the constructor, or call TrimExcess when a collection is complete. What is used in dictionaries is an estimate.",
+		unused("collection", " with less than half of their capacity in use"),
 		[]inspectColumn{wasteColumn("unused"), objectsColumn("objects"), slotsColumn("capacity"), usedColumn(), typeColumn("type"), otherColumn("owner")},
 	},
 	heap.DetectCollections: {
-		"Large collections", func(r *inspectReport, d *heap.Detection) string {
+		func(r *inspectReport, d *heap.Detection) string {
 			return fmt.Sprintf("%s with %s or more.", counted(uint64(len(d.Rows)), "collection"), formats.SizeText(int64(r.min)))
 		},
-		"A cache needs a limit and a rule for what to evict; other collections need code that removes what is no longer used. Two snapshots and heap diff say whether one grows.",
 		[]inspectColumn{retainedColumn(), objectsColumn("objects"), otherColumn("contents"), typeColumn("type"), holderColumn()},
 	},
 	heap.DetectHandlers: {
-		"Events with many subscribers", rowsOf("event", " with 16 subscribers or more"),
-		"An event keeps its subscribers alive. Unsubscribe (-=) when a subscriber is no longer needed, above all if what raises the event lives long.",
+		rowsOf("event", " with 16 subscribers or more"),
 		[]inspectColumn{retainedColumn(), objectsColumn("handlers"), typeColumn("event"), otherColumn("subscribers"), holderColumn()},
 	},
 	heap.DetectClosures: {
-		"Closures and iterators", retained("object", " that the compiler made for lambdas and iterators"),
-		"A lambda keeps all variables alive that it and the other lambdas of its method use. Pass values as arguments, and make lambdas static, where something keeps them for long.",
+		retained("object", " that the compiler made for lambdas and iterators"),
 		[]inspectColumn{retainedColumn(), objectsColumn("objects"), typeColumn("type")},
 	},
 	heap.DetectAsync: {
-		"Pending async methods", pendingCalls,
-		"Find out what they await, give it a timeout or a CancellationToken, and limit how many run at the same time.",
+		pendingCalls,
 		[]inspectColumn{objectsColumn("calls"), retainedColumn(), methodColumn(), holderColumn()},
 	},
 	heap.DetectTimers: {
-		"Timers", occupied("timer", ""),
-		"A timer keeps its callback and its state alive while it is active. Dispose timers, and cancel delays, that are no longer needed.",
+		occupied("timer", ""),
 		[]inspectColumn{objectsColumn("timers"), otherColumn("called")},
 	},
 	heap.DetectWeakTables: {
-		"ConditionalWeakTables", retained("value", " in ConditionalWeakTables"),
-		"A value is alive as long as its key is. If entries accumulate, something keeps the keys alive: heap roots FILE TYPE.",
+		retained("value", " in ConditionalWeakTables"),
 		[]inspectColumn{retainedColumn(), objectsColumn("entries"), typeColumn("key"), otherColumn("value")},
 	},
 	heap.DetectFinalizers: {
-		"Finalizer queue", retained("object", " that wait for their finalizers"),
-		"If the number grows, the finalizer thread is blocked or too slow: look at its stack. Dispose such objects, so that they need no finalizer (GC.SuppressFinalize).",
+		retained("object", " that wait for their finalizers"),
 		[]inspectColumn{objectsColumn("objects"), retainedColumn(), typeColumn("type")},
 	},
 	heap.DetectFinalizable: {
-		"Objects with finalizers", retained("object", " of types with a finalizer"),
-		"Such objects, and all that they refer to, are freed one collection later, unless Dispose suppresses the finalizer; whether it did is unknown.",
+		retained("object", " of types with a finalizer"),
 		[]inspectColumn{retainedColumn(), objectsColumn("objects"), typeColumn("type")},
 	},
 	heap.DetectPinned: {
-		"Pinned objects", occupied("pinned object", ""),
-		"The GC cannot move them, which leaves gaps. Pin for a short time, or allocate such buffers on the pinned object heap (GC.AllocateArray with pinned: true).",
+		occupied("pinned object", ""),
 		[]inspectColumn{objectsColumn("objects"), bytesColumn(), typeColumn("type"), nameColumn("pinned by")},
 	},
 	heap.DetectFragmentation: {
-		"Fragmentation", fragmentation,
-		"Pinned objects keep their regions from being freed. Without pinned objects, space is empty because the collection did not compact: GCSettings.LargeObjectHeapCompactionMode does that for the large object heap.",
+		fragmentation,
 		[]inspectColumn{
 			wasteColumn("empty"), sizeColumn("size", "", "", func(x *inspectRow) uint64 { return x.Bytes }), objectsColumn("objects"), pinnedColumn(),
 			addressColumn(), nameColumn("generation"), otherColumn("pinned type"),
 		},
 	},
 	heap.DetectLargeObjects: {
-		"Large objects", func(r *inspectReport, d *heap.Detection) string {
+		func(r *inspectReport, d *heap.Detection) string {
 			if d.Rows[0].Name != "" {
 				return occupied("object", " of 85000 bytes or more")(r, d) + " Whether they are on the large object heap is unknown."
 			}
 			return occupied("object", " on the large object heap")(r, d)
 		},
-		"They are only freed by full collections. Rent large arrays (ArrayPool<T>), and process large data in parts.",
 		[]inspectColumn{bytesColumn(), addressColumn(), typeColumn("type"), holderColumn()},
 	},
 	heap.DetectBoxed: {
-		"Boxed values", occupied("boxed value", ""),
-		"Use generic collections and methods for value types, instead of object and interfaces.",
+		occupied("boxed value", ""),
 		[]inspectColumn{bytesColumn(), objectsColumn("objects"), typeColumn("type")},
 	},
 	heap.DetectStatics: {
-		"Statics tables", retained("object", " that the runtime keeps like static fields, without a name"),
-		"They are static fields of generic types, which exist once for each combination of type arguments, and objects of the runtime.",
+		retained("object", " that the runtime keeps like static fields, without a name"),
 		[]inspectColumn{retainedColumn(), objectsColumn("objects"), typeColumn("type")},
 	},
 	heap.DetectDuplicates: {
-		"Types that are loaded several times", rowsOf("type", " loaded more than once"),
-		"Each load context has its own copy of an assembly, with its own static fields. Load what contexts share into the default one.",
+		rowsOf("type", " loaded more than once"),
 		[]inspectColumn{copiesColumn(), objectsColumn("objects"), bytesColumn(), typeColumn("type")},
 	},
 	heap.DetectCollectible: {
-		"Collectible assemblies", rowsOf("LoaderAllocator", " of collectible load contexts or assemblies"),
-		"Objects of their types, and whatever else refers to their LoaderAllocator, keep them loaded: heap roots FILE System.Reflection.LoaderAllocator.",
+		rowsOf("LoaderAllocator", " of collectible load contexts or assemblies"),
 		[]inspectColumn{objectsColumn("objects"), bytesColumn(), addressColumn(), otherColumn("type"), holderColumn()},
 	},
 	heap.DetectCOM: {
-		"COM", occupied("object", " with wrappers of COM"),
-		"A COM object is alive as long as its runtime callable wrapper, and a .NET object as long as native code holds its COM callable wrapper.",
+		occupied("object", " with wrappers of COM"),
 		[]inspectColumn{objectsColumn("objects"), retainedColumn(), typeColumn("type"), nameColumn("wrapper")},
 	},
 }

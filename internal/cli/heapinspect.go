@@ -96,11 +96,11 @@ func (r *inspectReport) write(w io.Writer, width, page int) {
 			continue
 		}
 		found = true
-		fmt.Fprintf(w, "\n%s\n", about.title)
+		fmt.Fprintf(w, "\n%s\n", titleOf(d.Detector))
 		wrapped(w, page, 2, about.finding(r, d))
 		tableOf(about.columns, r.rows(d)).print(w, width)
 		r.writeChains(w, page, cut(r.heapList, d.Rows))
-		wrapped(w, page, 2, about.advice)
+		wrapped(w, page, 2, adviceOf(d.Detector))
 	}
 	if !found {
 		fmt.Fprintf(w, "  no detector has found anything%s\n", r.that())
@@ -113,7 +113,7 @@ func (r *inspectReport) writeMissing(w io.Writer, page int) {
 	var lacks []lack
 	for i := range r.list {
 		if d := &r.list[i]; d.Missing != "" {
-			lacks = addLack(lacks, d.Missing, detectors[d.Detector].title)
+			lacks = addLack(lacks, d.Missing, titleOf(d.Detector))
 		}
 	}
 	for _, l := range lacks {
@@ -247,7 +247,7 @@ func (r *inspectReport) json() *inspectJSON {
 		row := detectionJSON{ID: d.Detector, Missing: d.Missing, Rows: objects(inspectColumns, r.rows(d))}
 		if len(d.Rows) > 0 {
 			about := detectors[d.Detector]
-			row.Finding, row.Advice = about.finding(r, d), about.advice
+			row.Finding, row.Advice = about.finding(r, d), adviceOf(d.Detector)
 		}
 		x.Detectors = append(x.Detectors, row)
 	}

@@ -177,31 +177,11 @@ func (r *suspectReport) writeBelow(w io.Writer, width int, s *heap.Suspect) {
 
 // advice says what a suspect means, and what to do about it.
 func (r *suspectReport) advice(s *heap.Suspect) string {
-	text := adviceByCause[s.Cause]
+	text := heapText("suspect/" + string(s.Cause))
 	if len(s.Path) == 0 || s.Cause == heap.CauseHandles {
 		return text
 	}
 	return strings.TrimSpace(adviceByHolder(s.Holder, r.typ(s.Path[0].Type)) + " " + text)
-}
-
-var adviceByCause = map[heap.Cause]string{
-	heap.CauseFinalizers:    "These objects wait for their finalizers. If their number grows, the finalizer thread is blocked or too slow: look at its stack. Dispose such objects, so that they need no finalizer (GC.SuppressFinalize).",
-	heap.CauseReplaced:      "A ConditionalWeakTable has grown: this is what it has replaced, and waits for its finalizer like every such object. It is gone after the next full collections.",
-	heap.CauseAsync:         "These async methods have not ended. Find out what they await, give it a timeout or a CancellationToken, and limit how many run at the same time.",
-	heap.CauseHandlers:      "An event or a list of callbacks keeps all its subscribers alive. Unsubscribe (-=) when a subscriber is no longer needed.",
-	heap.CauseTimers:        "An active timer keeps its callback and its state alive. Dispose timers that are no longer needed.",
-	heap.CauseRegistrations: "A CancellationToken keeps what was registered with it, and linked sources, until they are disposed. Dispose the results of Register and CreateLinkedTokenSource, above all for tokens that live as long as the process.",
-	heap.CauseScope:         "The service provider keeps the disposable services that it made until its scope ends. Resolve transient disposable services from a scope (CreateScope) and dispose it, not from the root provider.",
-	heap.CauseCache:         "Limit the cache: set SizeLimit and the Size of each entry, or an expiration.",
-	heap.CauseWeakTable:     "The values of a ConditionalWeakTable are alive as long as their keys. Find out what keeps the keys alive.",
-	heap.CauseQueue:         "More is queued than consumed. Bound the queue, so that producers wait, or add consumers.",
-	heap.CauseCollection:    "Remove from the collection what is no longer needed, or bound it, as a cache that evicts does.",
-	heap.CauseStructure:     "Each of these objects is alive as long as the first one. Cut off those that are no longer needed, or limit their number.",
-	heap.CauseLarge:         "It is a single large object. Process the data in parts, or rent arrays (ArrayPool<T>) instead of keeping one.",
-	heap.CauseArray:         "Clear elements that are no longer needed, or drop the array.",
-	heap.CauseHandles:       "Each of these objects is held by a GCHandle of its own. Free the handles (GCHandle.Free).",
-	heap.CauseShared:        "Several objects refer to each of these. gclog heap roots FILE TYPE lists all paths.",
-	heap.CauseObject:        "gclog heap tree FILE lists what is below it. Look at the fields of this class that hold these types, and release what is no longer needed.",
 }
 
 func adviceByHolder(h heap.Holder, held string) string {
