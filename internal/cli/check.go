@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -82,13 +83,16 @@ func (p *program) check(c *cli.Context, how string) error {
 	if failed != nil && how == "text" && p.ui.terminal && screen.IsTerminal(p.stdout) {
 		failed = &codedError{exitCheck, errors.New("the check failed")} // the conditions are in view
 	}
-	switch {
-	case err == nil:
-		return failed
-	case failed == nil:
-		return err
+	return withDamage(failed, err)
+}
+
+// withDamage returns what of a check has failed together with what is wrong with the data, which is more
+// serious.
+func withDamage(failed, damage error) error {
+	if failed == nil || damage == nil {
+		return cmp.Or(failed, damage)
 	}
-	return &codedError{exitCode(err), errors.Join(failed, err)}
+	return &codedError{exitCode(damage), errors.Join(failed, damage)}
 }
 
 // judgeAll evaluates conditions.

@@ -69,14 +69,7 @@ func (p *program) compare(c *cli.Context, how string) error {
 	} else {
 		err = errors.Join(err, p.printComparison(x, verdicts))
 	}
-	failed := failure(verdicts)
-	switch {
-	case err == nil:
-		return failed
-	case failed == nil:
-		return err
-	}
-	return &codedError{exitCode(err), errors.Join(failed, err)}
+	return withDamage(failure(verdicts), err)
 }
 
 // readCompared reads both sides and compares them. It may return both a comparison and an error:

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/cause"
@@ -139,7 +138,7 @@ func runFiles(arg string) (runs [][]string, several bool, err error) {
 		if names == nil {
 			return nil, true, usagef("%s contains no files", arg)
 		}
-		return rotated(names), true, nil
+		return series(names), true, nil
 	case !strings.ContainsAny(arg, "*?["):
 		return nil, false, usagef("cannot read %s: %w", arg, cause.Of(err))
 	}
@@ -154,20 +153,5 @@ func runFiles(arg string) (runs [][]string, several bool, err error) {
 	if len(names) == 0 {
 		return nil, true, usagef("no file matches %s", arg)
 	}
-	return rotated(names), true, nil
-}
-
-// rotated puts the files of each rotated log together.
-func rotated(names []string) (runs [][]string) {
-	at := map[string]int{}
-	for _, name := range names {
-		of := formats.ArchivedFrom(name)
-		if i, ok := at[of]; ok {
-			runs[i] = append(runs[i], name)
-			continue
-		}
-		at[of] = len(runs)
-		runs = append(runs, []string{name})
-	}
-	return runs
+	return series(names), true, nil
 }

@@ -134,8 +134,8 @@ func (v *conversion) checkOutputs(input string, process *gclog.Process) error {
 	}
 	for _, s := range v.specs {
 		path := output.Expand(s.Path, process, v.format.Host)
-		if output.SamePath(input, path) {
-			return usagef("%s is the input and cannot be the output too", input)
+		if err := notInput(path, input); err != nil {
+			return err
 		}
 		if s.Rotate.Count > 0 && !output.IsStream(path) && output.Resolved(formats.ArchivedFrom(input)) == output.Resolved(path) {
 			return usagef("%s would count as an old file of %s and be deleted: choose another output", input, path)

@@ -68,12 +68,7 @@ func (p *program) convertTable(c *cli.Context, names []string) error {
 		_ = f.Close()
 	}
 	rotate := formats.RotateOptions{Sudo: sudoUser(), MakeDirs: strings.Contains(filepath.Dir(path), "%")}
-	check := func(path string) error {
-		if i := slices.IndexFunc(names, func(name string) bool { return name != "-" && output.SamePath(name, path) }); i >= 0 {
-			return usagef("%s is the input and cannot be the output too", names[i])
-		}
-		return nil
-	}
+	check := func(path string) error { return notInput(path, names...) }
 	if err := check(path); err != nil {
 		return err
 	}

@@ -103,19 +103,25 @@ func (p *program) ctl(c *cli.Context, how string) error {
 	return p.printStatus(&all)
 }
 
-var statusColumns = []column[daemon.Status]{
-	textColumn(screen.Column{Title: "PID", Right: true}, "pid", func(s *daemon.Status) string { return strconv.Itoa(s.PID) }),
-	textColumn(screen.Column{Title: "PROCESS", Width: 12, Cut: true}, "process", func(s *daemon.Status) string { return s.Process }),
-	textColumn(screen.Column{Title: "SERVICE", Width: 8, Cut: true, Rank: 1}, "service", func(s *daemon.Status) string { return s.Service }),
-	textColumn(screen.Column{Title: "STATE"}, "state", func(s *daemon.Status) string { return fmt.Sprint(s.State) }),
-	textColumn(screen.Column{Title: "FOR", Right: true, Rank: 2}, "for", func(s *daemon.Status) string {
+type status = daemon.Status
+
+var statusColumns = []column[status]{
+	textColumn(screen.Column{Title: "PID", Right: true}, "pid", func(s *status) string { return strconv.Itoa(s.PID) }),
+	textColumn(screen.Column{Title: "PROCESS", Width: 12, Cut: true}, "process", func(s *status) string { return s.Process }),
+	textColumn(screen.Column{Title: "SERVICE", Width: 8, Cut: true, Rank: 1}, "service", func(s *status) string {
+		return s.Service
+	}),
+	textColumn(screen.Column{Title: "STATE"}, "state", func(s *status) string { return fmt.Sprint(s.State) }),
+	textColumn(screen.Column{Title: "FOR", Right: true, Rank: 2}, "for", func(s *status) string {
 		if s.Since.IsZero() {
 			return ""
 		}
 		return elapsed(time.Since(s.Since))
 	}),
-	textColumn(screen.Column{Title: "GCS", Right: true}, "gcs", func(s *daemon.Status) string { return fmt.Sprint(s.GCs) }),
-	textColumn(screen.Column{Title: "LOST", Right: true}, "lost_events", func(s *daemon.Status) string { return fmt.Sprint(s.LostEvents) }),
+	textColumn(screen.Column{Title: "GCS", Right: true}, "gcs", func(s *status) string { return fmt.Sprint(s.GCs) }),
+	textColumn(screen.Column{Title: "LOST", Right: true}, "lost_events", func(s *status) string {
+		return fmt.Sprint(s.LostEvents)
+	}),
 }
 
 // printStatus prints the daemon's state for people.

@@ -140,6 +140,16 @@ func (p *program) plainOutputs(paths, names []string, rotate formats.RotateOptio
 	return specs, nil
 }
 
+// notInput returns an error if an output is one of the inputs, which it would overwrite.
+func notInput(path string, inputs ...string) error {
+	for _, name := range inputs {
+		if name != output.Stdout && path != "" && path != output.Stdout && output.SamePath(name, path) {
+			return usagef("%s is the input and cannot be the output too", name)
+		}
+	}
+	return nil
+}
+
 // checkOutput finds problems of an output that can be found before a session begins.
 func (p *program) checkOutput(path string) error {
 	if output.IsStream(path) {
@@ -217,7 +227,8 @@ func lengthFlag(category, usage, value, text string) cli.Flag {
 
 // watchFlag is the length for a running process where a file can be read instead.
 func watchFlag() cli.Flag {
-	return lengthFlag(timeOptions, "watch a running process for `TIME`: 90s, 5m, 00:00:05:00; Ctrl-C ends it earlier", "", watchFor.String())
+	return lengthFlag(timeOptions, "watch a running process for `TIME`: 90s, 5m, 00:00:05:00; Ctrl-C ends it earlier",
+		"", watchFor.String())
 }
 
 // parseDuration reads 90s, 5m, 1h30m, or dd:hh:mm:ss as dotnet-trace does, from a flag.

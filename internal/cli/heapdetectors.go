@@ -131,8 +131,8 @@ var detectors = map[heap.Detector]detector{
 	heap.DetectFragmentation: {
 		fragmentation,
 		[]inspectColumn{
-			wasteColumn("empty"), sizeColumn("size", "", "", func(x *inspectRow) uint64 { return x.Bytes }), objectsColumn("objects"), pinnedColumn(),
-			addressColumn(), nameColumn("generation"), otherColumn("pinned type"),
+			wasteColumn("empty"), sizeColumn("size", "", "", func(x *inspectRow) uint64 { return x.Bytes }),
+			objectsColumn("objects"), pinnedColumn(), addressColumn(), nameColumn("generation"), otherColumn("pinned type"),
 		},
 	},
 	heap.DetectLargeObjects: {

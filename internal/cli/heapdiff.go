@@ -146,16 +146,18 @@ func growthColumns(l *heapList, series bool) []column[heap.Growth] {
 		namesColumn("type", "type", "name", l.name, func(g *heap.Growth) string { return g.Name }),
 		{
 			Column: screen.Column{Title: "objects", Right: true}, csv: "objects_diff", json: "objects",
-			text: func(g *heap.Growth) string { return fmt.Sprintf("%+d", g.Objects()) }, value: func(g *heap.Growth) any { return g.Objects() },
+			text:  func(g *heap.Growth) string { return fmt.Sprintf("%+d", g.Objects()) },
+			value: func(g *heap.Growth) any { return g.Objects() },
 		},
 		{
 			Column: screen.Column{Title: "bytes", Right: true}, csv: "bytes_diff", json: "bytes",
-			text: func(g *heap.Growth) string { return signedSize(g.Bytes()) }, value: func(g *heap.Growth) any { return g.Bytes() },
+			text:  func(g *heap.Growth) string { return signedSize(g.Bytes()) },
+			value: func(g *heap.Growth) any { return g.Bytes() },
 		},
 		{csv: "objects", value: func(g *heap.Growth) any { return last(g).Objects }},
 		{csv: "bytes", value: func(g *heap.Growth) any { return last(g).Bytes }},
 		slope,
-		{Column: screen.Column{Title: "now", Right: true, Rank: 1}, text: func(g *heap.Growth) string { return formats.SizeText(int64(last(g).Bytes)) }},
+		sizeColumn("now", "", "", func(g *heap.Growth) uint64 { return last(g).Bytes }).ranked(1),
 		{Column: screen.Column{Rank: 2}, text: marks},
 		{csv: "grew_every_time", json: "grew_every_time", value: func(g *heap.Growth) any { return g.Always() }},
 		{json: "snapshots", value: func(g *heap.Growth) any {

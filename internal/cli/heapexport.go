@@ -59,8 +59,8 @@ func (p *program) heapExport(c *cli.Context) error {
 		"pprof": (*flame.Profile).WritePprof, "speedscope": (*flame.Profile).WriteSpeedscope, "folded": (*flame.Profile).WriteFolded,
 	}[how]
 	to := cmp.Or(c.String(outputFlag), output.Stdout)
-	if output.SamePath(name, to) && to != output.Stdout {
-		return usagef("%s is the input and cannot be the output too", name)
+	if err := notInput(to, name); err != nil {
+		return err
 	}
 	if how == "pprof" && to == output.Stdout && screen.IsTerminal(p.stdout) {
 		return usagef("a profile for pprof is binary: give a file with -o, or a pipe")

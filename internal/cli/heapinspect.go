@@ -154,7 +154,8 @@ func bytesColumn() inspectColumn {
 }
 
 func retainedColumn() inspectColumn {
-	return sparse(sizeColumn("retained", "retained_bytes", "retained_bytes", func(x *inspectRow) uint64 { return x.Retained }))
+	c := sizeColumn("retained", "retained_bytes", "retained_bytes", func(x *inspectRow) uint64 { return x.Retained })
+	return sparse(c)
 }
 
 func slotsColumn(title string) inspectColumn {
@@ -220,8 +221,8 @@ func addressColumn() inspectColumn {
 // inspectColumns are the columns in csv and JSON.
 var inspectColumns = []inspectColumn{
 	{csv: "detector", value: func(x *inspectRow) any { return x.detector }},
-	nameColumn(""), typeColumn(""), addressColumn(), objectsColumn(""), bytesColumn(), retainedColumn(), slotsColumn(""), usedColumn(),
-	wasteColumn(""), pinnedColumn(), copiesColumn(), otherColumn(""), holderColumn(),
+	nameColumn(""), typeColumn(""), addressColumn(), objectsColumn(""), bytesColumn(), retainedColumn(),
+	slotsColumn(""), usedColumn(), wasteColumn(""), pinnedColumn(), copiesColumn(), otherColumn(""), holderColumn(),
 	{json: "chain", value: func(x *inspectRow) any { return some(x.r.chainJSON(x.Chain)) }}, // of calls without a name
 }
 

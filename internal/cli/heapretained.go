@@ -144,9 +144,13 @@ func retainedObjectColumns(l *heapList, g *heap.Graph, d *heap.Dominators) []col
 		namesColumn("type", "", "name", l.name, func(x *retainedObject) string { return g.Types[g.Type(x.object)].String() }),
 		sizeColumn("retained", "", "retained_bytes", func(x *retainedObject) uint64 { return d.Retained(x.object) }),
 		sizeColumn("bytes", "", "bytes", func(x *retainedObject) uint64 { return g.Space(x.object) }).ranked(1),
-		{Column: screen.Column{Title: "address"}, text: address, json: "address", value: func(x *retainedObject) any { return address(x) }},
 		{
-			Column: screen.Column{Title: "chain", Right: true, Rank: 2}, json: "collapsed", value: func(x *retainedObject) any { return x.collapsed },
+			Column: screen.Column{Title: "address"}, json: "address",
+			text: address, value: func(x *retainedObject) any { return address(x) },
+		},
+		{
+			Column: screen.Column{Title: "chain", Right: true, Rank: 2}, json: "collapsed",
+			value: func(x *retainedObject) any { return x.collapsed },
 			text: func(x *retainedObject) string {
 				if x.collapsed == 0 {
 					return ""

@@ -216,11 +216,13 @@ func statColumns(h *heap.Histogram, l *heapList, by string) []column[statRow] {
 	if by == "generation" { // whose raw bytes are not counted
 		return list
 	}
-	list = append(list, column[statRow]{csv: "raw_bytes", json: "raw_bytes", value: func(r *statRow) any { return r.RawBytes }, sparse: true})
+	add := func(c column[statRow]) { list = append(list, c) }
+	add(column[statRow]{csv: "raw_bytes", json: "raw_bytes", sparse: true, value: func(r *statRow) any { return r.RawBytes }})
 	if by == "type" {
-		list = append(list, column[statRow]{csv: "module", json: "module", value: func(r *statRow) any { return r.moduleIn(h) }})
+		add(column[statRow]{csv: "module", json: "module", value: func(r *statRow) any { return r.moduleIn(h) }})
 	}
-	return append(list, column[statRow]{json: "generations", value: func(r *statRow) any { return newGenerationsJSON(&r.Generations) }})
+	add(column[statRow]{json: "generations", value: func(r *statRow) any { return newGenerationsJSON(&r.Generations) }})
+	return list
 }
 
 // moduleIn returns the module of a type: its path, or else its id, or "" if it is unknown.

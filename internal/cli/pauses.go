@@ -14,7 +14,6 @@ import (
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/history"
-	"github.com/gclog/gclog/internal/output"
 	"github.com/urfave/cli/v2"
 )
 
@@ -78,11 +77,11 @@ func (p *program) pauses(c *cli.Context, how string) error {
 	case c.IsSet("at"):
 		return p.pausesAt(c, how == "json")
 	case c.IsSet("join"):
-		switch join, to := c.String("join"), c.String(outputFlag); {
-		case c.IsSet(formatFlag):
+		if c.IsSet(formatFlag) {
 			return usagef("-f cannot be used with --join: the log keeps its format")
-		case to != "" && join != output.Stdout && output.SamePath(join, to):
-			return usagef("%s is the input and cannot be the output too", join)
+		}
+		if err := notInput(c.String(outputFlag), c.String("join")); err != nil {
+			return err
 		}
 		return p.pausesJoin(c)
 	}

@@ -215,7 +215,9 @@ var psNarrow = []column[psRow]{
 	},
 	textColumn(screen.Column{Title: "NAME", Width: 12, Cut: true}, "name", func(r *psRow) string { return r.name }),
 	textColumn(screen.Column{Title: "USER", Width: 8, Cut: true, Rank: 3}, "user", func(r *psRow) string { return r.user }),
-	textColumn(screen.Column{Title: "RUNTIME", Width: 7, Cut: true, Rank: 1}, "runtime", func(r *psRow) string { return r.runtime }),
+	textColumn(screen.Column{Title: "RUNTIME", Width: 7, Cut: true, Rank: 1}, "runtime", func(r *psRow) string {
+		return r.runtime
+	}),
 	textColumn(screen.Column{Title: "GC", Width: 11, Cut: true, Rank: 2}, "gc", func(r *psRow) string { return r.gc }),
 	{
 		Column: screen.Column{Title: "UP", Right: true, Rank: 4}, csv: "started", json: "started",

@@ -68,11 +68,9 @@ func (p *program) report(c *cli.Context) error {
 	if page && how == "html" && to == output.Stdout && screen.IsTerminal(p.stdout) {
 		return usagef("a page is not for a terminal: give a file with -o, such as -o report.html")
 	}
-	for _, name := range c.Args().Slice() {
-		for _, out := range []string{to, png} {
-			if out != output.Stdout && output.SamePath(name, out) {
-				return usagef("%s is the input and cannot be the output too", name)
-			}
+	for _, out := range []string{to, png} {
+		if err := notInput(out, c.Args().Slice()...); err != nil {
+			return err
 		}
 	}
 	browser := ""

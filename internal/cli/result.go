@@ -34,8 +34,14 @@ var endings = map[string][]string{
 // resultFlags are the flags of a command that writes its result in one of these formats.
 func resultFlags(names []string) []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: outputFlag, Aliases: []string{"o"}, Category: outputOptions, Usage: "write to `FILE`, which is replaced when it is complete; - is standard output"},
-		&cli.StringFlag{Name: formatFlag, Aliases: []string{"f"}, Category: outputOptions, Usage: "`FORMAT`: " + orList(names), DefaultText: "by the ending of FILE, else " + names[0]},
+		&cli.StringFlag{
+			Name: outputFlag, Aliases: []string{"o"}, Category: outputOptions,
+			Usage: "write to `FILE`, which is replaced when it is complete; - is standard output",
+		},
+		&cli.StringFlag{
+			Name: formatFlag, Aliases: []string{"f"}, Category: outputOptions,
+			Usage: "`FORMAT`: " + orList(names), DefaultText: "by the ending of FILE, else " + names[0],
+		},
 	}
 }
 
@@ -62,10 +68,8 @@ func (p *program) result(names []string, do func(c *cli.Context, how string) err
 		case to == "", to == output.Stdout:
 			return do(c, how)
 		}
-		for _, name := range c.Args().Slice() {
-			if output.SamePath(name, to) {
-				return usagef("%s is the input and cannot be the output too", name)
-			}
+		if err := notInput(to, c.Args().Slice()...); err != nil {
+			return err
 		}
 		return p.resultTo(to, func() error { return do(c, how) })
 	}

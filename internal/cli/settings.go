@@ -206,24 +206,21 @@ func (p *program) printSettings(how string, process *gclog.Process, r *gcsetting
 	}
 	fmt.Fprintln(p.out, oneLine(strings.Join(head, ", ")))
 	width, _ := screen.Size(p.stdout)
-	var set, inForce, ignored, defaults [][]string
-	for i := range r.Set {
-		v := &r.Set[i]
-		set = append(set, []string{v.Setting.Variable, sized(v.Setting.Variable, v.Value), noted(v.From+" "+v.Name+"="+v.Text, v.Note)})
-	}
-	for _, f := range r.InForce {
-		inForce = append(inForce, []string{f.Name, sized(f.Name, f.Value), noted(f.From, f.Note)})
-	}
-	for _, f := range r.Default {
-		defaults = append(defaults, []string{f.Name, noted(sized(f.Name, f.Value), f.Note)})
-	}
-	for _, x := range r.Ignored {
-		ignored = append(ignored, []string{x.Name, x.Text, x.From, x.Why})
-	}
-	printSection(p.out, width, "set", []string{"NAME", "VALUE", "FROM"}, set)
-	printSection(p.out, width, "in effect (reported by the runtime)", []string{"NAME", "VALUE", "FROM"}, inForce)
-	printSection(p.out, width, "set but ignored", []string{"NAME", "VALUE", "FROM", "WHY"}, ignored)
-	printSection(p.out, width, "defaults", []string{"NAME", "VALUE"}, defaults)
+	d := settingsDocument(process, r)
+	s := &d.DotNET.GC.Settings
+	name := settingColumn("NAME", func(x *settingJSON) string { return x.Name })
+	value := settingColumn("VALUE", func(x *settingJSON) string { return sized(x.Name, x.Value) })
+	printSection(p.out, width, "set", s.Set, name, value, settingColumn("FROM", func(x *settingJSON) string {
+		return noted(x.From+" "+x.SetBy+"="+x.Text, x.Note)
+	}))
+	printSection(p.out, width, "in effect (reported by the runtime)", s.InForce, name, value,
+		settingColumn("FROM", func(x *settingJSON) string { return noted(x.From, x.Note) }))
+	printSection(p.out, width, "set but ignored", s.Ignored, name,
+		settingColumn("VALUE", func(x *settingJSON) string { return x.Value }),
+		settingColumn("FROM", func(x *settingJSON) string { return x.From }),
+		settingColumn("WHY", func(x *settingJSON) string { return x.Reason }))
+	printSection(p.out, width, "defaults", s.Default, name,
+		settingColumn("VALUE", func(x *settingJSON) string { return noted(sized(x.Name, x.Value), x.Note) }))
 	for i, u := range r.Unknown {
 		if i == 0 {
 			fmt.Fprintln(p.out)
@@ -241,25 +238,18 @@ func noted(text, note string) string {
 	return text + " (" + note + ")"
 }
 
+func settingColumn(title string, text func(*settingJSON) string) column[settingJSON] {
+	return textColumn(screen.Column{Title: title, Width: 16}, "", text)
+}
+
 // printSection prints a table below its title, unless it is empty.
-func printSection(w io.Writer, width int, title string, names []string, list [][]string) {
+func printSection(w io.Writer, width int, title string, list []settingJSON, columns ...column[settingJSON]) {
 	if len(list) == 0 {
 		return
 	}
 	fmt.Fprintf(w, "\n%s\n", title)
-	var columns []screen.Column
-	for i, name := range names {
-		columns = append(columns, screen.Column{Title: name, Width: 16, Fold: i == len(names)-1})
-	}
-	t := &table{columns: columns}
-	for _, row := range list {
-		cells := make([]string, len(row))
-		for i, cell := range row {
-			cells[i] = oneLine(dash(cell))
-		}
-		t.add(cells...)
-	}
-	t.print(w, width)
+	columns[len(columns)-1].Fold = true
+	tableOf(columns, list).print(w, width)
 }
 
 // sized appends the size in a larger unit to a number of bytes.

@@ -57,7 +57,7 @@ func liveFlight(t *testing.T, r *gcload.Runtime, flavour string) {
 	var ignored, messages bytes.Buffer
 	all := start(&ignored, "-o", everything)
 	program.WaitForFile(t, everything, "Nettrace")
-	flight := start(&messages, "--until", "number >= 10", "--last", before.String(), "-o", part)
+	flight := start(&messages, "--on", "number >= 10", "--last", before.String(), "-o", part)
 	if _, err := p.Send("start"); err != nil {
 		t.Fatal(err)
 	}
