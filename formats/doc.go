@@ -3,8 +3,7 @@
 // docs/formats.md describes every line.
 //
 // A [Format] is a row of a table; [Find] and [ForFile] choose one. A [Writer] has a gclog.Observer
-// that writes one format to one [Output]: a [RotatingFile], or a [Stream] for anything that is not
-// a regular file.
+// that writes one format to one [Output], such as a [Stream].
 //
 // # Groups of lines
 //

@@ -114,7 +114,8 @@ type Output interface {
 type Head struct {
 	Append func(dst []byte, number int) []byte // number counts the files of an Output from 1
 	Joined bool                                // written together with the first group
-	Owner  Owner                               // of a file that starts with it
+	// Process is what a file that starts with it is about, as it was known when the Writer began.
+	Process *gclog.Process
 }
 
 // A Writer writes records in one format to one Output. Its Observe is a gclog.Observer.
@@ -147,7 +148,7 @@ func NewWriter(f Format, out Output, o Options) *Writer {
 		o.Host = o.Process.Host
 	}
 	w := &Writer{f: f.new(&o), out: out, holdPauses: f.holdPauses}
-	w.head = Head{func(dst []byte, number int) []byte { return w.f.header(dst, w.at, number) }, f.joinHeader, OwnerOf(&o.Process)}
+	w.head = Head{func(dst []byte, number int) []byte { return w.f.header(dst, w.at, number) }, f.joinHeader, &o.Process}
 	return w
 }
 

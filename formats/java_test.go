@@ -21,6 +21,7 @@ import (
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/rotate"
 	"github.com/gclog/gclog/internal/testing/child"
 	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/internal/xlog"
@@ -505,11 +506,11 @@ func TestJavaSeries(t *testing.T) {
 	r := startReaders(t)
 	for i := range flavours {
 		f := &flavours[i]
-		for name, naming := range map[string]formats.Naming{"time": formats.NameByTime, "index": formats.NameByIndex} {
+		for name, naming := range map[string]rotate.Naming{"time": rotate.NameByTime, "index": rotate.NameByIndex} {
 			t.Run(f.format+" by "+name, func(t *testing.T) {
 				path, paths, want := f.rotated(t, naming, nil)
 				f.compare(t, "gcviewer", r.read(t, "gcviewer", paths...), want)
-				if f.format == "jdk8" && naming == formats.NameByIndex {
+				if f.format == "jdk8" && naming == rotate.NameByIndex {
 					f.compare(t, "gctoolkit", r.read(t, "gctoolkit-series", path), want)
 				}
 				// It cannot read dates in a series of unified files, nor names with the time: of
@@ -536,7 +537,7 @@ func TestJavaSeries(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		path, paths, want := f.rotated(t, formats.NameByIndex, &c.Outputs[0].Selection)
+		path, paths, want := f.rotated(t, rotate.NameByIndex, &c.Outputs[0].Selection)
 		f.compare(t, "gctoolkit", r.read(t, "gctoolkit-series", path), want)
 		f.compare(t, "gcviewer", r.read(t, "gcviewer", paths...), want)
 	})
@@ -544,20 +545,20 @@ func TestJavaSeries(t *testing.T) {
 
 // rotated writes a history to many files. It returns the path of the latest file, all paths in time
 // order, and the contents of the log without rotation.
-func (f *flavour) rotated(t *testing.T, naming formats.Naming, s *formats.Selection) (path string, paths []string, want *jdkLog) {
+func (f *flavour) rotated(t *testing.T, naming rotate.Naming, s *formats.Selection) (path string, paths []string, want *jdkLog) {
 	t.Helper()
 	format, err := formats.Find(f.format)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var files formats.Files
+	var files rotate.Files
 	dir := t.TempDir()
 	path = filepath.Join(dir, "gc.log")
 	size := int64(12 << 10) // about 50 files
 	if f.format == "unified" {
 		size = 40 << 10
 	}
-	file, err := files.Open(path, formats.RotateOptions{Count: 1000, Size: size, Naming: naming})
+	file, err := files.Open(path, rotate.Options{Count: 1000, Size: size, Naming: naming})
 	if err != nil {
 		t.Fatal(err)
 	}

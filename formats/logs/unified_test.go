@@ -17,6 +17,7 @@ import (
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/rotate"
 	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/parse/clr"
@@ -333,7 +334,7 @@ func TestSeries(t *testing.T) {
 			}
 		})
 	}
-	for _, naming := range []formats.Naming{formats.NameByTime, formats.NameByIndex} {
+	for _, naming := range []rotate.Naming{rotate.NameByTime, rotate.NameByIndex} {
 		t.Run(fmt.Sprint("naming ", naming), func(t *testing.T) {
 			files := rotated(t, naming)
 			if len(files) < 3 {
@@ -345,10 +346,10 @@ func TestSeries(t *testing.T) {
 }
 
 // rotated writes the log to files of 4 KB, and returns them, oldest first.
-func rotated(t *testing.T, naming formats.Naming) (files [][]byte) {
+func rotated(t *testing.T, naming rotate.Naming) (files [][]byte) {
 	t.Helper()
 	dir := t.TempDir()
-	out, err := new(formats.Files).Open(filepath.Join(dir, "gc.log"), formats.RotateOptions{Count: 1000, Size: 4 << 10, Naming: naming})
+	out, err := new(rotate.Files).Open(filepath.Join(dir, "gc.log"), rotate.Options{Count: 1000, Size: 4 << 10, Naming: naming})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,14 +10,14 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/internal/command"
+	"github.com/gclog/gclog/internal/rotate"
 )
 
 // An Exec runs a command, with the record on its standard input.
 type Exec struct {
 	Args    []string
-	As      *formats.Account // user that it runs as; nil: gclog's own
+	As      *rotate.Account // user that it runs as; nil: gclog's own
 	Timeout time.Duration
 	Say     func(*Call, string) // receives the lines that it prints
 

@@ -19,6 +19,7 @@ import (
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/fakeruntime"
 	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/internal/rotate"
 	"github.com/gclog/gclog/internal/xlog"
 	"github.com/gclog/gclog/parse/clr"
 )
@@ -491,7 +492,7 @@ func TestRunPhases(t *testing.T) {
 		}), &out)
 		o.Count = 1
 		var err error
-		if o.Outputs, _, err = xlog.Specs([]string{"-Xlog:gc*"}, formats.RotateOptions{}, false); err != nil {
+		if o.Outputs, _, err = xlog.Specs([]string{"-Xlog:gc*"}, rotate.Options{}, false); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := Run(t.Context(), o); err != nil {
@@ -520,7 +521,7 @@ func TestRunSuspensions(t *testing.T) {
 			o := lightOptions(t, target, &out)
 			o.Count = 2
 			var err error
-			if o.Outputs, _, err = xlog.Specs([]string{"-Xlog:" + selection}, formats.RotateOptions{}, false); err != nil {
+			if o.Outputs, _, err = xlog.Specs([]string{"-Xlog:" + selection}, rotate.Options{}, false); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := Run(t.Context(), o); err != nil {

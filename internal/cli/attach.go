@@ -20,6 +20,7 @@ import (
 	"github.com/gclog/gclog/internal/doctor"
 	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/internal/rotate"
 	"github.com/gclog/gclog/session"
 	"github.com/urfave/cli/v2"
 )
@@ -137,7 +138,7 @@ func (p *program) watchOptions(c *cli.Context, outputs []output.Spec, record str
 
 // opener returns the opener of the outputs.
 func (p *program) opener() *output.Opener {
-	return &output.Opener{Files: formats.Files{IsOurs: logs.IsOurs}, Stdout: p.stdout, Stderr: p.ui.w, Warn: p.ui.say}
+	return &output.Opener{Files: rotate.Files{IsOurs: logs.IsOurs}, Stdout: p.stdout, Stderr: p.ui.w, Warn: p.ui.say}
 }
 
 func (p *program) formatOptions(c *cli.Context) (o formats.Options, err error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/history"
 	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/internal/rotate"
 )
 
 func (p *program) convertCommand() *cli.Command {
@@ -137,7 +138,7 @@ func (v *conversion) checkOutputs(input string, process *gclog.Process) error {
 		if err := notInput(path, input); err != nil {
 			return err
 		}
-		if s.Rotate.Count > 0 && !output.IsStream(path) && output.Resolved(formats.ArchivedFrom(input)) == output.Resolved(path) {
+		if s.Rotate.Count > 0 && !output.IsStream(path) && output.Resolved(rotate.ArchivedFrom(input)) == output.Resolved(path) {
 			return usagef("%s would count as an old file of %s and be deleted: choose another output", input, path)
 		}
 	}

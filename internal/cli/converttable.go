@@ -18,6 +18,7 @@ import (
 	"github.com/gclog/gclog/internal/history"
 	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/internal/parquet"
+	"github.com/gclog/gclog/internal/rotate"
 )
 
 // parquetFormat is the format of tables. It is none of package formats: a table is not written line
@@ -67,7 +68,7 @@ func (p *program) convertTable(c *cli.Context, names []string) error {
 		}
 		_ = f.Close()
 	}
-	rotate := formats.RotateOptions{Sudo: sudoUser(), MakeDirs: strings.Contains(filepath.Dir(path), "%")}
+	rotate := rotate.Options{Sudo: sudoUser(), MakeDirs: strings.Contains(filepath.Dir(path), "%")}
 	check := func(path string) error { return notInput(path, names...) }
 	if err := check(path); err != nil {
 		return err
@@ -173,7 +174,7 @@ func (p *program) tablePath(c *cli.Context) (string, error) {
 func series(names []string) (list [][]string) {
 	byName := map[string]int{}
 	for _, name := range names {
-		of := formats.ArchivedFrom(name)
+		of := rotate.ArchivedFrom(name)
 		if i, known := byName[of]; known {
 			list[i] = append(list[i], name)
 			continue

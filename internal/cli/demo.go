@@ -14,6 +14,7 @@ import (
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/fakeruntime"
 	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/internal/rotate"
 	"github.com/gclog/gclog/session"
 	"github.com/urfave/cli/v2"
 )
@@ -72,7 +73,7 @@ func (p *program) demo(c *cli.Context) error {
 		format: formats.Options{Version: p.version(), Session: randomID(), Host: hostname()},
 		outputs: []output.Spec{
 			{Path: output.Stdout, Format: text},
-			{Path: log, Format: unified, Rotate: formats.RotateOptions{Count: defaultFileCount, Size: 10 << 20}},
+			{Path: log, Format: unified, Rotate: rotate.Options{Count: defaultFileCount, Size: 10 << 20}},
 		},
 	}
 	p.ui.sayf("process %d replays a recorded .NET %s; gclog attach %d would watch it like this:", pid, fakeruntime.DemoVersion, pid)

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"io/fs"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/internal/rotate"
 	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/session"
 )
@@ -79,7 +79,7 @@ func exitCode(err error) int {
 	case errors.Is(err, session.ErrNoAnswer), errors.As(err, &answer):
 		return exitSession
 	case errors.As(err, &path):
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, formats.ErrInUse) {
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, rotate.ErrInUse) {
 			return exitUsage
 		}
 		return exitData

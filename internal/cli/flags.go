@@ -12,6 +12,7 @@ import (
 	"github.com/gclog/gclog/formats/screen"
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/internal/rotate"
 	"github.com/gclog/gclog/internal/xlog"
 	"github.com/gclog/gclog/session"
 	"github.com/urfave/cli/v2"
@@ -112,7 +113,7 @@ func (p *program) outputs(c *cli.Context, byDefault, variable string) ([]output.
 
 // plainOutputs pairs the outputs with their formats. Without a format it depends on the file's
 // extension, for standard output on whether that is a terminal.
-func (p *program) plainOutputs(paths, names []string, rotate formats.RotateOptions) (specs []output.Spec, err error) {
+func (p *program) plainOutputs(paths, names []string, rotate rotate.Options) (specs []output.Spec, err error) {
 	if len(names) > 1 && len(names) != len(paths) {
 		return nil, usagef("%d times --format and %d times -o: give one format for all, or one for each", len(names), len(paths))
 	}
@@ -179,7 +180,7 @@ func (p *program) checkOutput(path string) error {
 	if err := mayWrite(dir); err != nil {
 		return usagef("cannot write to %s: the directory %s cannot be written to: %w", path, dir, err)
 	}
-	warning, err := formats.RotateOptions{Sudo: sudoUser()}.CheckFolder(dir)
+	warning, err := rotate.Options{Sudo: sudoUser()}.CheckFolder(dir)
 	if err != nil {
 		return usagef("cannot write to %s: %w", path, err)
 	}
@@ -199,7 +200,7 @@ func sudoUser() int {
 	return uid
 }
 
-func rotation(c *cli.Context) (r formats.RotateOptions, err error) {
+func rotation(c *cli.Context) (r rotate.Options, err error) {
 	r.Sudo = sudoUser()
 	if !slices.ContainsFunc(c.Command.Flags, func(f cli.Flag) bool { return f.Names()[0] == "filecount" }) {
 		return r, nil

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/internal/rotate"
 )
 
 // A recording is the file of a raw stream: a new file, or something that exists and is not a
@@ -43,7 +43,7 @@ func openRecording(path string) (*recording, error) {
 		f, err := output.OpenDevice(path, info)
 		return &recording{File: f, path: path}, err
 	}
-	dir, err := (&formats.RotateOptions{Sudo: sudoUser()}).OpenFolder(filepath.Dir(path))
+	dir, err := (&rotate.Options{Sudo: sudoUser()}).OpenFolder(filepath.Dir(path))
 	if err != nil {
 		return nil, &output.PathError{Path: path, Err: err}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/gclog/gclog/internal/history"
 	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/internal/report"
+	"github.com/gclog/gclog/internal/rotate"
 	"github.com/gclog/gclog/internal/unpack"
 	"github.com/gclog/gclog/internal/view"
 	"github.com/urfave/cli/v2"
@@ -174,7 +175,7 @@ func (p *program) writeReport(to, what string, write func(io.Writer) error) erro
 // comparedFiles returns the two files to compare: if there are exactly two, that are neither heap
 // snapshots nor parts of one rotated log.
 func comparedFiles(names []string) (a, b string, two bool) {
-	if len(names) != 2 || formats.ArchivedFrom(names[0]) == formats.ArchivedFrom(names[1]) || isSnapshot(names[0]) || isSnapshot(names[1]) {
+	if len(names) != 2 || rotate.ArchivedFrom(names[0]) == rotate.ArchivedFrom(names[1]) || isSnapshot(names[0]) || isSnapshot(names[1]) {
 		return "", "", false
 	}
 	for _, name := range names {

@@ -7,9 +7,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/internal/cause"
 	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/internal/rotate"
 )
 
 // The modes of files: a report is for everybody, what was taken from a process is not, as with logs
@@ -33,7 +33,7 @@ func writeFile(path string, mode fs.FileMode, write func(io.Writer) error) (size
 		}
 		return size, err
 	}
-	o := formats.RotateOptions{Sudo: sudoUser()}
+	o := rotate.Options{Sudo: sudoUser()}
 	dir, err := o.OpenFolder(filepath.Dir(path))
 	if err != nil {
 		return 0, &output.PathError{Path: path, Err: err}

@@ -19,7 +19,7 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/internal/rotate"
 	"go.uber.org/goleak"
 	"golang.org/x/sys/unix"
 )
@@ -290,9 +290,9 @@ func TestRunMemory(t *testing.T) {
 		t.Skip(err)
 	}
 	own = bytes.TrimSpace(own)
-	accounts := []*formats.Account{nil}
+	accounts := []*rotate.Account{nil}
 	if os.Getuid() == 0 {
-		accounts = append(accounts, &formats.Account{UID: 65534, GID: 65534})
+		accounts = append(accounts, &rotate.Account{UID: 65534, GID: 65534})
 	}
 	for _, as := range accounts {
 		script := fmt.Sprintf(`cat /proc/self/oom_score_adj
@@ -378,7 +378,7 @@ func privilegedRun(as, refused string) {
 	}
 	c := Command{Environ: []string{"GCLOG_RULE=x"}}
 	if as != "" {
-		c.As = &formats.Account{UID: 65534, GID: 65534}
+		c.As = &rotate.Account{UID: 65534, GID: 65534}
 	}
 	if err := unix.Dup2(0, 9); err != nil { // which a program that gclog starts would inherit
 		fmt.Println(err)
@@ -498,7 +498,7 @@ func TestIdentity(t *testing.T) {
 			t.Errorf("%q is %v", text, who)
 		}
 	}
-	who, err := identify(&formats.Account{UID: 4711, GID: 4712})
+	who, err := identify(&rotate.Account{UID: 4711, GID: 4712})
 	if err != nil || who.String() != "4711,4712" || !slices.Equal(who.environ, []string{"HOME=/"}) {
 		t.Errorf("%v, %q, %v", who, who.environ, err)
 	}

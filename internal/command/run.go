@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/internal/rotate"
 )
 
 const (
@@ -22,11 +23,11 @@ const (
 
 // A Command is a program that a rule runs.
 type Command struct {
-	Args    []string         // the program and its arguments; no shell interprets them
-	Environ []string         // in addition to PATH and the like
-	Input   []byte           // on its standard input
-	As      *formats.Account // user that it runs as; nil: gclog's own (Linux)
-	Say     func(string)     // receives the lines that it prints
+	Args    []string        // the program and its arguments; no shell interprets them
+	Environ []string        // in addition to PATH and the like
+	Input   []byte          // on its standard input
+	As      *rotate.Account // user that it runs as; nil: gclog's own (Linux)
+	Say     func(string)    // receives the lines that it prints
 }
 
 // commandEnvironment are the variables that a command gets from gclog: none that may contain a

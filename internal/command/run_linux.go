@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/internal/rotate"
 )
 
 // A command runs below a supervisor: gclog itself, in a process of its own, which gives up gclog's
@@ -151,14 +152,14 @@ func (r *report) last() string {
 
 // An identity is the user that a command runs as.
 type identity struct {
-	account *formats.Account // nil: gclog's own
-	groups  []uint32         // all of the account's
+	account *rotate.Account // nil: gclog's own
+	groups  []uint32        // all of the account's
 	environ []string
 	dir     string // "": gclog's own
 }
 
 // identify returns the identity that a command has with an account.
-func identify(as *formats.Account) (*identity, error) {
+func identify(as *rotate.Account) (*identity, error) {
 	if as == nil {
 		return &identity{environ: inherited(ownEnvironment)}, nil
 	}
@@ -214,5 +215,5 @@ func parseIdentity(text string) (*identity, error) {
 	if len(ids) < 2 {
 		return nil, errors.New("a uid and a gid are needed")
 	}
-	return &identity{account: &formats.Account{UID: ids[0], GID: ids[1]}, groups: ids[1:]}, nil
+	return &identity{account: &rotate.Account{UID: ids[0], GID: ids[1]}, groups: ids[1:]}, nil
 }

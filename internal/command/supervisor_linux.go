@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/internal/rotate"
 	"golang.org/x/sys/unix"
 )
 
@@ -124,7 +124,7 @@ func (s *supervisor) start(args []string) error {
 
 // confine makes what this thread starts have no rights but those of its user, and no files.
 func (s *supervisor) confine() error {
-	as := formats.Account{}
+	as := rotate.Account{}
 	if s.who.account != nil {
 		as = *s.who.account
 	}

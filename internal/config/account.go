@@ -5,11 +5,11 @@ import (
 	"os/user"
 	"strconv"
 
-	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/internal/rotate"
 )
 
 // account looks up the user and group that an output is written as.
-func (s *Su) account() (a formats.Account, err error) {
+func (s *Su) account() (a rotate.Account, err error) {
 	if s.User == "" {
 		return a, nil
 	}
@@ -41,5 +41,5 @@ func (s *Su) account() (a formats.Account, err error) {
 	if err != nil {
 		return a, fmt.Errorf("su: there is no group %s: give the name of a group of this host, or a gid", quote(s.Group))
 	}
-	return formats.Account{UID: uint32(uid), GID: uint32(gid)}, nil
+	return rotate.Account{UID: uint32(uid), GID: uint32(gid)}, nil
 }

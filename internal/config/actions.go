@@ -11,9 +11,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/internal/condition"
 	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/internal/rotate"
 	"github.com/gclog/gclog/internal/rules"
 )
 
@@ -64,7 +64,7 @@ func (r *Rule) Applies(s *Subject) bool {
 }
 
 // Account returns the user that the command runs as, nil for gclog's own.
-func (a *ExecAction) Account() (*formats.Account, error) {
+func (a *ExecAction) Account() (*rotate.Account, error) {
 	if !a.Su.isSet() {
 		return nil, nil
 	}
@@ -74,12 +74,12 @@ func (a *ExecAction) Account() (*formats.Account, error) {
 
 // asWhom says why a command cannot run as an account, nil for gclog's own, or that it has more rights
 // than it may need; "" if neither is so.
-func asWhom(account *formats.Account) string {
+func asWhom(account *rotate.Account) string {
 	if account == nil && os.Geteuid() == 0 {
 		return "the command runs as root, as gclog does: set su, unless it needs that"
 	}
 	if account == nil {
-		account = &formats.Account{}
+		account = &rotate.Account{}
 	}
 	if err := account.Check(); err != nil {
 		return "the command will fail: " + err.Error()

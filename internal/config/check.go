@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/internal/rotate"
 )
 
 // forgetPath removes the default path of an output that the environment replaces with -Xlog.
@@ -33,7 +33,7 @@ func (c *Loaded) CheckHost() error {
 	warn := func(path, text string) {
 		c.Warnings = append(c.Warnings, problem{c.origins[path], path, text}.Error())
 	}
-	check := func(path string, rotate formats.RotateOptions, dir string) {
+	check := func(path string, rotate rotate.Options, dir string) {
 		rotate.NoLinks = true
 		warning, err := rotate.CheckFolder(dir)
 		if at, ok := errors.AsType[*fs.PathError](err); ok {
@@ -57,7 +57,7 @@ func (c *Loaded) CheckHost() error {
 		}
 	}
 	if c.Heap.Auto.Enabled {
-		check("heap.auto.directory", formats.RotateOptions{}, output.KnownFolder(filepath.Join(c.SnapshotFolder(), "file")))
+		check("heap.auto.directory", rotate.Options{}, output.KnownFolder(filepath.Join(c.SnapshotFolder(), "file")))
 	}
 	for i := range c.Rules {
 		for j := range c.Rules[i].Do {
@@ -76,10 +76,10 @@ func (c *Loaded) CheckHost() error {
 		}
 	}
 	if c.Records() {
-		check("recorder.directory", formats.RotateOptions{}, output.KnownFolder(filepath.Join(c.RecordingFolder(), "file")))
+		check("recorder.directory", rotate.Options{}, output.KnownFolder(filepath.Join(c.RecordingFolder(), "file")))
 	}
 	if c.Parquet.Path != "" {
-		check("parquet.path", formats.RotateOptions{}, output.KnownFolder(c.Parquet.Path))
+		check("parquet.path", rotate.Options{}, output.KnownFolder(c.Parquet.Path))
 	}
 	return errors.Join(append(problems, c.checkSecrets()...)...)
 }

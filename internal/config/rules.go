@@ -7,6 +7,7 @@ import (
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/internal/rotate"
 	"github.com/gclog/gclog/internal/xlog"
 	"github.com/gclog/gclog/session"
 )
@@ -132,7 +133,7 @@ func (o *Output) resolve() (output.Spec, error) {
 // spec returns where an output is written and in which format, without the account on this host,
 // and warnings for people.
 func (o *Output) spec() (spec output.Spec, warnings []string, err error) {
-	rotate := formats.RotateOptions{Count: o.FileCount, Size: o.FileSize, Mode: o.Mode}
+	rotate := rotate.Options{Count: o.FileCount, Size: o.FileSize, Mode: o.Mode}
 	if rotate.Naming, err = output.ParseNaming(o.RotationNames); err != nil {
 		return spec, nil, err
 	}

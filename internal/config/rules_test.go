@@ -7,6 +7,7 @@ import (
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/internal/rotate"
 )
 
 func TestFits(t *testing.T) {
@@ -191,13 +192,13 @@ outputs:
 	}
 	specs := l.OutputsFor(&Subject{Service: "payments", User: "app"})
 	json, csv, log := specs[0], specs[1], specs[2]
-	if json.Format.Name != "json" || json.Rotate != (formats.RotateOptions{Count: 3, Size: 1 << 20, Naming: formats.NameByIndex, Mode: 0o600}) || json.Selection != nil {
+	if json.Format.Name != "json" || json.Rotate != (rotate.Options{Count: 3, Size: 1 << 20, Naming: rotate.NameByIndex, Mode: 0o600}) || json.Selection != nil {
 		t.Errorf("%+v", json)
 	}
 	if csv.Format.Name != "csv" || csv.Rotate.Count != 9 {
 		t.Errorf("%+v", csv)
 	}
-	if log.Format.Name != "unified" || log.Rotate != (formats.RotateOptions{Count: 5, Size: 2 << 20, Naming: formats.NameByTime, Mode: 0o640}) || !output.Suspensions([]output.Spec{log}) || log.Selection.Decorators != formats.Of(formats.DecUptime) {
+	if log.Format.Name != "unified" || log.Rotate != (rotate.Options{Count: 5, Size: 2 << 20, Naming: rotate.NameByTime, Mode: 0o640}) || !output.Suspensions([]output.Spec{log}) || log.Selection.Decorators != formats.Of(formats.DecUptime) {
 		t.Errorf("%+v", log)
 	}
 }

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/internal/config"
 	"github.com/gclog/gclog/internal/fakeruntime"
+	"github.com/gclog/gclog/internal/rotate"
 )
 
 // ownFile makes a file that of a user's process, or skips the test where files have no owners.
@@ -21,13 +21,13 @@ func ownFile(t *testing.T, path, user string) {
 		t.Fatal(err)
 	}
 	defer dir.Close()
-	formats.Owner{UserID: user, Service: "orders"}.SetOwnerIn(dir, filepath.Base(path))
+	rotate.Owner{UserID: user, Service: "orders"}.SetOwnerIn(dir, filepath.Base(path))
 	if ownerOfFile(t, path).UserID != user {
 		t.Skip("the file system of temporary files has no extended attributes")
 	}
 }
 
-func ownerOfFile(t *testing.T, path string) formats.Owner {
+func ownerOfFile(t *testing.T, path string) rotate.Owner {
 	t.Helper()
 	_, _, owner, ok := inspect(path)
 	if !ok {

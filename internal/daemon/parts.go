@@ -35,11 +35,11 @@ func nothing() {}
 // idle is a part that does nothing. Parts embed it for what does not concern them.
 type idle struct{}
 
-func (idle) prepare(*config.Loaded) (change, error)                 { return change{nothing, nothing}, nil }
+func (idle) prepare(*config.Loaded) (change, error)               { return change{nothing, nothing}, nil }
 func (idle) observe(*process) func(*gclog.Process) gclog.Observer { return nil }
-func (idle) forget(*process)                                        {}
-func (idle) tick()                                                  {}
-func (idle) settle(context.Context, *sync.WaitGroup)                {}
+func (idle) forget(*process)                                      {}
+func (idle) tick()                                                {}
+func (idle) settle(context.Context, *sync.WaitGroup)              {}
 
 // apply applies a configuration: all of it, or nothing.
 func (d *Daemon) apply(next *config.Loaded) error {

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/internal/config"
+	"github.com/gclog/gclog/internal/rotate"
 	"github.com/gclog/gclog/internal/testing/extent"
 )
 
@@ -71,7 +71,7 @@ func TestSurplusFair(t *testing.T) {
 		var files []*leftFile
 		total, of := int64(0), map[string]int64{}
 		for range 1 + r.IntN(60) {
-			f := &leftFile{size: 1 + r.Int64N(100), owner: formats.Owner{UserID: fmt.Sprint(r.IntN(1 + r.IntN(6))), Service: fmt.Sprint(r.IntN(4))}}
+			f := &leftFile{size: 1 + r.Int64N(100), owner: rotate.Owner{UserID: fmt.Sprint(r.IntN(1 + r.IntN(6))), Service: fmt.Sprint(r.IntN(4))}}
 			files = append(files, f)
 			total += f.size
 			of[f.owner.UserID] += f.size

@@ -16,6 +16,7 @@ import (
 	"github.com/gclog/gclog/internal/flight"
 	"github.com/gclog/gclog/internal/nettrace"
 	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/internal/rotate"
 	"github.com/gclog/gclog/internal/rules"
 	"github.com/rs/zerolog"
 )
@@ -31,7 +32,7 @@ func (x *ruleSets) useRecordings(c *config.Config) {
 		return
 	}
 	x.recordings.Store(&flight.Files{
-		Dir: dir, Keep: c.Recorder.Keep, Running: x.d.isRunning, Folder: formats.RotateOptions{MakeDirs: true, NoLinks: true},
+		Dir: dir, Keep: c.Recorder.Keep, Running: x.d.isRunning, Folder: rotate.Options{MakeDirs: true, NoLinks: true},
 	})
 }
 

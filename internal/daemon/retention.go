@@ -10,11 +10,11 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/internal/config"
 	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/internal/parquet"
+	"github.com/gclog/gclog/internal/rotate"
 )
 
 // The files of processes that have exited, logs, heap snapshots and recordings, and complete Parquet
@@ -60,7 +60,7 @@ type leftFile struct {
 	size    int64
 	written time.Time
 	info    fs.FileInfo // to recognize the file
-	owner   formats.Owner
+	owner   rotate.Owner
 	within  string // folders below this one are deleted with their last file; "": none are
 }
 
@@ -112,11 +112,11 @@ func leftFiles(paths, open []string) (list []leftFile) {
 	for _, path := range open {
 		inUse[filepath.Clean(path)] = true
 	}
-	used := func(name string) bool { return inUse[name] || formats.IsInUse(name) }
+	used := func(name string) bool { return inUse[name] || rotate.IsInUse(name) }
 	seen := map[string]bool{}
 	for _, path := range paths {
 		for _, name := range output.Made(path) {
-			if seen[name] || used(name) || used(formats.ArchivedFrom(name)) {
+			if seen[name] || used(name) || used(rotate.ArchivedFrom(name)) {
 				continue
 			}
 			seen[name] = true
@@ -130,7 +130,7 @@ func leftFiles(paths, open []string) (list []leftFile) {
 
 // isOurs reports whether the content of a file is gclog's: other programs may choose such names
 // too, such as package.json. An empty file shows nothing, and counts if the pid is in its name.
-func isOurs(name string, hasPID bool) (info fs.FileInfo, owner formats.Owner, ok bool) {
+func isOurs(name string, hasPID bool) (info fs.FileInfo, owner rotate.Owner, ok bool) {
 	info, begin, owner, ok := inspect(name)
 	if len(begin) == 0 {
 		return info, owner, ok && hasPID
@@ -139,9 +139,9 @@ func isOurs(name string, hasPID bool) (info fs.FileInfo, owner formats.Owner, ok
 }
 
 // inspect returns the start of a regular file that is not a link, and whose it is.
-func inspect(name string) (info fs.FileInfo, begin []byte, owner formats.Owner, ok bool) {
+func inspect(name string) (info fs.FileInfo, begin []byte, owner rotate.Owner, ok bool) {
 	err := look(name, func(f *os.File, i fs.FileInfo) (err error) {
-		info, owner = i, formats.FileOwner(f, i)
+		info, owner = i, rotate.FileOwner(f, i)
 		begin, err = io.ReadAll(io.LimitReader(f, logs.BeginSize))
 		return err
 	})
@@ -163,7 +163,7 @@ func look(name string, do func(*os.File, fs.FileInfo) error) error {
 }
 
 // tablesOwner is the owner of Parquet files, which are about processes of all users: it has a share like one.
-var tablesOwner = formats.Owner{UserID: "all"}
+var tablesOwner = rotate.Owner{UserID: "all"}
 
 // leftTables returns the complete Parquet files of a path.
 func leftTables(path string) (list []leftFile) {
@@ -171,7 +171,7 @@ func leftTables(path string) (list []leftFile) {
 		return nil
 	}
 	for _, name := range output.Made(path) {
-		if formats.ArchivedFrom(name) == name {
+		if rotate.ArchivedFrom(name) == name {
 			continue // the daemon's have a time in their names
 		}
 		_ = look(name, func(f *os.File, info fs.FileInfo) error {

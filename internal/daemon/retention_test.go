@@ -12,6 +12,7 @@ import (
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/internal/config"
+	"github.com/gclog/gclog/internal/rotate"
 )
 
 // makeFile creates a log with a size and an age.
@@ -56,8 +57,8 @@ func TestLeftFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Another gclog writes this one, and has archived another.
-	var files formats.Files
-	other, err := files.Open("logs/a-6.json", formats.RotateOptions{})
+	var files rotate.Files
+	other, err := files.Open("logs/a-6.json", rotate.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,11 +14,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/config"
 	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/internal/rotate"
 )
 
 // A snapshotTask takes the heap snapshot of a process, compares it with those before it, and deletes
@@ -63,7 +63,7 @@ const (
 func (t *snapshotTask) do(ctx context.Context) (r snapshotResult) {
 	began := time.Now()
 	defer func() { r.took = time.Since(began) }()
-	dir, err := (&formats.RotateOptions{MakeDirs: true, NoLinks: true}).OpenFolder(t.dir)
+	dir, err := (&rotate.Options{MakeDirs: true, NoLinks: true}).OpenFolder(t.dir)
 	if err != nil {
 		r.err = fmt.Errorf("heap.auto.directory: %w", err)
 		return r
@@ -103,7 +103,7 @@ func (t *snapshotTask) do(ctx context.Context) (r snapshotResult) {
 		removeParts(dir, name)
 		return r
 	}
-	formats.OwnerOf(t.facts).SetOwnerIn(dir, name)
+	rotate.OwnerOf(t.facts).SetOwnerIn(dir, name)
 	r.file = path
 	if len(before) > 0 {
 		r.growth, r.failed = t.compare(ctx, append(before, snapshotFile{path: path, time: at}))
@@ -124,7 +124,7 @@ func (t *snapshotTask) removeSurplus(own runningProcess, path string) {
 	for i := range list {
 		list[i].user = files[list[i].path].owner.UserID
 	}
-	owner := formats.Owner{UserID: files[path].owner.UserID, Service: taken.service} // as the files have it
+	owner := rotate.Owner{UserID: files[path].owner.UserID, Service: taken.service} // as the files have it
 	for _, f := range surplus(list, own, owner, t.running, t.o.Keep) {
 		left := files[f.path]
 		if err := left.remove(); err != nil {

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog/heap"
 	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/internal/rotate"
 )
 
 // The files of heap snapshots: SERVICE-PID-TIME.gcdump. The time also shows of which of several
@@ -97,7 +97,7 @@ func ownerOf(f *snapshotFile, running []runningProcess) int {
 
 // surplus returns the snapshots that are too many: all but the latest keep of a running process, and
 // all but the latest keep of those processes of its user and service that have exited.
-func surplus(list []snapshotFile, of runningProcess, owner formats.Owner, running []runningProcess, keep int) (delete []snapshotFile) {
+func surplus(list []snapshotFile, of runningProcess, owner rotate.Owner, running []runningProcess, keep int) (delete []snapshotFile) {
 	own, exited := 0, 0
 	for _, f := range slices.Backward(list) {
 		count := &own

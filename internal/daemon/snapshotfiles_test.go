@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/internal/config"
+	"github.com/gclog/gclog/internal/rotate"
 )
 
 // makeSnapshot creates a file that starts as a heap snapshot does, and returns its path.
@@ -108,7 +108,7 @@ func TestSurplus(t *testing.T) {
 		4: nil,
 	} {
 		var got []string
-		for _, f := range surplus(list, own, formats.Owner{UserID: "1001", Service: "a"}, running, keep) {
+		for _, f := range surplus(list, own, rotate.Owner{UserID: "1001", Service: "a"}, running, keep) {
 			got = append(got, f.path)
 		}
 		if !slices.Equal(got, want) {

@@ -24,6 +24,7 @@ import (
 	"github.com/gclog/gclog/internal/config"
 	"github.com/gclog/gclog/internal/fakeruntime"
 	"github.com/gclog/gclog/internal/host"
+	"github.com/gclog/gclog/internal/rotate"
 	"github.com/gclog/gclog/internal/testing/child"
 	"github.com/gclog/gclog/internal/testing/recordings"
 	"github.com/gclog/gclog/session"
@@ -123,7 +124,7 @@ func (s *stage) warm() {
 	s.t.Helper()
 	dir := s.t.TempDir()
 	for i := range 16 {
-		f, err := s.opener.Files.Open(filepath.Join(dir, fmt.Sprint(i)), formats.RotateOptions{})
+		f, err := s.opener.Files.Open(filepath.Join(dir, fmt.Sprint(i)), rotate.Options{})
 		if err != nil {
 			s.t.Fatal(err)
 		}

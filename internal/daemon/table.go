@@ -5,11 +5,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/config"
 	"github.com/gclog/gclog/internal/parquet"
+	"github.com/gclog/gclog/internal/rotate"
 )
 
 // The Parquet files of all processes: one parquet.Output, which no process waits for.
@@ -118,7 +118,7 @@ func (d *Daemon) tableOptions(c *config.Loaded) parquet.OutputOptions {
 	return parquet.OutputOptions{
 		Options: parquet.Options{
 			Path: o.Path, Version: d.o.Version,
-			Rotate: formats.RotateOptions{Mode: o.Mode, MakeDirs: true, NoLinks: true},
+			Rotate: rotate.Options{Mode: o.Mode, MakeDirs: true, NoLinks: true},
 		},
 		Interval: o.Interval, MaxRows: int64(o.MaxRows),
 	}

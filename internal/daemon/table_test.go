@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/config"
 	"github.com/gclog/gclog/internal/parquet"
+	"github.com/gclog/gclog/internal/rotate"
 )
 
 // TestLeftTables: complete Parquet files of the daemon count for the retention, nothing else does, and
@@ -19,7 +19,7 @@ func TestLeftTables(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "date=%d", "hour=%H", "%hn.parquet")
 	write := func(at, stamp time.Time) string {
-		table := parquet.NewTable(parquet.Options{Path: path, Rotate: formats.RotateOptions{MakeDirs: true}, Version: "1.0", Stamp: stamp})
+		table := parquet.NewTable(parquet.Options{Path: path, Rotate: rotate.Options{MakeDirs: true}, Version: "1.0", Stamp: stamp})
 		o := table.Observe(&gclog.Process{ID: 1, Sync: at}, "node-1", func(err error) { t.Error(err) })
 		o(&gclog.GCDetails{Number: 1, HasNumber: true})
 		files, err := table.Finish()

@@ -7,17 +7,17 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/internal/history"
+	"github.com/gclog/gclog/internal/rotate"
 )
 
 // log reads a log of gclog. If name is the current file of a rotated log, it reads all files.
 func (r *Report) log(name string, h logs.Head, unpacked int64) {
 	r.fact("format", "%s", h.Format)
 	names := []string{name}
-	archived := formats.Archived(name)
-	if from := formats.ArchivedFrom(name); from != name {
+	archived := rotate.Archived(name)
+	if from := rotate.ArchivedFrom(name); from != name {
 		r.add(Note, "rotated", "it is one file of the rotated log %s", from)
 	} else if len(archived) > 0 {
 		r.add(Note, "rotated", "also read older files in the same directory: %d, such as %s", len(archived), filepath.Base(archived[0]))

@@ -15,11 +15,11 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/cause"
 	"github.com/gclog/gclog/internal/nettrace"
 	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/internal/rotate"
 	"github.com/gclog/gclog/internal/shares"
 )
 
@@ -35,7 +35,7 @@ type Files struct {
 	// Running reports whether the process with a pid, of which there is a recording of a time, is
 	// still running; nil: no recording is deleted because its process has exited.
 	Running func(pid int64, at time.Time) bool
-	Folder  formats.RotateOptions // has the options of the directory
+	Folder  rotate.Options // has the options of the directory
 
 	mu      sync.Mutex   // held while a recording is written
 	asking  sync.Mutex   // of waiting
@@ -109,7 +109,7 @@ func (f *Files) Save(r *Recording, of *gclog.Process) (s Saved, err error) {
 			if err != nil {
 				return &output.PathError{Path: written.Path, Err: err}
 			}
-			formats.OwnerOf(of).SetOwnerIn(dir, name)
+			rotate.OwnerOf(of).SetOwnerIn(dir, name)
 			s.Files = append(s.Files, written)
 		}
 		s.Deleted, err = f.tidy(dir, asName(begin+".nettrace"), of)
@@ -226,7 +226,7 @@ func recordingUser(dir *os.Root, name string) (user string, ok bool) {
 	if _, wrong := io.ReadFull(f, head); err != nil || wrong != nil || !nettrace.MayBeHead(head) {
 		return "", false
 	}
-	return formats.FileOwner(f, info).UserID, true
+	return rotate.FileOwner(f, info).UserID, true
 }
 
 // isAbandoned reports whether a file was not completed by a gclog that has ended.

@@ -13,10 +13,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/nettrace"
 	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/internal/rotate"
 )
 
 // recorded returns a complete recording of a trigger at a time in seconds, with an event of a size.
@@ -50,7 +50,7 @@ func nameOf(process string, seconds int) string {
 // TestSave: a recording is in a file with the service, the pid and the time in its name, which only
 // gclog's user and group can read.
 func TestSave(t *testing.T) {
-	f := &Files{Dir: filepath.Join(t.TempDir(), "new"), Keep: 3, Folder: formats.RotateOptions{MakeDirs: true}}
+	f := &Files{Dir: filepath.Join(t.TempDir(), "new"), Keep: 3, Folder: rotate.Options{MakeDirs: true}}
 	r := recorded(20, 1000)
 	s, err := f.Save(r, &gclog.Process{ID: 4711, Name: "app", Service: "../orders"})
 	if err != nil {
@@ -325,6 +325,6 @@ func keepsOwners(t *testing.T, path string) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	formats.Owner{UserID: "1"}.SetOwner(f)
-	return formats.FileOwner(f, info).UserID == "1"
+	rotate.Owner{UserID: "1"}.SetOwner(f)
+	return rotate.FileOwner(f, info).UserID == "1"
 }

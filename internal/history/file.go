@@ -11,6 +11,7 @@ import (
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/rotate"
 	"github.com/gclog/gclog/parse"
 )
 
@@ -49,7 +50,7 @@ func (f *File) begin() time.Time {
 // compare sorts files by time. Files of the same millisecond are sorted by name: the current file
 // of a rotated log is its last.
 func (f *File) compare(other *File) int {
-	archived := func(name string) bool { return formats.ArchivedFrom(name) != name }
+	archived := func(name string) bool { return rotate.ArchivedFrom(name) != name }
 	switch c := f.begin().Compare(other.begin()); {
 	case c != 0:
 		return c
@@ -92,7 +93,7 @@ func (f *File) series() (s series) {
 	}
 	s.pid = f.Log.ProcessID
 	if format, err := formats.Find(f.Log.Format); err == nil && !format.ManyProcesses() && s.pid == 0 {
-		s.name = formats.ArchivedFrom(f.Name)
+		s.name = rotate.ArchivedFrom(f.Name)
 	}
 	return s
 }

@@ -19,11 +19,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/cause"
 	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/internal/rotate"
 	"github.com/gclog/gclog/internal/unpack"
 	"github.com/gclog/gclog/parse"
 )
@@ -360,7 +360,7 @@ func (s *Source) notifyOlder() {
 		return
 	}
 	name := s.Files[0].Name
-	if list := formats.Archived(name); len(list) > 0 {
+	if list := rotate.Archived(name); len(list) > 0 {
 		files := "files"
 		if len(list) == 1 {
 			files = "file"

@@ -41,6 +41,7 @@ var subjects = []subject{
 	{"gclog/analysis", []string{"gclog/analysis"}, 90},
 	{"gclog/heap", []string{"gclog/heap"}, 90},
 	{"formats", []string{"formats", "formats/logs"}, 90},
+	{"internal/rotate", []string{"internal/rotate"}, 90},
 	{"session", []string{"session"}, 90},
 	{"internal/host", []string{"internal/host"}, 90},
 	{"internal/attach", []string{"internal/attach", "internal/daemon", systemTests}, 90},

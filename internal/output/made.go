@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/internal/rotate"
 )
 
 // Made returns the existing files, including archived ones, that may have been written to a path
@@ -25,7 +25,7 @@ func Made(path string) (list []string) {
 	for _, dir := range dirs {
 		for _, e := range entries(dir) {
 			full := filepath.Join(dir, e.Name())
-			if e.Type().IsRegular() && name.MatchString(filepath.Base(formats.ArchivedFrom(full))) {
+			if e.Type().IsRegular() && name.MatchString(filepath.Base(rotate.ArchivedFrom(full))) {
 				list = append(list, full)
 			}
 		}

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/rotate"
 )
 
 // Places describes, for people, what the path of an output may contain; RecordingPlaces does so for
@@ -49,7 +49,7 @@ func Expand(path string, p *gclog.Process, host string) string {
 	return expanded + "_"
 }
 
-func looksArchived(path string) bool { return formats.ArchivedFrom(path) != path }
+func looksArchived(path string) bool { return rotate.ArchivedFrom(path) != path }
 
 func expand(path string, p *gclog.Process, host string) string {
 	expanded, _ := replace(path, func(place string) (string, bool) {

@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/internal/rotate"
 )
 
 // A Spec is where records go and in which format.
@@ -19,7 +20,7 @@ type Spec struct {
 	Path      string // Stdout, Stderr or a file, with places: see Expand
 	Format    formats.Format
 	Selection *formats.Selection // which lines of the unified format; nil: the default ones
-	Rotate    formats.RotateOptions
+	Rotate    rotate.Options
 }
 
 // Paths that are not files.
@@ -258,10 +259,10 @@ func (s *Set) Written() bool {
 	return slices.ContainsFunc(s.outputs, func(o *opened) bool { return o.Writer.Written() > 0 })
 }
 
-// Reopen makes every output start a new file: see formats.RotatingFile.
+// Reopen makes every output start a new file: see rotate.File.
 func (s *Set) Reopen() {
 	for _, o := range s.outputs {
-		o.file((*formats.RotatingFile).Reopen)
+		o.file((*rotate.File).Reopen)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/rotate"
 )
 
 func spec(t *testing.T, path, format string) Spec {
@@ -19,7 +20,7 @@ func spec(t *testing.T, path, format string) Spec {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Spec{Path: path, Format: f, Rotate: formats.RotateOptions{Count: 5, Size: 1 << 20, MakeDirs: true}}
+	return Spec{Path: path, Format: f, Rotate: rotate.Options{Count: 5, Size: 1 << 20, MakeDirs: true}}
 }
 
 func record(number uint32) func(*formats.Writer) {

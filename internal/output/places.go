@@ -14,6 +14,7 @@ import (
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/formats/screen"
+	"github.com/gclog/gclog/internal/rotate"
 )
 
 // What processes share: each path is opened once, for all that write to it.
@@ -34,7 +35,7 @@ type place struct {
 	name    string // for people
 	release func() error
 	bytes   func() int64
-	rotated *formats.RotatingFile // nil: not a regular file
+	rotated *rotate.File // nil: not a regular file
 	colored bool
 	screen  func() (width, height int) // nil: not a terminal
 
@@ -49,7 +50,7 @@ const FilesOpen = 2
 // A look is what all records of a file have in common: a file cannot have two.
 type look struct {
 	format string
-	rotate formats.RotateOptions
+	rotate rotate.Options
 }
 
 func (s *Spec) look() look { return look{s.Format.Name, s.Rotate} }
@@ -60,7 +61,7 @@ type work uint8
 const (
 	nothing work = iota
 	follow
-	rotate
+	reopen
 )
 
 // Write implements formats.Output. It may be called by several goroutines.
@@ -95,7 +96,7 @@ func (p *place) size() int64 {
 }
 
 // file calls f with the file of the place, if the place is a file and open.
-func (p *place) file(f func(*formats.RotatingFile)) {
+func (p *place) file(f func(*rotate.File)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.rotated != nil {
@@ -118,10 +119,10 @@ func (p *place) ask(w work) {
 func (p *place) work() {
 	for {
 		switch p.next() {
-		case rotate:
-			p.file((*formats.RotatingFile).Reopen)
+		case reopen:
+			p.file((*rotate.File).Reopen)
 		case follow:
-			p.file((*formats.RotatingFile).Follow)
+			p.file((*rotate.File).Follow)
 		default:
 			return
 		}
@@ -138,7 +139,7 @@ func (p *place) next() work {
 
 // Opener opens the outputs of one run of gclog. Its places are shared.
 type Opener struct {
-	Files  formats.Files
+	Files  rotate.Files
 	Stdout io.Writer
 	Stderr io.Writer
 	Warn   func(string) // receives messages for people about problems that end nothing: an output fails, and works again
@@ -156,7 +157,7 @@ type Opener struct {
 const changeTime = 3 * time.Second
 
 // Rotate makes every output start a new file, soon.
-func (o *Opener) Rotate() { o.ask(rotate) }
+func (o *Opener) Rotate() { o.ask(reopen) }
 
 // Follow makes every file check, soon, what others have done with it.
 func (o *Opener) Follow() { o.ask(follow) }

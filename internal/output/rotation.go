@@ -5,10 +5,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/internal/rotate"
 )
 
-// How people write the fields of formats.RotateOptions: in flags, in -Xlog, in a configuration.
+// How people write the fields of rotate.Options: in flags, in -Xlog, in a configuration.
 
 // Namings are the words that ParseNaming knows.
 var Namings = []string{"timestamp", "index"}
@@ -21,12 +21,12 @@ const (
 )
 
 // ParseNaming parses how archived files are named.
-func ParseNaming(s string) (formats.Naming, error) {
+func ParseNaming(s string) (rotate.Naming, error) {
 	switch s {
 	case "timestamp":
-		return formats.NameByTime, nil
+		return rotate.NameByTime, nil
 	case "index":
-		return formats.NameByIndex, nil
+		return rotate.NameByIndex, nil
 	}
 	return 0, fmt.Errorf("%s: it must be timestamp or index", s)
 }

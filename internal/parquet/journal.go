@@ -16,10 +16,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/cause"
 	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/internal/rotate"
 )
 
 // A journal has rows that are in no Parquet file yet, in the order in which they arrived. Each of its
@@ -279,7 +279,7 @@ func openJournal(dir *os.Root, name string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	formats.LockFile(f)
+	rotate.LockFile(f)
 	if _, err := f.WriteString(journalMagic); err != nil {
 		_ = f.Close()
 		_ = dir.Remove(name)

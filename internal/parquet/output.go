@@ -13,6 +13,7 @@ import (
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/cause"
 	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/internal/rotate"
 	"github.com/gclog/gclog/internal/shares"
 )
 
@@ -285,7 +286,7 @@ func (o *Output) start(options *OutputOptions, folder string) (dir *os.Root, fil
 	name := journalName(o.name)
 	path := filepath.Join(folder, name)
 	if info, statErr := dir.Lstat(name); statErr == nil {
-		if formats.IsInUse(path) {
+		if rotate.IsInUse(path) {
 			err = errors.New("another gclog is writing to it: give each daemon a directory of its own")
 		} else {
 			err = dir.Rename(name, sealedName(o.name, unusedTime(dir, o.name, info.ModTime())))

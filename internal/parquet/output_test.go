@@ -14,8 +14,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/rotate"
 	"github.com/gclog/gclog/internal/shares"
 	"github.com/gclog/gclog/internal/testing/extent"
 )
@@ -50,7 +50,7 @@ func started(t testing.TB, dir string) (*Output, *listener) {
 }
 
 func hourly(dir string) OutputOptions {
-	return OutputOptions{Options: Options{Path: filepath.Join(dir, "date=%d", "%hn.parquet"), Rotate: formats.RotateOptions{MakeDirs: true, NoLinks: true}}, Interval: time.Hour, MaxRows: 1e6}
+	return OutputOptions{Options: Options{Path: filepath.Join(dir, "date=%d", "%hn.parquet"), Rotate: rotate.Options{MakeDirs: true, NoLinks: true}}, Interval: time.Hour, MaxRows: 1e6}
 }
 
 func closeOutput(t testing.TB, o *Output) {
@@ -119,7 +119,7 @@ func TestOutput(t *testing.T) {
 		}
 	}
 	for _, path := range glob(t, dir, "*", "*.parquet") {
-		if formats.ArchivedFrom(path) == path {
+		if rotate.ArchivedFrom(path) == path {
 			t.Errorf("%s has no time in its name", path)
 		}
 	}

@@ -4,17 +4,17 @@ import (
 	"errors"
 	"time"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/cause"
 	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/internal/rotate"
 )
 
 // Options are where a Table goes.
 type Options struct {
-	Path    string                // with the places of output.TablePlaces
-	Rotate  formats.RotateOptions // rights, and the mode of files
-	Version string                // of gclog
+	Path    string         // with the places of output.TablePlaces
+	Rotate  rotate.Options // rights, and the mode of files
+	Version string         // of gclog
 	// Part goes in front of the end of the names of incomplete files.
 	Part string
 	// Check returns an error for a file that must not be written; nil: all may be.

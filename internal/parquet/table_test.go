@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/internal/rotate"
 	"github.com/gclog/gclog/internal/testing/extent"
 )
 
@@ -137,7 +137,7 @@ func left(t *testing.T, dir string, want ...string) {
 // time.
 func TestPlaces(t *testing.T) {
 	dir := t.TempDir()
-	table := NewTable(Options{Path: filepath.Join(dir, "date=%d", "hour=%H", "service=%s.parquet"), Rotate: formats.RotateOptions{MakeDirs: true}})
+	table := NewTable(Options{Path: filepath.Join(dir, "date=%d", "hour=%H", "service=%s.parquet"), Rotate: rotate.Options{MakeDirs: true}})
 	for _, service := range []string{"pay", "../x"} {
 		o := table.Observe(testProcess(service, 1), "", must(t))
 		for i, at := range []float64{0.5, 1.5, 3600.999, 3601, 86400} {

@@ -7,12 +7,13 @@ import (
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/internal/rotate"
 )
 
 // Specs returns the outputs that several -Xlog options ask for, with warnings for people. Their
-// files are rotated as rotate says, unless the options say otherwise, and named as by HotSpot,
-// unless named is set: then rotate determines their names.
-func Specs(args []string, rotate formats.RotateOptions, named bool) (specs []output.Spec, warnings []string, err error) {
+// files are rotated as rotation says, unless the options say otherwise, and named as by HotSpot,
+// unless named is set: then rotation determines their names.
+func Specs(args []string, rotation rotate.Options, named bool) (specs []output.Spec, warnings []string, err error) {
 	config, err := Parse(args)
 	if err != nil {
 		return nil, nil, err
@@ -21,11 +22,11 @@ func Specs(args []string, rotate formats.RotateOptions, named bool) (specs []out
 		return nil, nil, errors.New("-Xlog:disable leaves nothing to write: select what to log, as in -Xlog:gc*:file=gc.log")
 	}
 	if !named {
-		rotate.Naming = formats.NameByIndex
+		rotation.Naming = rotate.NameByIndex
 	}
 	for i := range config.Outputs {
 		o := &config.Outputs[i]
-		s := output.Spec{Path: o.Path, Rotate: rotate}
+		s := output.Spec{Path: o.Path, Rotate: rotation}
 		switch {
 		case o.IsFile && o.Path == "/dev/stdout", !o.IsFile && o.Path == Stdout:
 			s.Path = output.Stdout

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/internal/rotate"
 	"github.com/gclog/gclog/internal/testing/fakeshipper"
 )
 
@@ -199,16 +200,16 @@ func TestForgotten(t *testing.T) {
 // restarted at random gets every record. It may get some twice, each time with the same document id: it
 // forgets a file that is renamed while it looks for files.
 func TestRotations(t *testing.T) {
-	for _, naming := range []formats.Naming{formats.NameByTime, formats.NameByIndex} {
+	for _, naming := range []rotate.Naming{rotate.NameByTime, rotate.NameByIndex} {
 		t.Run(fmt.Sprint(naming), func(t *testing.T) { rotations(t, naming) })
 	}
 }
 
-func rotations(t *testing.T, naming formats.Naming) {
+func rotations(t *testing.T, naming rotate.Naming) {
 	const kept, rotations = 20, 1000
 	dir := t.TempDir()
-	var files formats.Files
-	file, err := files.Open(filepath.Join(dir, "gc.json"), formats.RotateOptions{Count: kept, Size: 4 << 10, Naming: naming})
+	var files rotate.Files
+	file, err := files.Open(filepath.Join(dir, "gc.json"), rotate.Options{Count: kept, Size: 4 << 10, Naming: naming})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +225,7 @@ func rotations(t *testing.T, naming formats.Naming) {
 	l, stop, done := log{}, make(chan struct{}), make(chan error)
 	go func() {
 		s := fakeshipper.New(filepath.Join(dir, "gc.json*"))
-		if naming == formats.NameByTime {
+		if naming == rotate.NameByTime {
 			s = fakeshipper.New(filepath.Join(dir, "gc*.json"))
 		}
 		random := rand.New(rand.NewPCG(1, 1))

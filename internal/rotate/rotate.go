@@ -1,4 +1,4 @@
-package formats
+package rotate
 
 import (
 	"errors"
@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"gopkg.in/natefinch/lumberjack.v2"
+
+	"github.com/gclog/gclog/formats"
 )
 
 // Files opens rotating files. It reuses the loggers of closed files, because each lumberjack.Logger
@@ -37,8 +39,8 @@ const (
 	NameByIndex
 )
 
-// RotateOptions configure the rotation of a file.
-type RotateOptions struct {
+// Options configure the rotation of a file.
+type Options struct {
 	Count    int         // number of archived files to keep; 0: no rotation
 	Size     int64       // size in bytes at which a new file is started
 	Naming   Naming      //
@@ -59,6 +61,9 @@ const (
 	maxHold       = 60 * time.Second
 	maxHoldFactor = 2 // times Size
 
+	// bufferSize is how many bytes a buffered file collects.
+	bufferSize = 64 << 10
+
 	// beginSize is how much of a file is read to find out whether gclog wrote it.
 	beginSize = 8 << 10
 
@@ -66,28 +71,28 @@ const (
 	lookEvery = 100 * time.Millisecond
 )
 
-// A RotatingFile is a log file that always consists of whole groups of lines. Its name is always
+// A File is a log file that always consists of whole groups of lines. Its name is always
 // that of the latest file; older files are archived next to it. A file that already exists is
 // archived, never appended to.
 //
-// While it is being written it is locked: no other RotatingFile, in any program, takes it over.
+// While it is being written it is locked: no other File, in any program, takes it over.
 //
 // lumberjack opens and writes the file. When to start a new file, how old files are named and which
 // are deleted is decided here, because lumberjack knows neither groups nor headers, and overwrites
 // files that it archives within the same millisecond.
 //
-// A RotatingFile must not be used by several goroutines at once.
-type RotatingFile struct {
+// A File must not be used by several goroutines at once.
+type File struct {
 	files *Files
 	log   *lumberjack.Logger
 	path  string
-	o     RotateOptions
+	o     Options
 	now   func() time.Time
 
 	// file is our own descriptor, open while the file is ours, to identify and lock it; nil where that
 	// is not possible.
 	file      *os.File
-	locked    bool                   // no other RotatingFile takes the file over
+	locked    bool                   // no other File takes the file over
 	open      bool                   // the file at path is ours and log writes to it
 	looked    time.Time              // when that was last checked
 	ours      fs.FileInfo            // to recognize the file
@@ -107,9 +112,9 @@ type RotatingFile struct {
 	buf       []byte
 }
 
-// Open returns a RotatingFile for path, whose directory must exist. An existing file is archived
+// Open returns a File for path, whose directory must exist. An existing file is archived
 // immediately; the new one is created when the first group is written.
-func (f *Files) Open(path string, o RotateOptions) (*RotatingFile, error) {
+func (f *Files) Open(path string, o Options) (*File, error) {
 	if o.Mode == 0 {
 		o.Mode = defaultMode
 	}
@@ -117,7 +122,7 @@ func (f *Files) Open(path string, o RotateOptions) (*RotatingFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &RotatingFile{files: f, path: path, o: o, now: time.Now, index: -1}
+	r := &File{files: f, path: path, o: o, now: time.Now, index: -1}
 	if err := r.clear(); err != nil {
 		return nil, err
 	}
@@ -126,7 +131,7 @@ func (f *Files) Open(path string, o RotateOptions) (*RotatingFile, error) {
 }
 
 // clear archives an existing file at the path.
-func (r *RotatingFile) clear() error {
+func (r *File) clear() error {
 	there := r.o
 	there.MakeDirs = false
 	err := there.inFolder(filepath.Dir(r.path), func(dir *os.Root) error {
@@ -156,10 +161,10 @@ func (r *RotatingFile) clear() error {
 }
 
 // base returns the name of the file in its directory.
-func (r *RotatingFile) base() string { return filepath.Base(r.path) }
+func (r *File) base() string { return filepath.Base(r.path) }
 
-// takeOver archives an existing file at the path, unless another RotatingFile is writing it.
-func (r *RotatingFile) takeOver(dir *os.Root) error {
+// takeOver archives an existing file at the path, unless another File is writing it.
+func (r *File) takeOver(dir *os.Root) error {
 	if IsInUse(r.path) {
 		return ErrInUse
 	}
@@ -187,14 +192,14 @@ func (f *Files) put(l *lumberjack.Logger) {
 }
 
 // Bytes returns the number of bytes written to all files.
-func (r *RotatingFile) Bytes() int64 { return r.total }
+func (r *File) Bytes() int64 { return r.total }
 
 // Started returns the number of files started.
-func (r *RotatingFile) Started() int { return r.number }
+func (r *File) Started() int { return r.number }
 
 // Reopen ends the file, as external log rotation requires: if it was renamed, it is closed,
 // otherwise it is archived. The next write creates a new one.
-func (r *RotatingFile) Reopen() {
+func (r *File) Reopen() {
 	_ = r.flush() // the error is kept in lost
 	r.takeBack(0)
 	if r.open {
@@ -205,7 +210,7 @@ func (r *RotatingFile) Reopen() {
 // Follow checks what others have done with the file: if it was renamed or deleted it is closed, and
 // the next write creates a new one; if it was truncated it starts with a header again. Write does
 // the same ten times a second.
-func (r *RotatingFile) Follow() {
+func (r *File) Follow() {
 	if !r.open || r.o.Buffered {
 		return
 	}
@@ -229,7 +234,7 @@ func (r *RotatingFile) Follow() {
 // when Close returns nil); if it returns an error, the group is not, and any part of it that was
 // written is removed. If several Writers share a file, the one that writes the first group provides
 // the header.
-func (r *RotatingFile) Write(head Head, group []byte, hold bool) error {
+func (r *File) Write(head formats.Head, group []byte, hold bool) error {
 	if now := r.now(); now.Sub(r.looked) >= lookEvery || now.Before(r.looked) {
 		r.Follow()
 	}
@@ -241,7 +246,7 @@ func (r *RotatingFile) Write(head Head, group []byte, hold bool) error {
 		r.rotate()
 	}
 	if !r.open {
-		if err := r.create(head.Owner); err != nil {
+		if err := r.create(OwnerOf(head.Process)); err != nil {
 			return err
 		}
 	}
@@ -259,7 +264,7 @@ func (r *RotatingFile) Write(head Head, group []byte, hold bool) error {
 }
 
 // writeFirst writes the header and the first group of a file.
-func (r *RotatingFile) writeFirst(head Head, group []byte) error {
+func (r *File) writeFirst(head formats.Head, group []byte) error {
 	r.buf = head.Append(r.buf[:0], r.number+1)
 	if head.Joined || len(r.buf) == 0 {
 		r.buf = append(r.buf, group...)
@@ -277,7 +282,7 @@ func (r *RotatingFile) writeFirst(head Head, group []byte) error {
 }
 
 // append writes b with a single write.
-func (r *RotatingFile) append(b []byte) error {
+func (r *File) append(b []byte) error {
 	if r.torn || r.left > 0 {
 		b = append(append(make([]byte, 0, len(b)+1), '\n'), b...)
 	}
@@ -304,7 +309,7 @@ func bare(err error) error {
 // takeBack removes the n bytes that a failed write left, and those left earlier. If that fails, it
 // is tried again before the next group, which otherwise starts on a new line. What is in front of
 // them in the file is unknown: others may have truncated it, including these bytes.
-func (r *RotatingFile) takeBack(n int64) {
+func (r *File) takeBack(n int64) {
 	if n += r.left; n == 0 {
 		return
 	}
@@ -325,7 +330,7 @@ func (r *RotatingFile) takeBack(n int64) {
 	}
 }
 
-func (r *RotatingFile) flush() error {
+func (r *File) flush() error {
 	if len(r.pending) == 0 {
 		return nil
 	}
@@ -339,7 +344,7 @@ func (r *RotatingFile) flush() error {
 
 // Close writes what is buffered and closes the file. Its error includes groups that a buffered file
 // accepted earlier and could not write.
-func (r *RotatingFile) Close() error {
+func (r *File) Close() error {
 	_ = r.flush() // the error is kept in lost
 	err := errors.Join(r.lost, r.log.Close())
 	r.release()
@@ -350,7 +355,7 @@ func (r *RotatingFile) Close() error {
 }
 
 // due reports whether a new file must be started before a group of n bytes.
-func (r *RotatingFile) due(n int64, hold bool) bool {
+func (r *File) due(n int64, hold bool) bool {
 	size := r.size + int64(len(r.pending))
 	if r.o.Count <= 0 || r.o.Size <= 0 || !r.hasHeader || size+n <= r.o.Size || size < r.retryAt {
 		return false
@@ -366,7 +371,7 @@ func (r *RotatingFile) due(n int64, hold bool) bool {
 
 // rotate archives the file. If that fails, writing continues in it, and rotation is tried again
 // when it has grown by another eighth.
-func (r *RotatingFile) rotate() {
+func (r *File) rotate() {
 	r.holding = time.Time{}
 	r.retryAt = 0
 	info, err := os.Lstat(r.path)
@@ -389,7 +394,7 @@ func (r *RotatingFile) rotate() {
 }
 
 // leave closes the file; the next write creates a new one.
-func (r *RotatingFile) leave() {
+func (r *File) leave() {
 	r.takeBack(0)
 	// An error of Close has no consequence here: every write was already reported.
 	_ = r.log.Close()
@@ -399,7 +404,7 @@ func (r *RotatingFile) leave() {
 }
 
 // release closes our own descriptor of the file, if there is one, and thereby unlocks it.
-func (r *RotatingFile) release() { _ = r.file.Close() }
+func (r *File) release() { _ = r.file.Close() }
 
 // create creates the file, empty, and makes lumberjack open it.
 //
@@ -407,7 +412,7 @@ func (r *RotatingFile) release() { _ = r.file.Close() }
 // follows no link. lumberjack opens it with the first, empty write, if possible through our own
 // descriptor, so that no other user can put anything in its way. Otherwise lumberjack may rename
 // the file and create its own, so the two are compared.
-func (r *RotatingFile) create(owner Owner) error {
+func (r *File) create(owner Owner) error {
 	const tries = 3
 	var err error
 	for range tries {
@@ -420,7 +425,7 @@ func (r *RotatingFile) create(owner Owner) error {
 }
 
 // tryCreate creates the file once. It reports whether another attempt makes sense.
-func (r *RotatingFile) tryCreate(owner Owner) (again bool, err error) {
+func (r *File) tryCreate(owner Owner) (again bool, err error) {
 	err = r.o.inFolder(filepath.Dir(r.path), func(dir *os.Root) error {
 		f, err := r.make(dir)
 		if err != nil {
@@ -458,7 +463,7 @@ func (r *RotatingFile) tryCreate(owner Owner) (again bool, err error) {
 
 // make creates the file, or uses an empty one that another program put there for us. Anything else
 // in its place is archived.
-func (r *RotatingFile) make(dir *os.Root) (*os.File, error) {
+func (r *File) make(dir *os.Root) (*os.File, error) {
 	if err := r.o.checkFile(dir, r.path); err != nil {
 		return nil, err
 	}
@@ -492,7 +497,7 @@ func openSame(dir *os.Root, name string, info fs.FileInfo) (*os.File, error) {
 }
 
 // unmake closes and removes an empty file of ours, wherever lumberjack has moved it.
-func (r *RotatingFile) unmake(dir *os.Root, made fs.FileInfo) {
+func (r *File) unmake(dir *os.Root, made fs.FileInfo) {
 	_ = r.log.Close()
 	r.release()
 	for _, e := range entries(dir) {

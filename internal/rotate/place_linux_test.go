@@ -1,4 +1,4 @@
-package formats
+package rotate
 
 import (
 	"errors"
@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/internal/testing/extent"
 )
 
@@ -59,8 +60,8 @@ func TestOthers(t *testing.T) {
 		ofNobody     = "belongs to nobody: whoever can write there can redirect gclog"
 		forAll       = "is world-writable: whoever can write there can redirect gclog"
 	)
-	asOther := RotateOptions{NoLinks: true, As: Account{other, other}}
-	daemon, person, sudo := RotateOptions{NoLinks: true}, RotateOptions{}, RotateOptions{Sudo: other}
+	asOther := Options{NoLinks: true, As: Account{other, other}}
+	daemon, person, sudo := Options{NoLinks: true}, Options{}, Options{Sudo: other}
 	group := func(t *testing.T, path string, gid int) {
 		t.Helper()
 		folder(t, path, 0, 0o775)
@@ -73,7 +74,7 @@ func TestOthers(t *testing.T) {
 		owner  int         // owner of that folder
 		path   string
 		lay    func(t *testing.T, secret string)
-		o      RotateOptions
+		o      Options
 		atOnce string // contained in the error of Open
 		later  string // contained in the error of Write, if the entry was added after Open, which resolves links
 	}{
@@ -111,7 +112,7 @@ func TestOthers(t *testing.T) {
 		{"a folder for a group of the system", 0o755, 0, "new/gc.log", func(t *testing.T, _ string) { group(t, "new", 4) }, daemon, "", ""},
 		{"a folder of who has called gclog by sudo", 0o755, other, "gc.log", func(*testing.T, string) {}, sudo, "", ""},
 		{"a folder for the group of who has called gclog by sudo", 0o755, 0, "new/gc.log", func(t *testing.T, _ string) { group(t, "new", other) }, sudo, "", ""},
-		{"the same for another who has called it", 0o755, 0, "new/gc.log", func(t *testing.T, _ string) { group(t, "new", other) }, RotateOptions{Sudo: 1}, "is writable by the group", "is writable by the group"},
+		{"the same for another who has called it", 0o755, 0, "new/gc.log", func(t *testing.T, _ string) { group(t, "new", other) }, Options{Sudo: 1}, "is writable by the group", "is writable by the group"},
 		{"a folder of others in one where only root makes files", 0o755 | fs.ModeSticky, 0, "new/gc.log", func(t *testing.T, _ string) { folder(t, "new", other, 0o755) }, person, ofNobody, ofNobody},
 		{"a folder of the account", 0o755, other, "gc.log", func(*testing.T, string) {}, asOther, "", ""},
 		{"a folder of the account in one like /tmp", like, 0, "new/gc.log", func(t *testing.T, _ string) { folder(t, "new", other, 0o755) }, asOther, "", ""},
@@ -137,7 +138,7 @@ func TestOthers(t *testing.T) {
 					if when == "later" {
 						x.lay(t, secret)
 					}
-					err = r.Write(Head{Append: head, Joined: true}, record(0), false)
+					err = r.Write(formats.Head{Append: head, Joined: true}, record(0), false)
 					err = errors.Join(err, r.Close())
 				}
 				if want == "" && x.later != "permission denied" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
@@ -158,7 +159,7 @@ func TestOthers(t *testing.T) {
 }
 
 // owner returns the uid that a file belongs to.
-func (*RotateOptions) owner(info fs.FileInfo) int { return int(info.Sys().(*syscall.Stat_t).Uid) }
+func (*Options) owner(info fs.FileInfo) int { return int(info.Sys().(*syscall.Stat_t).Uid) }
 
 // TestGroupWarning: a directory that a system group may write to causes a warning.
 func TestGroupWarning(t *testing.T) {
@@ -170,7 +171,7 @@ func TestGroupWarning(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{dir, filepath.Join(dir, "not", "there")} {
-		warning, err := RotateOptions{NoLinks: true, MakeDirs: true}.CheckFolder(path)
+		warning, err := Options{NoLinks: true, MakeDirs: true}.CheckFolder(path)
 		if err != nil || !strings.Contains(warning, dir+" is writable by the group adm") {
 			t.Errorf("%s: %q, %v", path, warning, err)
 		}
@@ -209,7 +210,7 @@ func TestExchangedFolder(t *testing.T) {
 		}
 	}()
 	written := 0
-	for _, o := range []RotateOptions{{As: Account{other, other}}, {}, {NoLinks: true}} {
+	for _, o := range []Options{{As: Account{other, other}}, {}, {NoLinks: true}} {
 		for i := range extent.Pick(100, 300) {
 			o.MakeDirs, o.Count, o.Size = true, 2, perFile(1)
 			r, err := (&Files{}).Open(filepath.Join(dir, fmt.Sprintf("gc%d.log", i)), o)
@@ -217,7 +218,7 @@ func TestExchangedFolder(t *testing.T) {
 				continue
 			}
 			for n := range 3 {
-				if r.Write(Head{Append: head, Joined: true}, record(n), false) == nil {
+				if r.Write(formats.Head{Append: head, Joined: true}, record(n), false) == nil {
 					written++
 				}
 			}
@@ -237,7 +238,7 @@ func TestExchangedFolder(t *testing.T) {
 // TestOpenedTwice: a file that cannot be opened for writing once it was created is not left behind.
 func TestOpenedTwice(t *testing.T) {
 	dir := t.TempDir()
-	o := RotateOptions{Mode: 0o400}
+	o := Options{Mode: 0o400}
 	if os.Geteuid() == 0 { // root may write any file
 		o.As = Account{other, other}
 		if err := errors.Join(os.Chmod(filepath.Dir(dir), 0o755), os.Chown(dir, other, other)); err != nil {
@@ -264,7 +265,7 @@ func TestOpenedTwice(t *testing.T) {
 func TestManyNames(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "gc.log")
-	r := open(t, path, RotateOptions{Count: 5, Size: 1000})
+	r := open(t, path, Options{Count: 5, Size: 1000})
 	far := filepath.Join(t.TempDir(), "far")
 	if err := os.WriteFile(far, nil, 0o644); err != nil {
 		t.Fatal(err)

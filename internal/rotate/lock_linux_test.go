@@ -1,4 +1,4 @@
-package formats
+package rotate
 
 import (
 	"errors"
@@ -14,7 +14,7 @@ import (
 // look as if it was being written.
 func TestReadersLock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "gc.log")
-	r := open(t, path, RotateOptions{Mode: 0o644, Count: 2})
+	r := open(t, path, Options{Mode: 0o644, Count: 2})
 	write(t, r, 0, 1)
 	if !IsInUse(path) {
 		t.Error("a log that is written does not look so")
@@ -35,7 +35,7 @@ func TestReadersLock(t *testing.T) {
 	if IsInUse(path) {
 		t.Error("a log that a reader has locked looks as if it was written")
 	}
-	again := open(t, path, RotateOptions{Mode: 0o644, Count: 2})
+	again := open(t, path, Options{Mode: 0o644, Count: 2})
 	write(t, again, 1, 2)
 	closeFile(t, again)
 	wantRecords(t, all(t, filepath.Dir(path)), 0, 2)
@@ -44,7 +44,7 @@ func TestReadersLock(t *testing.T) {
 // TestLockLater: a lock that a reader's lock prevented is taken once the reader is gone.
 func TestLockLater(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "gc.log")
-	r := open(t, path, RotateOptions{})
+	r := open(t, path, Options{})
 	write(t, r, 0, 1)
 	// As logrotate does it, with a fast reader.
 	if err := errors.Join(os.Rename(path, path+".old"), os.WriteFile(path, nil, 0o644)); err != nil {
@@ -75,12 +75,12 @@ func TestLockLater(t *testing.T) {
 // it is closed it is archived like any other.
 func TestErrInUse(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "gc.log")
-	second := open(t, path, RotateOptions{})
-	first := open(t, path, RotateOptions{})
+	second := open(t, path, Options{})
+	first := open(t, path, Options{})
 	write(t, first, 0, 1)
 	refused := func(when string) {
 		t.Helper()
-		if _, err := (&Files{}).Open(path, RotateOptions{}); !errors.Is(err, ErrInUse) || err.Error() != ErrInUse.Error() {
+		if _, err := (&Files{}).Open(path, Options{}); !errors.Is(err, ErrInUse) || err.Error() != ErrInUse.Error() {
 			t.Errorf("%s: opened with %v, want %v", when, err, ErrInUse)
 		}
 		if err := second.Write(record(9), false); !errors.Is(err, ErrInUse) {

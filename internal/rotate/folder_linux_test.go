@@ -1,4 +1,4 @@
-package formats
+package rotate
 
 import (
 	"errors"
@@ -75,7 +75,7 @@ func TestWays(t *testing.T) {
 		{dir + "/a/file", "", filepath.Join(dir, "a", "file") + ": not a directory"},
 		{dir + "/a/file/b", "", filepath.Join(dir, "a", "file") + ": not a directory"},
 	} {
-		root, err := (&RotateOptions{}).OpenFolder(c.path)
+		root, err := (&Options{}).OpenFolder(c.path)
 		if c.fails != "" {
 			if root != nil || err == nil || !strings.HasSuffix(err.Error(), c.fails) {
 				t.Errorf("%s: %v, %v, want %s", c.path, root, err, c.fails)
@@ -96,7 +96,7 @@ func TestWays(t *testing.T) {
 	if after := openDescriptors(); after != before {
 		t.Errorf("%d descriptors are open, before were %d", after, before)
 	}
-	made, err := (&RotateOptions{MakeDirs: true}).OpenFolder(filepath.Join(dir, "dangling", "x"))
+	made, err := (&Options{MakeDirs: true}).OpenFolder(filepath.Join(dir, "dangling", "x"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestWays(t *testing.T) {
 	if info, err := made.Stat("."); err != nil || !os.SameFile(info, want("none/x")) {
 		t.Errorf("what a link leads to was not made: %v", err)
 	}
-	if warning, err := (RotateOptions{MakeDirs: true}).CheckFolder(filepath.Join(dir, "not", "yet")); warning != "" || err != nil {
+	if warning, err := (Options{MakeDirs: true}).CheckFolder(filepath.Join(dir, "not", "yet")); warning != "" || err != nil {
 		t.Errorf("a directory to be made: %q, %v", warning, err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "not")); !errors.Is(err, fs.ErrNotExist) {
@@ -163,7 +163,7 @@ func TestFolderRights(t *testing.T) {
 			if err := errors.Join(os.Chown(dir, c.uid, c.gid), os.Chmod(dir, c.mode)); err != nil {
 				t.Fatal(err)
 			}
-			warning, err := RotateOptions{}.CheckFolder(dir)
+			warning, err := Options{}.CheckFolder(dir)
 			said := warning
 			if at, ok := errors.AsType[*FolderError](err); ok {
 				said = err.Error()
@@ -180,7 +180,7 @@ func TestFolderRights(t *testing.T) {
 			}
 			// Files with predictable names are never written in a directory that everyone may write
 			// to.
-			_, err = RotateOptions{NoLinks: true}.CheckFolder(dir)
+			_, err = Options{NoLinks: true}.CheckFolder(dir)
 			if refused := c.verdict == refuses || c.mode&sticky != 0; (err != nil) != refused {
 				t.Errorf("the daemon: %v", err)
 			}
@@ -189,7 +189,7 @@ func TestFolderRights(t *testing.T) {
 			}
 			// An unprivileged gclog, or one that writes as another user, gives no advice about
 			// directories.
-			if warning, err := (RotateOptions{As: Account{other, other}}).CheckFolder(dir); warning != "" || err != nil && !errors.Is(err, fs.ErrPermission) {
+			if warning, err := (Options{As: Account{other, other}}).CheckFolder(dir); warning != "" || err != nil && !errors.Is(err, fs.ErrPermission) {
 				t.Errorf("as another user: %q, %v", warning, err)
 			}
 		})

@@ -1,4 +1,4 @@
-package formats
+package rotate
 
 import (
 	"bytes"
@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/internal/testing/extent"
 )
 
@@ -58,27 +59,27 @@ var (
 
 // A headed is a file with the header of its only Writer.
 type headed struct {
-	*RotatingFile
-	head Head
+	*File
+	head formats.Head
 }
 
 func (h *headed) Write(group []byte, hold bool) error {
-	return h.RotatingFile.Write(h.head, group, hold)
+	return h.File.Write(h.head, group, hold)
 }
 
 // open opens a file whose headers are written together with the first group.
-func open(t testing.TB, path string, o RotateOptions) *headed {
+func open(t testing.TB, path string, o Options) *headed {
 	t.Helper()
 	return openFrom(t, &Files{}, path, o)
 }
 
-func openFrom(t testing.TB, files *Files, path string, o RotateOptions) *headed {
+func openFrom(t testing.TB, files *Files, path string, o Options) *headed {
 	t.Helper()
 	f, err := files.Open(path, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &headed{f, Head{Append: head, Joined: true}}
+	r := &headed{f, formats.Head{Append: head, Joined: true}}
 	return r
 }
 
@@ -201,7 +202,7 @@ func TestExistingFileIsArchived(t *testing.T) {
 				if err := os.WriteFile(path, []byte(old), 0o600); err != nil {
 					t.Fatal(err)
 				}
-				r := open(t, path, RotateOptions{Count: count, Size: 1 << 20, Naming: naming})
+				r := open(t, path, Options{Count: count, Size: 1 << 20, Naming: naming})
 				if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 					t.Errorf("it is there before the first group: %v", err)
 				}
@@ -210,7 +211,7 @@ func TestExistingFileIsArchived(t *testing.T) {
 					t.Errorf("a file without a record: %v", err)
 				}
 			}
-			r := open(t, path, RotateOptions{Count: count, Size: 1 << 20, Naming: naming})
+			r := open(t, path, Options{Count: count, Size: 1 << 20, Naming: naming})
 			write(t, r, 0, 2)
 			closeFile(t, r)
 			files := content(t, dir)
@@ -229,7 +230,7 @@ func TestMode(t *testing.T) {
 	}
 	for mode, want := range map[fs.FileMode]fs.FileMode{0: 0o640, 0o600: 0o600, 0o644: 0o644} {
 		dir := t.TempDir()
-		r := open(t, filepath.Join(dir, "gc.log"), RotateOptions{Count: 10, Size: perFile(1), Mode: mode})
+		r := open(t, filepath.Join(dir, "gc.log"), Options{Count: 10, Size: perFile(1), Mode: mode})
 		write(t, r, 0, 3)
 		closeFile(t, r)
 		for name := range content(t, dir) {
@@ -250,7 +251,7 @@ func TestFolderMode(t *testing.T) {
 		t.Skip("there are no such modes on Windows")
 	}
 	dir := t.TempDir()
-	r := open(t, filepath.Join(dir, "a", "b", "gc.log"), RotateOptions{MakeDirs: true})
+	r := open(t, filepath.Join(dir, "a", "b", "gc.log"), Options{MakeDirs: true})
 	write(t, r, 0, 1)
 	closeFile(t, r)
 	for _, made := range []string{"a", "a/b"} {
@@ -302,7 +303,7 @@ func TestNamesNeverCollide(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			r := open(t, filepath.Join(dir, "gc.log"), RotateOptions{Count: 1000, Size: perFile(1)})
+			r := open(t, filepath.Join(dir, "gc.log"), Options{Count: 1000, Size: perFile(1)})
 			n := 0
 			r.now = func() time.Time { return now(n) }
 			for ; n < files; n++ {
@@ -332,7 +333,7 @@ func TestIndexNames(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(c.count, " of ", c.files), func(t *testing.T) {
 			dir := t.TempDir()
-			r := open(t, filepath.Join(dir, "gc.log"), RotateOptions{Count: c.count, Size: perFile(1), Naming: NameByIndex})
+			r := open(t, filepath.Join(dir, "gc.log"), Options{Count: c.count, Size: perFile(1), Naming: NameByIndex})
 			write(t, r, 0, c.files)
 			closeFile(t, r)
 			files := content(t, dir)
@@ -355,7 +356,7 @@ func TestIndexWithoutRotation(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "gc.log")
 	for n := range 3 {
-		r := open(t, path, RotateOptions{Naming: NameByIndex})
+		r := open(t, path, Options{Naming: NameByIndex})
 		write(t, r, n, n+1)
 		closeFile(t, r)
 	}
@@ -368,15 +369,15 @@ func TestIndexWithoutRotation(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	closeFile(t, open(t, path, RotateOptions{Naming: NameByIndex})) // uses the last unused name
+	closeFile(t, open(t, path, Options{Naming: NameByIndex})) // uses the last unused name
 	if err := os.Rename(path+".1", path); err != nil {
 		t.Fatal(err)
 	}
-	closeFile(t, open(t, path, RotateOptions{Naming: NameByIndex})) // and one that became unused again
+	closeFile(t, open(t, path, Options{Naming: NameByIndex})) // and one that became unused again
 	if err := os.WriteFile(path, []byte("left"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := (&Files{}).Open(path, RotateOptions{Naming: NameByIndex})
+	_, err := (&Files{}).Open(path, Options{Naming: NameByIndex})
 	if err == nil || !strings.Contains(err.Error(), "no free name for the archived file: gc.log.999 exists") {
 		t.Errorf("all names are in use: %v", err)
 	}
@@ -404,7 +405,7 @@ func TestIndexAtStart(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		r := open(t, filepath.Join(dir, "gc.log"), RotateOptions{Count: 3, Size: perFile(1), Naming: NameByIndex})
+		r := open(t, filepath.Join(dir, "gc.log"), Options{Count: 3, Size: perFile(1), Naming: NameByIndex})
 		write(t, r, 0, 2)
 		closeFile(t, r)
 		return dir
@@ -423,7 +424,7 @@ func TestIndexAtStart(t *testing.T) {
 // newer file would be replaced before an older one.
 func TestIndexAfterFailure(t *testing.T) {
 	dir := t.TempDir()
-	r := open(t, filepath.Join(dir, "gc.log"), RotateOptions{Count: 3, Size: perFile(1), Naming: NameByIndex})
+	r := open(t, filepath.Join(dir, "gc.log"), Options{Count: 3, Size: perFile(1), Naming: NameByIndex})
 	write(t, r, 0, 5) // gc.log.0 has record 3, gc.log.1 is the oldest
 	aside, oldest := filepath.Join(dir, "aside"), filepath.Join(dir, "gc.log.1")
 	must := func(err error) {
@@ -489,7 +490,7 @@ func TestPrune(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			r := open(t, path, RotateOptions{Count: 2, Size: perFile(1)})
+			r := open(t, path, Options{Count: 2, Size: perFile(1)})
 			for n := range 10 {
 				write(t, r, n, n+1)
 				if got, want := len(content(t, folder))-len(others), min(n+1, 3); got != want {
@@ -520,7 +521,7 @@ func TestPrune(t *testing.T) {
 func TestCountZero(t *testing.T) {
 	bothNamings(t, func(t *testing.T, naming Naming) {
 		dir := t.TempDir()
-		r := open(t, filepath.Join(dir, "gc.log"), RotateOptions{Size: perFile(1), Naming: naming})
+		r := open(t, filepath.Join(dir, "gc.log"), Options{Size: perFile(1), Naming: naming})
 		write(t, r, 0, 50)
 		closeFile(t, r)
 		files := content(t, dir)
@@ -537,11 +538,11 @@ func TestHeads(t *testing.T) {
 	for name, joined := range map[string]bool{"joined": true, "separate": false} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			f, err := (&Files{}).Open(filepath.Join(dir, "gc.log"), RotateOptions{Count: 100, Size: perFile(2)})
+			f, err := (&Files{}).Open(filepath.Join(dir, "gc.log"), Options{Count: 100, Size: perFile(2)})
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := &headed{f, Head{Append: head, Joined: joined}}
+			r := &headed{f, formats.Head{Append: head, Joined: joined}}
 			write(t, r, 0, 20)
 			closeFile(t, r)
 			files := content(t, dir)
@@ -560,7 +561,7 @@ func TestHeads(t *testing.T) {
 	}
 	t.Run("none", func(t *testing.T) {
 		dir := t.TempDir()
-		r := open(t, filepath.Join(dir, "gc.log"), RotateOptions{Count: 100, Size: 2 * recordSize})
+		r := open(t, filepath.Join(dir, "gc.log"), Options{Count: 100, Size: 2 * recordSize})
 		r.head.Append = func(dst []byte, _ int) []byte { return dst }
 		write(t, r, 0, 4)
 		closeFile(t, r)
@@ -580,7 +581,7 @@ func TestGroupsAreWhole(t *testing.T) {
 		bothNamings(t, func(t *testing.T, naming Naming) {
 			const size = 5000
 			dir := t.TempDir()
-			r := open(t, filepath.Join(dir, "gc.log"), RotateOptions{Count: 500, Size: size, Naming: naming, Buffered: buffered})
+			r := open(t, filepath.Join(dir, "gc.log"), Options{Count: 500, Size: size, Naming: naming, Buffered: buffered})
 			n := 0
 			var groups []string
 			for i := range 200 {
@@ -624,7 +625,7 @@ func TestHold(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	setup := func(t *testing.T) (r *headed, count func() int) {
 		dir := t.TempDir()
-		r = open(t, filepath.Join(dir, "gc.log"), RotateOptions{Count: 10, Size: perFile(4)})
+		r = open(t, filepath.Join(dir, "gc.log"), Options{Count: 10, Size: perFile(4)})
 		r.now = func() time.Time { return now }
 		write(t, r, 0, 4) // the file is full
 		return r, func() int { return len(content(t, dir)) }
@@ -737,7 +738,7 @@ func TestReopen(t *testing.T) {
 			}
 			dir := t.TempDir()
 			path := filepath.Join(dir, "gc.log")
-			r := open(t, path, RotateOptions{Count: 10, Size: 1 << 20})
+			r := open(t, path, Options{Count: 10, Size: 1 << 20})
 			write(t, r, 0, 3)
 			c.what(t, dir, path)
 			before, _ := os.Stat(path)
@@ -782,7 +783,7 @@ func TestReopen(t *testing.T) {
 func TestCopyTruncate(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "gc.log")
-	r := open(t, path, RotateOptions{Count: 10, Size: perFile(10)})
+	r := open(t, path, Options{Count: 10, Size: perFile(10)})
 	stopClock(r)
 	for from := 0; from < 30; from += 10 {
 		write(t, r, from, from+5)
@@ -826,7 +827,7 @@ func TestFollow(t *testing.T) {
 				t.Skip("an open file cannot be moved on Windows")
 			}
 			path := filepath.Join(t.TempDir(), "made", "for it", "gc.log")
-			r := open(t, path, RotateOptions{Count: 10, Size: 1 << 20, MakeDirs: true})
+			r := open(t, path, Options{Count: 10, Size: 1 << 20, MakeDirs: true})
 			clock := time.Now()
 			r.now = func() time.Time { return clock }
 			write(t, r, 0, 3)
@@ -857,13 +858,13 @@ func TestFollow(t *testing.T) {
 func TestGoroutines(t *testing.T) {
 	dir := t.TempDir()
 	var files Files
-	first := openFrom(t, &files, filepath.Join(t.TempDir(), "first.log"), RotateOptions{})
+	first := openFrom(t, &files, filepath.Join(t.TempDir(), "first.log"), Options{})
 	write(t, first, 0, 1) // when a program opens its first file, Go itself opens two
 	closeFile(t, first)
 	before := runtime.NumGoroutine()
 	descriptors := openDescriptors()
 	for i := range 200 {
-		r := openFrom(t, &files, filepath.Join(dir, fmt.Sprint(i, ".log")), RotateOptions{Count: 5, Size: perFile(1)})
+		r := openFrom(t, &files, filepath.Join(dir, fmt.Sprint(i, ".log")), Options{Count: 5, Size: perFile(1)})
 		write(t, r, 0, 3)
 		closeFile(t, r)
 	}
@@ -892,12 +893,12 @@ func TestSeveralAtOnce(t *testing.T) {
 		dir := t.TempDir()
 		wg.Go(func() {
 			for range 5 {
-				f, err := files.Open(filepath.Join(dir, "gc.log"), RotateOptions{Count: 1000, Size: perFile(3)})
+				f, err := files.Open(filepath.Join(dir, "gc.log"), Options{Count: 1000, Size: perFile(3)})
 				if err != nil {
 					t.Error(err)
 					return
 				}
-				r := &headed{f, Head{Append: head, Joined: true}}
+				r := &headed{f, formats.Head{Append: head, Joined: true}}
 				for n := range 20 {
 					if err := r.Write(record(n), false); err != nil {
 						t.Error(err)
@@ -937,7 +938,7 @@ func TestSymlink(t *testing.T) {
 	}
 	check := func(t *testing.T, dir, far, path string, from int) {
 		t.Helper()
-		r := open(t, path, RotateOptions{Count: 10, Size: perFile(2)})
+		r := open(t, path, Options{Count: 10, Size: perFile(2)})
 		write(t, r, from, 6)
 		closeFile(t, r)
 		if got, err := os.Readlink(path); err != nil || got != filepath.Join(far, "gc.log") {
@@ -966,7 +967,7 @@ func TestSymlink(t *testing.T) {
 		if err := os.Symlink(far, link); err != nil {
 			t.Skipf("no symbolic links here: %v", err)
 		}
-		r := open(t, filepath.Join(link, "gc.log"), RotateOptions{Count: 10, Size: perFile(2)})
+		r := open(t, filepath.Join(link, "gc.log"), Options{Count: 10, Size: perFile(2)})
 		write(t, r, 0, 6)
 		closeFile(t, r)
 		wantRecords(t, all(t, far), 0, 6)
@@ -992,7 +993,7 @@ func TestOpenErrors(t *testing.T) {
 		{"no regular file", socket.Addr().String(), "is not a regular file"},
 		{"a name that is too long", filepath.Join(dir, strings.Repeat("x", 300)), ""},
 	} {
-		if f, err := (&Files{}).Open(c.path, RotateOptions{Count: 5, Size: 1000}); err == nil {
+		if f, err := (&Files{}).Open(c.path, Options{Count: 5, Size: 1000}); err == nil {
 			t.Errorf("%s: no error", c.name)
 			_ = f.Close()
 		} else if !strings.Contains(err.Error(), c.want) {
@@ -1014,7 +1015,7 @@ func TestFolderGone(t *testing.T) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	r := open(t, filepath.Join(dir, "gc.log"), RotateOptions{Count: 10, Size: perFile(2)})
+	r := open(t, filepath.Join(dir, "gc.log"), Options{Count: 10, Size: perFile(2)})
 	write(t, r, 0, 2)
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
@@ -1039,7 +1040,7 @@ func TestFolderGone(t *testing.T) {
 // has grown.
 func TestRotationFails(t *testing.T) {
 	dir := t.TempDir()
-	r := open(t, filepath.Join(dir, "gc.log"), RotateOptions{Count: 1, Size: perFile(8), Naming: NameByIndex})
+	r := open(t, filepath.Join(dir, "gc.log"), Options{Count: 1, Size: perFile(8), Naming: NameByIndex})
 	blocked := filepath.Join(dir, "gc.log.0")
 	if err := os.MkdirAll(filepath.Join(blocked, "x"), 0o700); err != nil {
 		t.Fatal(err)
@@ -1070,7 +1071,7 @@ func TestRotationFails(t *testing.T) {
 // TestBuffered: nothing is lost and no group is split, however the buffer is written.
 func TestBuffered(t *testing.T) {
 	dir := t.TempDir()
-	r := open(t, filepath.Join(dir, "gc.log"), RotateOptions{Count: 100, Size: 300_000, Buffered: true})
+	r := open(t, filepath.Join(dir, "gc.log"), Options{Count: 100, Size: 300_000, Buffered: true})
 	const records = 10_000
 	for n := range records {
 		write(t, r, n, n+1)
@@ -1092,11 +1093,11 @@ func TestBufferedLittle(t *testing.T) {
 	for _, want := range []string{"", "\n", "\n\n"} {
 		dir, elsewhere := t.TempDir(), t.TempDir()
 		t.Setenv("TMPDIR", elsewhere)
-		f, err := (&Files{}).Open(filepath.Join(dir, "gc.log"), RotateOptions{Buffered: true})
+		f, err := (&Files{}).Open(filepath.Join(dir, "gc.log"), Options{Buffered: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		none := Head{Append: func(dst []byte, _ int) []byte { return dst }, Joined: true}
+		none := formats.Head{Append: func(dst []byte, _ int) []byte { return dst }, Joined: true}
 		for _, group := range want {
 			err = errors.Join(err, f.Write(none, []byte(string(group)), false))
 		}
@@ -1118,7 +1119,7 @@ func TestManyRotations(t *testing.T) {
 	}
 	bothNamings(t, func(t *testing.T, naming Naming) {
 		dir := t.TempDir()
-		r := open(t, filepath.Join(dir, "gc.log"), RotateOptions{Count: rotations, Size: perFile(3), Naming: naming})
+		r := open(t, filepath.Join(dir, "gc.log"), Options{Count: rotations, Size: perFile(3), Naming: naming})
 		write(t, r, 0, 3*(rotations+1))
 		closeFile(t, r)
 		wantRecords(t, all(t, dir), 0, 3*(rotations+1))
@@ -1187,11 +1188,11 @@ func TestDiskFull(t *testing.T) {
 		for _, size := range []int64{perFile(20), 1 << 20} {
 			t.Run(fmt.Sprint("joined=", joined, " size=", size), func(t *testing.T) {
 				d := newDisk(t)
-				f, err := (&Files{}).Open(filepath.Join(d.dir, "gc.log"), RotateOptions{Count: 1000, Size: size})
+				f, err := (&Files{}).Open(filepath.Join(d.dir, "gc.log"), Options{Count: 1000, Size: size})
 				if err != nil {
 					t.Fatal(err)
 				}
-				r := &headed{f, Head{Append: head, Joined: joined}}
+				r := &headed{f, formats.Head{Append: head, Joined: joined}}
 				var want []int
 				failed := 0
 				for n := range 400 {
@@ -1227,7 +1228,7 @@ func TestDiskFull(t *testing.T) {
 func TestDiskFullAfterTruncation(t *testing.T) {
 	d := newDisk(t)
 	path := filepath.Join(d.dir, "gc.log")
-	r := open(t, path, RotateOptions{Count: 10, Size: 1 << 20})
+	r := open(t, path, Options{Count: 10, Size: 1 << 20})
 	stopClock(r)
 	write(t, r, 0, 300)
 	if err := os.Truncate(path, 0); err != nil {
@@ -1257,7 +1258,7 @@ func TestDiskFullAfterTruncation(t *testing.T) {
 func TestDiskFullTwice(t *testing.T) {
 	d := newDisk(t)
 	path, away := filepath.Join(d.dir, "gc.log"), filepath.Join(d.dir, "away")
-	r := open(t, path, RotateOptions{Count: 10, Size: 1 << 20})
+	r := open(t, path, Options{Count: 10, Size: 1 << 20})
 	stopClock(r)
 	written := func(from int) (n int) {
 		d.fill(8192)
@@ -1309,7 +1310,7 @@ func TestTakeBack(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "gc.log")
-			r := open(t, path, RotateOptions{})
+			r := open(t, path, Options{})
 			write(t, r, 0, 3)
 			if r.file == nil {
 				t.Skip("files cannot be locked here")
@@ -1345,7 +1346,7 @@ func TestTakeBack(t *testing.T) {
 // are written or by Close.
 func TestDiskFullBuffered(t *testing.T) {
 	d := newDisk(t)
-	r := open(t, filepath.Join(d.dir, "gc.log"), RotateOptions{Count: 10, Size: 1 << 20, Buffered: true})
+	r := open(t, filepath.Join(d.dir, "gc.log"), Options{Count: 10, Size: 1 << 20, Buffered: true})
 	var taken []int
 	failed := 0
 	for n := range 3000 {
@@ -1376,12 +1377,12 @@ func TestDiskFullBuffered(t *testing.T) {
 
 // limited writes records to a file whose length is limited by ulimit.
 func limited(path string) {
-	f, err := (&Files{}).Open(path, RotateOptions{Count: 10, Size: 1 << 20})
+	f, err := (&Files{}).Open(path, Options{Count: 10, Size: 1 << 20})
 	if err != nil {
 		fmt.Println(err)
 		os.Exit(1)
 	}
-	r := &headed{f, Head{Append: head, Joined: true}}
+	r := &headed{f, formats.Head{Append: head, Joined: true}}
 	for n := range 200 {
 		if n == 150 {
 			r.Reopen() // a new file, which has space
@@ -1438,12 +1439,12 @@ var faultClock = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 func faulty(args []string) {
 	runtime.LockOSThread()
 	path, naming, joined := args[0], Naming(args[1][0]-'0'), args[2] == "joined"
-	f, err := (&Files{}).Open(path, RotateOptions{Count: 20, Size: perFile(3), Naming: naming})
+	f, err := (&Files{}).Open(path, Options{Count: 20, Size: perFile(3), Naming: naming})
 	if err != nil {
 		fmt.Println(err)
 		os.Exit(1)
 	}
-	r := &headed{f, Head{Append: head, Joined: joined}}
+	r := &headed{f, formats.Head{Append: head, Joined: joined}}
 	r.now = func() time.Time { return faultClock }
 	for n := range faultRecords {
 		err := r.Write(record(n), false)

@@ -1,4 +1,4 @@
-package formats
+package rotate
 
 import (
 	"bytes"
@@ -47,7 +47,7 @@ func TestForeignArchives(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			r := openFrom(t, &Files{IsOurs: isOurs}, filepath.Join(dir, "gc.log"), RotateOptions{Count: 2, Size: perFile(1), Naming: c.naming})
+			r := openFrom(t, &Files{IsOurs: isOurs}, filepath.Join(dir, "gc.log"), Options{Count: 2, Size: perFile(1), Naming: c.naming})
 			write(t, r, 0, 6)
 			closeFile(t, r)
 			files := content(t, dir)
@@ -75,9 +75,9 @@ func TestWrittenArchive(t *testing.T) {
 	}
 	dir := t.TempDir()
 	files := &Files{IsOurs: func([]byte) bool { return true }}
-	other := openFrom(t, files, filepath.Join(dir, "gc-2020-01-01T00-00-00.000.log"), RotateOptions{})
+	other := openFrom(t, files, filepath.Join(dir, "gc-2020-01-01T00-00-00.000.log"), Options{})
 	write(t, other, 0, 1)
-	r := openFrom(t, files, filepath.Join(dir, "gc.log"), RotateOptions{Count: 1, Size: perFile(1)})
+	r := openFrom(t, files, filepath.Join(dir, "gc.log"), Options{Count: 1, Size: perFile(1)})
 	write(t, r, 0, 5)
 	write(t, other, 1, 2)
 	closeFile(t, r)
@@ -123,7 +123,7 @@ func TestFarFuture(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, ahead), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		r := open(t, filepath.Join(dir, "gc.log"), RotateOptions{Count: 1, Size: perFile(1)})
+		r := open(t, filepath.Join(dir, "gc.log"), Options{Count: 1, Size: perFile(1)})
 		r.now = func() time.Time { return now }
 		write(t, r, 0, 2)
 		closeFile(t, r)
@@ -144,7 +144,7 @@ func TestRememberedLogs(t *testing.T) {
 		t.Fatal(err)
 	}
 	files := &Files{IsOurs: func(b []byte) bool { return bytes.HasPrefix(b, []byte("head")) }}
-	r := openFrom(t, files, filepath.Join(dir, "gc.log"), RotateOptions{Count: 3, Size: perFile(1)})
+	r := openFrom(t, files, filepath.Join(dir, "gc.log"), Options{Count: 3, Size: perFile(1)})
 	clock := time.Now()
 	r.now = func() time.Time { clock = clock.Add(time.Second); return clock }
 	write(t, r, 0, 200)

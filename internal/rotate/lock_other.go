@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-package formats
+package rotate
 
 import (
 	"errors"
@@ -15,7 +15,7 @@ func LockFile(f *os.File) bool {
 	return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil
 }
 
-// IsInUse reports whether a RotatingFile, of this or another program, is currently writing a
+// IsInUse reports whether a File, of this or another program, is currently writing a
 // file.
 func IsInUse(path string) bool {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)

@@ -1,4 +1,4 @@
-package formats
+package rotate
 
 import (
 	"errors"
@@ -19,10 +19,10 @@ import (
 const timeInName = "2006-01-02T15-04-05.000"
 
 // stem returns the path without its extension.
-func (r *RotatingFile) stem() string { return strings.TrimSuffix(r.path, filepath.Ext(r.path)) }
+func (r *File) stem() string { return strings.TrimSuffix(r.path, filepath.Ext(r.path)) }
 
 // archive renames the current file and deletes archived files that are too old.
-func (r *RotatingFile) archive(dir *os.Root) error {
+func (r *File) archive(dir *os.Root) error {
 	r.user = r.examine(dir, r.base()).user
 	name, err := r.archiveName(dir)
 	if err != nil {
@@ -39,7 +39,7 @@ func (r *RotatingFile) archive(dir *os.Root) error {
 	return nil
 }
 
-func (r *RotatingFile) archiveName(dir *os.Root) (string, error) {
+func (r *File) archiveName(dir *os.Root) (string, error) {
 	if r.o.Naming == NameByIndex {
 		return r.nextIndex(dir)
 	}
@@ -49,7 +49,7 @@ func (r *RotatingFile) archiveName(dir *os.Root) (string, error) {
 // nextTime returns a name that is not in use and later than all existing ones: two files from the
 // same millisecond must not overwrite each other, and after the clock was set back the latest file
 // must not be mistaken for the oldest.
-func (r *RotatingFile) nextTime(dir *os.Root) (string, error) {
+func (r *File) nextTime(dir *os.Root) (string, error) {
 	t := r.now().UTC().Truncate(time.Millisecond)
 	if list := r.archivedByTime(dir); len(list) > 0 && !t.After(list[0].time) {
 		t = list[0].time.Add(time.Millisecond)
@@ -64,7 +64,7 @@ func (r *RotatingFile) nextTime(dir *os.Root) (string, error) {
 
 // nextIndex returns the names in turn, starting with an unused one or, if there is none, with the
 // oldest, which is replaced. A file that is not an archived one is never replaced.
-func (r *RotatingFile) nextIndex(dir *os.Root) (string, error) {
+func (r *File) nextIndex(dir *os.Root) (string, error) {
 	if r.index < 0 {
 		i, err := r.firstIndex(dir)
 		if err != nil {
@@ -88,7 +88,7 @@ func (r *RotatingFile) nextIndex(dir *os.Root) (string, error) {
 
 // stepIndex advances to the next name. It is called after a file was renamed to the previous one:
 // if that failed, the same name is tried again before another is used.
-func (r *RotatingFile) stepIndex() {
+func (r *File) stepIndex() {
 	if r.o.Count > 0 {
 		r.index = (r.index + 1) % r.o.Count
 	} else {
@@ -96,7 +96,7 @@ func (r *RotatingFile) stepIndex() {
 	}
 }
 
-func (r *RotatingFile) firstIndex(dir *os.Root) (int, error) {
+func (r *File) firstIndex(dir *os.Root) (int, error) {
 	const most = 1000
 	count := r.o.Count
 	if count <= 0 {
@@ -122,7 +122,7 @@ func (r *RotatingFile) firstIndex(dir *os.Root) (int, error) {
 }
 
 // indexName pads the index to the width of the largest one, as HotSpot does.
-func (r *RotatingFile) indexName(i int) string {
+func (r *File) indexName(i int) string {
 	width := len(strconv.Itoa(max(r.o.Count-1, 0)))
 	s := strconv.Itoa(i)
 	for len(s) < width {
@@ -134,7 +134,7 @@ func (r *RotatingFile) indexName(i int) string {
 // prune deletes the oldest archived files beyond Count. Files that cannot be deleted are left, and
 // tried again the next time. Those about a process of another user, which had the same name and pid,
 // are not counted.
-func (r *RotatingFile) prune(dir *os.Root) {
+func (r *File) prune(dir *os.Root) {
 	if r.o.Count <= 0 || r.o.Naming == NameByIndex {
 		return
 	}
@@ -148,7 +148,7 @@ func (r *RotatingFile) prune(dir *os.Root) {
 
 // Archived lists the files rotated away from a path, with names of either kind.
 func Archived(path string) (list []string) {
-	r := &RotatingFile{path: filepath.Clean(path), files: &Files{}, now: time.Now}
+	r := &File{path: filepath.Clean(path), files: &Files{}, now: time.Now}
 	dir, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
 		return nil
@@ -194,7 +194,7 @@ type archived struct {
 const farthest = 366 * 24 * time.Hour
 
 // archivedByTime lists the archived files, latest first.
-func (r *RotatingFile) archivedByTime(dir *os.Root) []archived {
+func (r *File) archivedByTime(dir *os.Root) []archived {
 	var list []archived
 	ext, stem := filepath.Ext(r.path), filepath.Base(r.stem())
 	for _, name := range entries(dir) {
@@ -220,19 +220,19 @@ type archivedLog struct {
 // isLog reports whether a file with an archived file's name may be one: a regular file that starts
 // like a log. Processes can influence the names of their logs, and other users may have files in
 // the same directory.
-func (r *RotatingFile) isLog(dir *os.Root, name string) bool {
+func (r *File) isLog(dir *os.Root, name string) bool {
 	return r.files.IsOurs == nil || r.known(dir, name).ours
 }
 
 // isOthers reports whether an archived file is about a process of another user than the file that is
 // being archived.
-func (r *RotatingFile) isOthers(dir *os.Root, name string) bool {
+func (r *File) isOthers(dir *os.Root, name string) bool {
 	user := r.known(dir, name).user
 	return user != "" && user != r.user
 }
 
 // known examines a file once.
-func (r *RotatingFile) known(dir *os.Root, name string) archivedLog {
+func (r *File) known(dir *os.Root, name string) archivedLog {
 	x, known := r.logs[name]
 	if !known {
 		if r.logs == nil {
@@ -244,7 +244,7 @@ func (r *RotatingFile) known(dir *os.Root, name string) archivedLog {
 	return x
 }
 
-func (r *RotatingFile) examine(dir *os.Root, name string) (x archivedLog) {
+func (r *File) examine(dir *os.Root, name string) (x archivedLog) {
 	info, err := dir.Lstat(name)
 	if err != nil || !info.Mode().IsRegular() {
 		return x
@@ -262,7 +262,7 @@ func (r *RotatingFile) examine(dir *os.Root, name string) (x archivedLog) {
 
 // isArchived reports whether a file with an archived file's name may be deleted or replaced: nobody
 // is writing it.
-func (r *RotatingFile) isArchived(dir *os.Root, name string) bool {
+func (r *File) isArchived(dir *os.Root, name string) bool {
 	info, err := dir.Lstat(name)
 	if err != nil || !info.Mode().IsRegular() || !r.isLog(dir, name) {
 		return false

@@ -1,4 +1,4 @@
-package formats
+package rotate
 
 import (
 	"os"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 )
 
@@ -24,14 +25,14 @@ func needAttributes(t *testing.T, dir string) {
 }
 
 // writtenBy writes records to a path for a process of a user, as another gclog after the one before.
-func writtenBy(t *testing.T, path, user string, o RotateOptions, from, to int) {
+func writtenBy(t *testing.T, path, user string, o Options, from, to int) {
 	t.Helper()
 	f, err := (&Files{}).Open(path, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for n := from; n < to; n++ {
-		if err := f.Write(Head{Append: head, Joined: true, Owner: Owner{UserID: user, Service: "orders"}}, record(n), false); err != nil {
+		if err := f.Write(formats.Head{Append: head, Joined: true, Process: &gclog.Process{UserID: user, Service: "orders"}}, record(n), false); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -69,7 +70,7 @@ func TestRotationOfOthers(t *testing.T) {
 	bothNamings(t, func(t *testing.T, naming Naming) {
 		dir := t.TempDir()
 		needAttributes(t, dir)
-		path, o := filepath.Join(dir, "orders-19.json"), RotateOptions{Count: 4, Size: perFile(1), Naming: naming}
+		path, o := filepath.Join(dir, "orders-19.json"), Options{Count: 4, Size: perFile(1), Naming: naming}
 		writtenBy(t, path, "1001", o, 0, 3) // one current, two archived
 		writtenBy(t, path, "65534", o, 0, 20)
 		writtenBy(t, path, "65534", o, 0, 20)
@@ -87,7 +88,7 @@ func TestRotationOfOthers(t *testing.T) {
 func TestOwnerlessRotation(t *testing.T) {
 	dir := t.TempDir()
 	needAttributes(t, dir)
-	path, o := filepath.Join(dir, "orders-19.json"), RotateOptions{Count: 3, Size: perFile(1)}
+	path, o := filepath.Join(dir, "orders-19.json"), Options{Count: 3, Size: perFile(1)}
 	writtenBy(t, path, "", o, 0, 9)
 	writtenBy(t, path, "1001", o, 0, 9)
 	if count := ownersIn(t, dir); count[""] != 0 || count["1001"] != 4 {

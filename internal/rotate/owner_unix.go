@@ -1,6 +1,6 @@
 //go:build unix
 
-package formats
+package rotate
 
 import (
 	"io/fs"
@@ -12,7 +12,7 @@ import (
 
 // isTrusted reports whether a file belongs to root, to the user of this process, to the user who
 // ran gclog with sudo, to the user that gclog writes as, or to no user in this user namespace.
-func (o *RotateOptions) isTrusted(info fs.FileInfo) bool {
+func (o *Options) isTrusted(info fs.FileInfo) bool {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	return ok && (s.Uid == 0 || int(s.Uid) == os.Geteuid() || o.Sudo != 0 && int(s.Uid) == o.Sudo || s.Uid == o.As.UID || isUnmapped(s.Uid))
 }
@@ -28,7 +28,7 @@ func accountOf(info fs.FileInfo) string {
 
 // strict reports whether gclog has more rights than the owner of a directory, and uses them itself:
 // then no other user may own the directory.
-func (o *RotateOptions) strict() bool { return o.As == (Account{}) && privileged() }
+func (o *Options) strict() bool { return o.As == (Account{}) && privileged() }
 
 // A groupOf is the group of a directory.
 type groupOf struct {
@@ -41,7 +41,7 @@ type groupOf struct {
 const firstOrdinary = 1000
 
 // owners returns the user that a directory belongs to, "" if that user is trusted, and its group.
-func (o *RotateOptions) owners(info fs.FileInfo) (owner string, group groupOf) {
+func (o *Options) owners(info fs.FileInfo) (owner string, group groupOf) {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
 		return "", groupOf{trusted: true}

@@ -1,16 +1,16 @@
-package formats
+package rotate
 
 import "io/fs"
 
 // isTrusted is unknown on Windows: only administrators can create links.
-func (*RotateOptions) isTrusted(fs.FileInfo) bool { return true }
+func (*Options) isTrusted(fs.FileInfo) bool { return true }
 
 // accountOf is unknown on Windows.
 func accountOf(fs.FileInfo) string { return "" }
 
 // strict returns false: on Windows directories are protected by access control lists, which gclog
 // leaves to those who set them.
-func (*RotateOptions) strict() bool { return false }
+func (*Options) strict() bool { return false }
 
 // A groupOf is unknown on Windows.
 type groupOf struct {
@@ -18,7 +18,7 @@ type groupOf struct {
 	trusted, system bool
 }
 
-func (*RotateOptions) owners(fs.FileInfo) (owner string, group groupOf) {
+func (*Options) owners(fs.FileInfo) (owner string, group groupOf) {
 	return "", groupOf{trusted: true}
 }
 

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package formats
+package rotate
 
 import (
 	"errors"

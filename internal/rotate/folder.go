@@ -1,4 +1,4 @@
-package formats
+package rotate
 
 import (
 	"errors"
@@ -31,7 +31,7 @@ type FolderError struct {
 func (e *FolderError) Error() string { return e.Path + " " + e.Why }
 
 // inFolder opens the directory of a path and calls f with it, as the account in the options.
-func (o *RotateOptions) inFolder(dir string, f func(*os.Root) error) error {
+func (o *Options) inFolder(dir string, f func(*os.Root) error) error {
 	return o.As.Do(func() error {
 		root, _, err := o.openFolder(dir)
 		if err != nil {
@@ -44,14 +44,14 @@ func (o *RotateOptions) inFolder(dir string, f func(*os.Root) error) error {
 
 // OpenFolder opens a directory to write to; with MakeDirs it creates it if necessary. The error is
 // a *FolderError if other users could redirect what is written. The caller must close the result.
-func (o *RotateOptions) OpenFolder(dir string) (*os.Root, error) {
+func (o *Options) OpenFolder(dir string) (*os.Root, error) {
 	root, _, err := o.openFolder(dir)
 	return root, err
 }
 
 // CheckFolder returns the error that OpenFolder would return, or a warning about the directory, ""
 // if there is none. It does not create missing directories.
-func (o RotateOptions) CheckFolder(dir string) (warning string, err error) {
+func (o Options) CheckFolder(dir string) (warning string, err error) {
 	o.MakeDirs = false
 	err = o.As.Do(func() error {
 		root, warn, err := o.openFolder(dir)
@@ -69,14 +69,14 @@ func (o RotateOptions) CheckFolder(dir string) (warning string, err error) {
 
 // A walk follows the path to a directory.
 type walk struct {
-	o       *RotateOptions
+	o       *Options
 	steps   []*os.Root // open directories, starting at the root of the file system
 	path    string     // of the last step, with links resolved
 	warning string
 	links   int
 }
 
-func (o *RotateOptions) openFolder(dir string) (_ *os.Root, warning string, err error) {
+func (o *Options) openFolder(dir string) (_ *os.Root, warning string, err error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, "", err
@@ -248,7 +248,7 @@ func (w *walk) checkOwner(info fs.FileInfo, path string) error {
 }
 
 // wayOut says what to do about a directory of another user.
-func (o *RotateOptions) wayOut(account string) string {
+func (o *Options) wayOut(account string) string {
 	if account == "" {
 		account = "USER"
 	}

@@ -1,4 +1,4 @@
-package formats
+package rotate
 
 import (
 	"io"
@@ -21,7 +21,7 @@ func LockFile(f *os.File) bool {
 	return unix.FcntlFlock(f.Fd(), unix.F_OFD_SETLK, &lock) == nil
 }
 
-// IsInUse reports whether a RotatingFile, of this or another program, is currently writing a
+// IsInUse reports whether a File, of this or another program, is currently writing a
 // file.
 func IsInUse(path string) bool {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)

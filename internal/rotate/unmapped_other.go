@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-package formats
+package rotate
 
 // isUnmapped returns false: there are no user namespaces on this system.
 func isUnmapped(uint32) bool { return false }

@@ -1,4 +1,4 @@
-package formats
+package rotate
 
 import (
 	"cmp"
@@ -22,8 +22,11 @@ type Owner struct {
 	Account string
 }
 
-// OwnerOf returns the Owner of the files of a process.
+// OwnerOf returns the Owner of the files of a process, which may be nil.
 func OwnerOf(p *gclog.Process) Owner {
+	if p == nil {
+		return Owner{}
+	}
 	o := Owner{UserID: cmp.Or(p.PrincipalID, p.UserID), Service: p.Service}
 	if o.Service == "" {
 		o.Service = p.Name

@@ -1,4 +1,4 @@
-package formats
+package rotate
 
 import (
 	"errors"
@@ -16,7 +16,7 @@ import (
 // Place returns where the file of a path is, or will be, with links resolved: it is rotated there.
 // The result is clean, as are the names of archived files that a directory lists. An error means
 // that other users could have put something there, or could still do so.
-func (o *RotateOptions) Place(path string) (place string, err error) {
+func (o *Options) Place(path string) (place string, err error) {
 	err = o.As.Do(func() error {
 		place, err = o.place(path)
 		return err
@@ -24,7 +24,7 @@ func (o *RotateOptions) Place(path string) (place string, err error) {
 	return place, err
 }
 
-func (o *RotateOptions) place(path string) (string, error) {
+func (o *Options) place(path string) (string, error) {
 	for range mostLinks {
 		target, err := os.Readlink(path)
 		if err != nil {
@@ -46,7 +46,7 @@ func (o *RotateOptions) place(path string) (string, error) {
 }
 
 // checkPlace returns an error if the file of a path must currently not be used.
-func (o RotateOptions) checkPlace(path string) error {
+func (o Options) checkPlace(path string) error {
 	o.MakeDirs = false
 	dir, _, err := o.openFolder(filepath.Dir(path))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -60,7 +60,7 @@ func (o RotateOptions) checkPlace(path string) error {
 }
 
 // checkFile returns an error if an existing entry in the place of a file must not be used.
-func (o *RotateOptions) checkFile(dir *os.Root, path string) error {
+func (o *Options) checkFile(dir *os.Root, path string) error {
 	above, err := dir.Stat(".")
 	if err != nil {
 		return err

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package formats
+package rotate
 
 // rights does nothing: accounts only have rights of their own on Linux.
 func rights() {}
