@@ -143,7 +143,7 @@ func (d *dumpFile) readPrivate(g *Graph, objects bool) (counts []TypeCount, err 
 	return counts, d.exactTypes(g)
 }
 
-// What the list of types in the file has as the name of a type, for people.
+// The list of types in the file has a name of each type for people. It is one of these.
 const (
 	showsNone  = iota // what dotnet-gcdump writes for types without a name
 	showsName         // Type.Name
@@ -155,7 +155,8 @@ const (
 // has elsewhere is not packed; shown are the types of the file, for reading.
 func (g *Graph) packTypes(p *packer, counts *[]TypeCount, shown []nodeType) {
 	if v := p.uvarint(privateVersion); v != privateVersion && p.err == nil {
-		p.err = &KindError{fmt.Sprintf("one of another version of gclog: its private part has version %d, and this gclog reads version %d", v, privateVersion)}
+		p.err = &KindError{fmt.Sprintf("one of another version of gclog: its private part has version %d, "+
+			"and this gclog reads version %d", v, privateVersion)}
 		return
 	}
 	walk := g.Walk

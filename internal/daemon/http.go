@@ -162,7 +162,7 @@ func newServers(d *Daemon) *servers {
 	return s
 }
 
-// prepare implements part. What it listens on stays if another part fails.
+// prepare implements part. The addresses stay if another part fails, so no other one may come after it.
 func (s *servers) prepare(next *config.Loaded) (change, error) {
 	w, err := loadWeb(next.HTTP.WebConfig)
 	if err != nil {
@@ -188,8 +188,10 @@ func (s *servers) serve(address string) error {
 	var l net.Listener
 	if address != "" {
 		var err error
-		if l, err = whileHeld(s.d.patience(), func() (net.Listener, error) { return s.listen(address) }); err != nil {
-			return fmt.Errorf("http.listen: %w: another program may be using it; choose another address, or \"\" for none", err)
+		l, err = whileHeld(s.d.patience(), func() (net.Listener, error) { return s.listen(address) })
+		if err != nil {
+			return fmt.Errorf("http.listen: %w: another program may be using it; "+
+				"choose another address, or \"\" for none", err)
 		}
 	}
 	s.tcp.shutDown()
@@ -290,7 +292,9 @@ func (d *Daemon) publicHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+control.PathHealth, d.healthy)
 	mux.HandleFunc("GET "+control.PathReady, d.isReady)
-	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) { d.servers.public.Load().serveMetrics(w, r) })
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
+		d.servers.public.Load().serveMetrics(w, r)
+	})
 	return mux
 }
 

@@ -22,8 +22,8 @@ type part interface {
 	forget(p *process)
 	// tick does what is rarely due.
 	tick()
-	// settle ends the part. What takes time is done by a goroutine of all, until ctx is done. The loop goes
-	// on meanwhile.
+	// settle ends the part. Work that takes time is done by a goroutine of all, until ctx is done. The loop
+	// goes on meanwhile.
 	settle(ctx context.Context, all *sync.WaitGroup)
 }
 

@@ -22,8 +22,8 @@ import (
 // Rules are evaluated by the writers of the logs, which must not wait. What their actions do is done
 // by a worker for each action, or by the loop, if it is about the daemon's own state.
 
-// ruleSets are the rules of the daemon, and what their actions need. Those of an earlier configuration
-// may still have actions that have not ended.
+// ruleSets are the rules of the daemon, and what their actions need. Rules of an earlier configuration may
+// still have actions that have not ended.
 type ruleSets struct {
 	d          *Daemon
 	set        *ruleSet
@@ -69,8 +69,8 @@ func (x *ruleSets) forget(p *process) {
 	p.raised.end()
 }
 
-// settle implements part: the actions of the rules are ended, and recordings written. What has not ended
-// is logged.
+// settle implements part: the actions of the rules are ended, and recordings written. Actions that do
+// not end are logged.
 func (x *ruleSets) settle(ctx context.Context, all *sync.WaitGroup) {
 	within := actionsStop
 	if end, limited := ctx.Deadline(); limited { // stopping them takes time, too

@@ -27,8 +27,8 @@ type table struct {
 // tableRetry is how often to try again to write Parquet files.
 const tableRetry = time.Minute
 
-// prepare implements part. That no Parquet files can be written when the daemon starts, for example because
-// the disk is full, does not keep it from writing logs.
+// prepare implements part. A daemon that starts writes logs also if it cannot write Parquet files, for
+// example because the disk is full.
 func (x *table) prepare(next *config.Loaded) (change, error) {
 	if x.output == nil {
 		return change{func() {
