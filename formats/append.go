@@ -58,42 +58,30 @@ type clock struct {
 	sync   int64 // the stream's sync point, in nanoseconds since 1970
 	uptime int64 // age of the process at the sync point
 
-	day     int64  // the day of date
-	date    []byte // "2006-01-02"
-	hasDate bool
+	second int64  // since 1970, that text is about
+	text   []byte // "2006-01-02T15:04:05.": most times of a group are in the same second
 }
 
 func newClock(sync time.Time, uptime time.Duration) *clock {
 	return &clock{sync: sync.UnixNano(), uptime: int64(uptime)}
 }
 
-const (
-	nsPerSecond = int64(time.Second)
-	nsPerDay    = 24 * 3600 * nsPerSecond
-)
+const nsPerSecond = int64(time.Second)
 
 // appendClock appends the date and time of a time stamp in UTC with the given number of decimals,
 // truncated, as 2006-01-02T15:04:05.000.
 func (c *clock) appendClock(dst []byte, at int64, digits int) []byte {
 	t := c.sync + at
-	day, ns := t/nsPerDay, t%nsPerDay
+	second, ns := t/nsPerSecond, t%nsPerSecond
 	if ns < 0 {
-		day, ns = day-1, ns+nsPerDay
+		second, ns = second-1, ns+nsPerSecond
 	}
-	if !c.hasDate || day != c.day {
-		c.day, c.hasDate = day, true
-		c.date = time.Unix(day*24*3600, 0).UTC().AppendFormat(c.date[:0], "2006-01-02")
+	if len(c.text) == 0 || second != c.second {
+		c.second = second
+		c.text = time.Unix(second, 0).UTC().AppendFormat(c.text[:0], "2006-01-02T15:04:05.")
 	}
-	dst = append(dst, c.date...)
-	dst = append(dst, 'T')
-	s := ns / nsPerSecond
-	dst = appendPadded(dst, s/3600, 2)
-	dst = append(dst, ':')
-	dst = appendPadded(dst, s/60%60, 2)
-	dst = append(dst, ':')
-	dst = appendPadded(dst, s%60, 2)
-	dst = append(dst, '.')
-	return appendPadded(dst, ns%nsPerSecond/int64(pow10(9-digits)), digits)
+	dst = append(dst, c.text...)
+	return appendPadded(dst, ns/int64(pow10(9-digits)), digits)
 }
 
 // appendUptime appends the age of the process in seconds with three decimals, truncated like the

@@ -99,6 +99,8 @@ func TestAppendPadded(t *testing.T) {
 	}
 }
 
+const day = int64(24 * time.Hour)
+
 func TestClock(t *testing.T) {
 	sync := time.Date(2026, 2, 28, 23, 59, 59, 999_123_456, time.UTC)
 	c := newClock(sync, 90*time.Second+500*time.Millisecond)
@@ -117,7 +119,7 @@ func TestClock(t *testing.T) {
 		{-1_000_000, 3, "2026-02-28T23:59:59.998", "90.499"}, // backwards
 		{-90_500_000_000, 3, "2026-02-28T23:58:29.499", "0.000"},
 		{-91_000_000_000, 3, "2026-02-28T23:58:28.999", "0.000"}, // never negative
-		{366 * nsPerDay, 3, "2027-03-01T23:59:59.999", "31622490.500"},
+		{366 * day, 3, "2027-03-01T23:59:59.999", "31622490.500"},
 	} {
 		if got := string(c.appendClock(nil, x.at, x.digits)); got != x.want {
 			t.Errorf("%d ns later is %s, want %s", x.at, got, x.want)
@@ -134,7 +136,7 @@ func TestClockAny(t *testing.T) {
 	for _, sync := range []time.Time{time.Date(2026, 11, 21, 0, 30, 37, 5, time.UTC), time.Unix(0, 0), time.Date(1969, 12, 31, 23, 59, 59, 999_999_999, time.UTC)} {
 		c := newClock(sync, 0)
 		for range 5000 {
-			at := r.Int63n(10*365*nsPerDay) - 5*365*nsPerDay
+			at := r.Int63n(10*365*day) - 5*365*day
 			if got, want := string(c.appendClock(nil, at, 9)), sync.Add(time.Duration(at)).UTC().Format("2006-01-02T15:04:05.000000000"); got != want {
 				t.Fatalf("%d ns after %v is %s, want %s", at, sync, got, want)
 			}
