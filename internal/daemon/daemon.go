@@ -98,8 +98,8 @@ type ending struct {
 }
 
 // A shutdown has the time limits of the steps after the daemon was asked to end. All of them count
-// from then.
-type shutdown struct{ ask, cut, skip, write, leave, stop time.Duration }
+// from then, but more: that is how long what has ended at the deadline may take to say so.
+type shutdown struct{ ask, cut, skip, write, leave, stop, more time.Duration }
 
 const (
 	// stopTime is how long the shutdown may take: all that ends gets the same deadline. Requests to a
@@ -114,6 +114,7 @@ const (
 	skipTime  = 2500 * time.Millisecond
 	writeTime = 3700 * time.Millisecond
 	leaveTime = 4000 * time.Millisecond
+	sayTime   = 150 * time.Millisecond
 	// chanceEvery is how often a process that was given up gets another chance: a debugger may have
 	// stopped it for an hour.
 	chanceEvery = time.Hour
@@ -134,7 +135,7 @@ func New(o Options) *Daemon {
 	d := &Daemon{
 		o: o, config: o.Config, log: o.Log, events: make(chan func()), stopped: make(chan struct{}),
 		processes: map[key]*process{}, queue: newQueue(),
-		ending: ending{shutdown: shutdown{askTime, cutTime, skipTime, writeTime, leaveTime, stopTime}},
+		ending: ending{shutdown: shutdown{askTime, cutTime, skipTime, writeTime, leaveTime, stopTime, sayTime}},
 	}
 	if d.o.Processes == nil {
 		d.o.Processes = &host.Host{}

@@ -154,7 +154,7 @@ func runDaemon(t *testing.T, c *config.Loaded) *watched {
 
 // unhurried leaves the end of a daemon more time than the work takes on a busy machine. TestStop has
 // the times themselves.
-var unhurried = shutdown{time.Minute, time.Minute, time.Minute, time.Minute, 2 * time.Minute, 3 * time.Minute}
+var unhurried = shutdown{time.Minute, time.Minute, time.Minute, time.Minute, 2 * time.Minute, 3 * time.Minute, time.Minute}
 
 // await waits until a condition holds in the loop, with a long timeout: a loaded machine must not
 // fail the test.

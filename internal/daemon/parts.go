@@ -85,9 +85,6 @@ func (p *process) observe() func(*gclog.Process) gclog.Observer {
 	}
 }
 
-// settleMore is how long what has ended at the deadline may take to say so.
-const settleMore = 50 * time.Millisecond
-
 // settle ends the parts when there are no sessions any more. It takes until a time at most.
 func (d *Daemon) settle(by time.Time) {
 	ctx, cancel := context.WithDeadline(context.Background(), by)
@@ -101,7 +98,7 @@ func (d *Daemon) settle(by time.Time) {
 		defer close(done)
 		all.Wait()
 	}()
-	late := time.After(time.Until(by) + settleMore)
+	late := time.After(time.Until(by) + d.ending.more)
 	for {
 		select {
 		case f := <-d.events: // what is settled reports to the loop

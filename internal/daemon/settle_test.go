@@ -60,7 +60,7 @@ func TestSettleInTime(t *testing.T) {
 			d.rules.saving.Go(func() { <-release })
 			began := time.Now()
 			d.settle(began.Add(left))
-			if took := time.Since(began); took > left+settleMore {
+			if took := time.Since(began); took > left+sayTime {
 				t.Errorf("it took %v, and had %v", took, left)
 			}
 			if after := stopped.Sub(began); after != min(actionsStop, left/2) {
