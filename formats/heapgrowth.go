@@ -54,7 +54,9 @@ func (j *jsonFormat) heapGrowth(dst []byte, g *gclog.HeapGrowth) []byte {
 		s := &g.Snapshots[i]
 		o.openElement()
 		o.text("file", s.File)
-		o.text("time", s.Time.UTC().Format("2006-01-02T15:04:05.000000000Z"))
+		if !s.Time.IsZero() {
+			o.text("time", s.Time.UTC().Format("2006-01-02T15:04:05.000000000Z"))
+		}
 		o.close()
 	}
 	o.closeList()

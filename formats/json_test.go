@@ -457,6 +457,12 @@ func TestJSONRecords(t *testing.T) {
 			},
 		},
 		{
+			"heap growth since a snapshot without a time", func(w *formats.Writer) {
+				w.Observe(&gclog.HeapGrowth{At: hour, Snapshots: []gclog.HeapSnapshot{{File: "/heap/a.gcdump"}}})
+			},
+			map[string]any{"dotnet.heap.snapshots[].file": "/heap/a.gcdump", "dotnet.heap.snapshots[].time": nil},
+		},
+		{
 			"no heap growth", func(w *formats.Writer) { w.Observe(&gclog.HeapGrowth{At: hour}) },
 			map[string]any{"log.level": "info", "message": "no type has grown since the first heap snapshot"},
 		},

@@ -157,7 +157,7 @@ type HeapGrowth struct {
 // A HeapSnapshot is the file of a heap snapshot.
 type HeapSnapshot struct {
 	File string
-	Time time.Time
+	Time time.Time // zero: unknown
 }
 
 // A TypeGrowth is how the objects of a type have changed.

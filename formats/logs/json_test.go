@@ -524,6 +524,9 @@ func TestJSONOthers(t *testing.T) {
 		g := gclog.HeapGrowth{At: at, Ticks: ticks(at)}
 		for k := range i {
 			g.Snapshots = append(g.Snapshots, gclog.HeapSnapshot{File: "/heap/é\u2028 " + fmt.Sprint(k), Time: p.Sync.Add(time.Duration(k))})
+			if k == 2 {
+				g.Snapshots[k].Time = time.Time{}
+			}
 			g.Types = append(g.Types, gclog.TypeGrowth{Type: "A<\x1b\"" + fmt.Sprint(k), Objects: 3, Bytes: math.MaxUint64, ObjectsDiff: -5, BytesDiff: math.MaxInt64 - int64(k), EveryTime: k == 1})
 		}
 		x.Observe(&g)
