@@ -178,6 +178,9 @@ func (u *unified) collection(n uint32, b []byte) bool {
 	if ok && d.Kind == gclog.KindBackground {
 		d.Background = &r.background
 	}
+	for i := range d.Pauses {
+		ok = ok && d.Pauses[i].Start != 0
+	}
 	switch {
 	case len(d.Pauses) > 0:
 		r.at = d.PauseStart()

@@ -596,6 +596,21 @@ func checkSentinel(t *testing.T, text []byte) {
 	}
 }
 
+// TestUndated: a pause that does not say when it was is no pause of 1970: its line is damaged.
+func TestUndated(t *testing.T) {
+	first := strings.Replace(recordLine(1), "at=2026-11-21T00:30:01.000000000Z, ", "", 1)
+	second := strings.Replace(recordLine(1), "gen0=", "pause=blocking, took=1.000000ms, gen0=", 1)
+	for _, damaged := range []string{first, second} {
+		if damaged == recordLine(1) {
+			t.Fatalf("%q is not damaged", damaged)
+		}
+		list, skipped := readBack(t, false, []byte(recordLine(0)+damaged+recordLine(2)))
+		if !slices.Equal(skipped[0].Lines, []int64{2}) || len(list) != 1 || len(list[0].gcs) != 2 {
+			t.Errorf("skipped %+v, want line 2: %q", skipped[0], damaged)
+		}
+	}
+}
+
 // TestDamage: changed bytes do not affect other lines.
 func TestDamage(t *testing.T) {
 	trials := 3000
