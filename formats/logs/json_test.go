@@ -660,3 +660,16 @@ func TestJSONOfOtherLogs(t *testing.T) {
 		sameRecord(t, want, got)
 	}
 }
+
+// TestJSONDerived: what gclog derives from other members may be of any type in a log that something else
+// has changed.
+func TestJSONDerived(t *testing.T) {
+	const line = `{"@timestamp":"2026-11-21T00:00:01.000000000Z","event":{"action":"gc-gap"},"process":{"pid":7},` +
+		`"host":{"hostname":%s,"name":"node"},"orchestrator":{"type":%[1]s,"resource":{"type":%[1]s}},` +
+		`"dotnet":{"gc":{"gap":{"from":3,"to":4,"reason":"missed-gcs"}}},"gclog":{"schema":"1.2"}}` + "\n"
+	for _, value := range []string{`"x"`, `5`, `["a"]`, `{"k8s":1}`, `null`} {
+		if _, back, skipped := read(t, fmt.Appendf(nil, line, value)); skipped.Count != 0 || len(back) != 1 || back[0].process.Host != "node" {
+			t.Errorf("%s: %d processes, lines %v were skipped", value, len(back), skipped.Lines)
+		}
+	}
+}

@@ -63,7 +63,9 @@ var jsonMembers = sync.OnceValue(func() *jsonNode {
 		}
 	}
 	for i, f := range fields.Process() {
-		root.add(f.JSON).fact = i + 1
+		if f.Set != nil || f.SetText != nil { // what is derived from others is skipped
+			root.add(f.JSON).fact = i + 1
+		}
 	}
 	for _, name := range []string{"server", "concurrent"} { // also in the record of a collection
 		root.add("dotnet.gc." + name).fact = factAt(fields.Settings+name) + 1
