@@ -10,6 +10,7 @@ import (
 	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/condition"
 	"github.com/gclog/gclog/internal/history"
+	"github.com/gclog/gclog/internal/output"
 	"github.com/urfave/cli/v2"
 )
 
@@ -61,8 +62,11 @@ func (p *program) check(c *cli.Context, how string) error {
 		return err
 	}
 	report := c.String("junit")
-	if err := p.checkReport(report, c.IsSet("junit"), c.Args().Slice()); err != nil {
+	if err := p.checkReport(report, c.IsSet("junit"), inputsOf(c)); err != nil {
 		return err
+	}
+	if to := c.String(outputFlag); report != "" && to != "" && output.SamePath(report, to) {
+		return usagef("--junit %s: the results of -o are written to the same file", report)
 	}
 	h, a, err := p.assess(c)
 	if h == nil {

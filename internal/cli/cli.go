@@ -157,8 +157,11 @@ func usageFailed(c *cli.Context, err error, _ bool) error {
 	}
 	what := err.Error()
 	if flag, ok := strings.CutPrefix(what, "flag provided but not defined: "); ok {
-		what = "there is no flag -" + flag
-		what += spelling.DidYouMean("-"+flag, typedNames(append(options(c.Command.Flags), helpOption)))
+		if len(flag) > 2 {
+			flag = "-" + flag
+		}
+		what = "there is no flag " + flag
+		what += spelling.DidYouMean(flag, typedNames(append(options(c.Command.Flags), helpOption)))
 	}
 	what = strings.Replace(what, " for flag -", " for --", 1)
 	return usagef("%s (see %s --help)", what, name)

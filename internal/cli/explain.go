@@ -30,7 +30,7 @@ Examples:
    gclog explain gc*.json 146                  the files of a rotated log
    gclog explain app.nettrace                  the longest pause
    gclog explain app.nettrace --since -5m      the longest pause of the last 5 minutes
-   gclog explain 4711 --for 2m            of a running process
+   gclog explain 4711 --for 2m                 of a running process
    gclog explain app.nettrace 146 -f json`,
 		Flags:  join(historyFlags(), []cli.Flag{}, resultFlags(textOrJSON)),
 		Action: p.result(textOrJSON, p.explain),

@@ -121,8 +121,8 @@ func (p *program) plainOutputs(paths, names []string, rotate rotate.Options) (sp
 		if path == "" {
 			return nil, usagef("an output without a name")
 		}
-		if path == "/dev/stdout" {
-			path = output.Stdout // not the file that it may be redirected to
+		if path == devStdout {
+			path = output.Stdout
 		}
 		f := formats.ForFile(path)
 		switch {
@@ -140,6 +140,9 @@ func (p *program) plainOutputs(paths, names []string, rotate rotate.Options) (sp
 	}
 	return specs, nil
 }
+
+// devStdout is standard output, not the file that it may be redirected to.
+const devStdout = "/dev/stdout"
 
 // notInput returns an error if an output is one of the inputs, which it would overwrite.
 func notInput(path string, inputs ...string) error {
@@ -159,6 +162,14 @@ func (p *program) checkOutput(path string) error {
 	if bad := output.BadPlace(path); bad != "" {
 		return usagef("%s: there is no %s: %s", path, bad, output.Places)
 	}
+	return p.checkFile(path)
+}
+
+// checkFile does so for a path without placeholders.
+func (p *program) checkFile(path string) error {
+	if output.IsStream(path) || path == devStdout {
+		return nil
+	}
 	dir := filepath.Dir(path)
 	info, err := os.Stat(dir)
 	if os.IsNotExist(err) {
@@ -170,7 +181,13 @@ func (p *program) checkOutput(path string) error {
 	if !info.IsDir() {
 		return usagef("cannot write to %s: %s is not a directory", path, dir)
 	}
-	info, err = os.Stat(path)
+	r := rotate.Options{Sudo: sudoUser()}
+	place, err := r.Place(path)
+	if err != nil {
+		return usagef("cannot write to %s: %w", path, err)
+	}
+	dir = filepath.Dir(place)
+	info, err = os.Stat(place)
 	if err == nil && info.IsDir() {
 		return usagef("cannot write to %s: it is a directory", path)
 	}
@@ -180,7 +197,7 @@ func (p *program) checkOutput(path string) error {
 	if err := mayWrite(dir); err != nil {
 		return usagef("cannot write to %s: the directory %s cannot be written to: %w", path, dir, err)
 	}
-	warning, err := rotate.Options{Sudo: sudoUser()}.CheckFolder(dir)
+	warning, err := r.CheckFolder(dir)
 	if err != nil {
 		return usagef("cannot write to %s: %w", path, err)
 	}

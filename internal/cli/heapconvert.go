@@ -44,14 +44,14 @@ func (p *program) heapConvert(c *cli.Context) error {
 	if filepath.Ext(to) != ".gcdump" {
 		return usagef("heap convert needs -o FILE.gcdump")
 	}
-	if err := p.checkOutput(to); err != nil {
+	if err := p.checkFile(to); err != nil {
 		return err
 	}
 	g, info, err := p.readGraph(name, &n)
 	if err != nil {
 		return err // a file with a part of the heap looks like a whole one
 	}
-	size, err := writeFile(to, modeReport, func(w io.Writer) error { return g.WriteDump(w, info) })
+	size, err := writeFile(to, modeSnapshot, func(w io.Writer) error { return g.WriteDump(w, info) })
 	if err != nil {
 		return err
 	}

@@ -65,7 +65,7 @@ func (p *program) heapExport(c *cli.Context) error {
 	if how == "pprof" && to == output.Stdout && screen.IsTerminal(p.stdout) {
 		return usagef("a profile for pprof is binary: give a file with -o, or a pipe")
 	}
-	if err := p.checkOutput(to); err != nil {
+	if err := p.checkFile(to); err != nil {
 		return err
 	}
 	g, info, err := p.readGraph(name, &n)

@@ -52,12 +52,10 @@ func (p *program) checkReport(path string, given bool, inputs []string) error {
 	case output.IsStream(path):
 		return usagef("--junit %s: it must be a file: standard output is used for the conditions", path)
 	}
-	for _, input := range inputs {
-		if output.SamePath(input, path) {
-			return usagef("%s is the input and cannot be the report too", input)
-		}
+	if err := notInput(path, inputs...); err != nil {
+		return err
 	}
-	return p.checkOutput(path)
+	return p.checkFile(path)
 }
 
 // writeJUnit writes the report of a check, completely or not at all. damage is the error of reading

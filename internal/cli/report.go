@@ -70,20 +70,23 @@ func (p *program) report(c *cli.Context) error {
 		return usagef("a page is not for a terminal: give a file with -o, such as -o report.html")
 	}
 	for _, out := range []string{to, png} {
-		if err := notInput(out, c.Args().Slice()...); err != nil {
+		if err := notInput(out, inputsOf(c)...); err != nil {
 			return err
 		}
+	}
+	if output.IsStream(png) || png != "" && output.SamePath(to, png) {
+		return usagef("--png %s: it must be a file of its own", png)
 	}
 	browser := ""
 	if png != "" {
 		if browser, err = findBrowser(); err != nil {
 			return err
 		}
-		if err := p.checkOutput(png); err != nil {
+		if err := p.checkFile(png); err != nil {
 			return err
 		}
 	}
-	if err := p.checkOutput(to); err != nil {
+	if err := p.checkFile(to); err != nil {
 		return err
 	}
 	if a, b, two := comparedFiles(c.Args().Slice()); two {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/internal/output"
@@ -68,11 +69,26 @@ func (p *program) result(names []string, do func(c *cli.Context, how string) err
 		case to == "", to == output.Stdout:
 			return do(c, how)
 		}
-		if err := notInput(to, c.Args().Slice()...); err != nil {
+		if err := notInput(to, inputsOf(c)...); err != nil {
 			return err
 		}
 		return p.resultTo(to, func() error { return do(c, how) })
 	}
+}
+
+// inputsOf returns the files that a command may read, with those of its patterns and directories.
+func inputsOf(c *cli.Context) (list []string) {
+	for _, arg := range append(c.Args().Slice(), c.String("config"), c.String("join")) {
+		if arg == "" {
+			continue
+		}
+		list = append(list, arg)
+		names, _ := filepath.Glob(arg)
+		list = append(list, names...)
+		names, _ = filepath.Glob(filepath.Join(arg, "*"))
+		list = append(list, names...)
+	}
+	return list
 }
 
 // resultFormat returns the format of a result: that of -f, or of the file's ending, or the first one.
@@ -82,6 +98,9 @@ func resultFormat(c *cli.Context, names []string) (string, error) {
 			return "", usagef("--%s %s: it must be %s", formatFlag, how, orList(names))
 		}
 		return how, nil
+	}
+	if c.IsSet("join") { // the log keeps its format
+		return names[0], nil
 	}
 	to, other := strings.ToLower(c.String(outputFlag)), false
 	has := func(name string) bool {
@@ -105,7 +124,7 @@ var errNothing = errors.New("nothing was written")
 // resultTo makes a file what a command prints. A command that fails before it has printed anything
 // leaves an existing file alone.
 func (p *program) resultTo(path string, do func() error) error {
-	if err := p.checkOutput(path); err != nil {
+	if err := p.checkFile(path); err != nil {
 		return err
 	}
 	stdout, out := p.stdout, p.out
@@ -156,7 +175,7 @@ func checkWords(c *cli.Context) error {
 			continue
 		}
 		instead := ""
-		if slices.ContainsFunc(c.Command.Flags, func(f cli.Flag) bool { return f.Names()[0] == formatFlag }) {
+		if slices.ContainsFunc(c.Command.Flags, func(f cli.Flag) bool { return f.Names()[0] == formatFlag && hasWord(f.String(), name) }) {
 			instead = "write -f " + name + ", or "
 		}
 		return usagef("-o %s: %s is a format, and -o takes a file: %s-o .%c%[1]s for a file of this name", name, name, instead, filepath.Separator)
@@ -167,6 +186,11 @@ func checkWords(c *cli.Context) error {
 		}
 	}
 	return nil
+}
+
+// hasWord reports whether a text contains a word.
+func hasWord(text, word string) bool {
+	return slices.Contains(strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), word)
 }
 
 // isFormat reports whether a word is the name of a format of any command.

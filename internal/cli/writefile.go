@@ -20,27 +20,52 @@ const (
 )
 
 // writeFile writes a file completely or not at all: an existing one is replaced by a complete one. It
-// returns the file's size. The error is an *output.PathError.
+// returns the file's size. The error is an *output.PathError. Like logs, it follows links of the user
+// and of root only.
 func writeFile(path string, mode fs.FileMode, write func(io.Writer) error) (size int64, err error) {
-	if isDevice(path) {
-		var f *os.File
-		if f, err = os.OpenFile(path, os.O_WRONLY|os.O_TRUNC, 0); err == nil {
-			size, err = output.Fill(f, write)
-			err = errors.Join(err, f.Close())
-		}
+	if path == devStdout || path == output.Stderr { // which may be redirected to a file: that is not replaced
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
 		if err != nil {
-			err = &output.PathError{Path: path, Err: cause.Of(err)}
+			return 0, &output.PathError{Path: path, Err: err}
 		}
-		return size, err
+		defer f.Close()
+		return output.Fill(f, write)
 	}
 	o := rotate.Options{Sudo: sudoUser()}
-	dir, err := o.OpenFolder(filepath.Dir(path))
+	place, err := o.Place(path)
+	if err == nil {
+		if info, missing := os.Lstat(place); missing == nil && !info.Mode().IsRegular() {
+			return writeDevice(place, info, write)
+		}
+		size, err = replaceFile(&o, place, mode, write)
+	}
 	if err != nil {
 		return 0, &output.PathError{Path: path, Err: err}
 	}
+	return size, nil
+}
+
+func replaceFile(o *rotate.Options, place string, mode fs.FileMode, write func(io.Writer) error) (size int64, err error) {
+	dir, err := o.OpenFolder(filepath.Dir(place))
+	if err != nil {
+		return 0, err
+	}
 	defer dir.Close()
-	if size, err = output.Replace(dir, filepath.Base(path), mode, write); err != nil {
-		return 0, &output.PathError{Path: path, Err: err}
+	return output.Replace(dir, filepath.Base(place), mode, write)
+}
+
+// writeDevice writes to what is no regular file, such as a pipe.
+func writeDevice(place string, info fs.FileInfo, write func(io.Writer) error) (size int64, err error) {
+	f, err := output.OpenDevice(place, info)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	if opened, err := f.Stat(); err != nil || !os.SameFile(info, opened) {
+		return 0, &output.PathError{Path: place, Err: errors.New("it was replaced while being opened")}
+	}
+	if size, err = output.Fill(f, write); err != nil {
+		return 0, &output.PathError{Path: place, Err: cause.Of(err)}
 	}
 	return size, nil
 }
