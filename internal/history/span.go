@@ -77,10 +77,12 @@ func ParseInstant(flag, text string, z Zone) (i Instant, err error) {
 	switch {
 	case ok && t.OfDay:
 		i.kind, i.ofDay, i.where, i.bare, i.unit = instantClock, t.Shown, t.Zone(z.location()), !t.Zoned, t.Unit
-	case ok && t.Shown >= leastEpoch:
+	case ok && (t.Shown >= leastNumber || !t.Number):
 		i.kind, i.time, i.bare, i.unit = instantTime, times.Moment(t.Shown, t.Zone(z.location())), !t.Zoned, t.Unit
+	case err != nil && ok:
+		return i, callf("--%s %s is %s as a number since 1970: %s", flag, text, TimeText(time.Unix(0, t.Shown).UTC()), howToWrite())
 	case err != nil:
-		return i, callf("--%s %q is not a time: write %s (since 1970), 90s from the start or -5m from the end", flag, text, strings.Join(times.Examples(), ", "))
+		return i, callf("--%s %q is not a time: %s", flag, text, howToWrite())
 	default:
 		i.kind, i.offset, i.unit = instantOffset, d, offsetUnit(text)
 		if strings.HasPrefix(text, "-") {
@@ -90,9 +92,14 @@ func ParseInstant(flag, text string, z Zone) (i Instant, err error) {
 	return i, nil
 }
 
-// leastEpoch is the first number since 1970 that is taken as a time, of 1973: a smaller one lacks its
-// unit.
-const leastEpoch = int64(1e8 * time.Second)
+// leastNumber is the first number since 1970 that is taken as a time: that of 2000. A smaller one lacks
+// its unit, or is a date without its signs.
+const leastNumber = int64(946_684_800 * time.Second)
+
+// howToWrite says how a time is written, as the end of a sentence.
+func howToWrite() string {
+	return "write " + strings.Join(times.Examples(), ", ") + " (since 1970), 90s from the start or -5m from the end"
+}
 
 // offsetUnit returns the unit of the last digit of an offset, at most a second.
 func offsetUnit(text string) time.Duration {

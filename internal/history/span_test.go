@@ -139,6 +139,29 @@ func TestStretch(t *testing.T) {
 	}
 }
 
+// TestSince1970: a number that is no time since 2000 was meant as something else, and is refused with how
+// times are written. The start of 2000 is one, in all units; 0 is the start of the recording.
+func TestSince1970(t *testing.T) {
+	for _, text := range []string{"5", "20260131", "99999999", "100000000", "202601311403", "946684799", "946684799.9", "946684799999", "946684799999999", "946684799999999999", "1.7e8"} {
+		_, err := ParseInstant("since", text, Zone{})
+		_, ok := errors.AsType[*CallError](err)
+		if !ok || !strings.Contains(err.Error(), " as a number since 1970: write 2026-01-31T14:03:22Z, ") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	for _, text := range []string{"946684800", "946684800000", "946684800000000", "946684800000000000"} {
+		if i, err := ParseInstant("since", text, Zone{}); err != nil || !i.time.Equal(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)) {
+			t.Errorf("%s: %v, %v", text, i.time, err)
+		}
+	}
+	if i, err := ParseInstant("since", "0", Zone{}); err != nil || i.kind != instantOffset {
+		t.Errorf("0: %+v, %v", i, err)
+	}
+	if _, err := ParseInstant("since", "202601311403", Zone{}); err == nil || !strings.HasPrefix(err.Error(), "--since 202601311403 is 1976-06-02T22:08:31.403Z as ") {
+		t.Errorf("%v", err)
+	}
+}
+
 // TestInstantUnit: a time means everything that starts with its digits, an offset at most a second.
 func TestInstantUnit(t *testing.T) {
 	for text, want := range map[string]time.Duration{

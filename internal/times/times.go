@@ -17,6 +17,8 @@ type Time struct {
 	// East is the zone of the clock, in seconds east of UTC. Without Zoned the text has none.
 	East  int
 	Zoned bool
+	// Number is set if the text is a number since 1970.
+	Number bool
 	// Unit is that of the last digit: a time stands for everything that starts with its digits.
 	Unit time.Duration
 }
@@ -223,7 +225,7 @@ func sinceEpoch(b []byte) (t Time, ok bool) {
 	if !ok || whole > math.MaxInt64/unit-1 {
 		return t, false
 	}
-	return Time{Shown: whole*unit + scale(part, unit), Zoned: true, Unit: unitAfter(time.Duration(unit), decimals)}, true
+	return Time{Shown: whole*unit + scale(part, unit), Zoned: true, Number: true, Unit: unitAfter(time.Duration(unit), decimals)}, true
 }
 
 // digits parses a number that consists of digits only.

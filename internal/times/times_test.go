@@ -73,9 +73,9 @@ func TestForms(t *testing.T) {
 		"00:00:00,000 UTC":             {OfDay: true, Zoned: true, Unit: time.Millisecond},
 		"1970-01-02 00:01":             {Shown: 86460e9, Unit: time.Minute},
 		"[02/Jan/1970:00:00:00 -0100]": {Shown: 86400e9, East: -3600, Zoned: true, Unit: time.Second},
-		"5":                            {Shown: 5e9, Zoned: true, Unit: time.Second},
-		"5.25":                         {Shown: 5.25e9, Zoned: true, Unit: 10 * time.Millisecond},
-		"1769868202500.5":              {Shown: 1769868202500.5e6, Zoned: true, Unit: 100 * time.Microsecond},
+		"5":                            {Shown: 5e9, Zoned: true, Number: true, Unit: time.Second},
+		"5.25":                         {Shown: 5.25e9, Zoned: true, Number: true, Unit: 10 * time.Millisecond},
+		"1769868202500.5":              {Shown: 1769868202500.5e6, Zoned: true, Number: true, Unit: 100 * time.Microsecond},
 	} {
 		if got, ok := Parse([]byte(text)); !ok || got != want {
 			t.Errorf("%s is %+v, %v, want %+v", text, got, ok, want)
