@@ -3,6 +3,7 @@ package heap
 import (
 	"errors"
 	"io"
+	"math"
 )
 
 // gclog writes how many objects of each type there are into its own part of a .gcdump file. Otherwise
@@ -15,10 +16,16 @@ var ErrUncounted = errors.New("the file does not contain the counts of its objec
 // ReadDumpHistogram reads the counts of objects in a .gcdump file, in one pass and without a Graph:
 // its memory does not depend on the number of objects. Only files of gclog contain them. Else the
 // error is ErrUncounted, and CountDump counts the objects; or it is one of ReadDump.
-// Those of a sample are not scaled (DumpInfo.Multipliers).
+// Those of a sample are not scaled (DumpInfo.Multipliers), and Type.Events are not read.
 func ReadDumpHistogram(r io.Reader) (*Histogram, *DumpInfo, error) {
+	return ReadDumpHistogramWithin(r, math.MaxInt64)
+}
+
+// ReadDumpHistogramWithin is ReadDumpHistogram with the limit of ReadDumpWithin: a file can contain any
+// number of types.
+func ReadDumpHistogramWithin(r io.Reader, memory int64) (*Histogram, *DumpInfo, error) {
 	x := newDumpReader(r)
-	x.counting = true
+	x.counting, x.limit = true, memory
 	d, err := x.file()
 	if err != nil {
 		return nil, nil, err

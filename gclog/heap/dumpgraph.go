@@ -256,6 +256,7 @@ func (r *dumpReader) module() nodeType {
 	r.skip(16 + 4)
 	r.finish()
 	r.modules[s.label] = m
+	r.kept += keptOfEntry
 	return m
 }
 
@@ -377,9 +378,6 @@ func (d *dumpFile) takeObjects(g *Graph, object []Object) map[uint32]pseudo {
 // are the first ones after that of the undefined node.
 func (d *dumpFile) exactTypes(g *Graph) error {
 	n := &d.nodes
-	if len(g.Types) >= len(n.types) {
-		return &FormatError{Offset: d.privateOff, Msg: fmt.Sprintf("gclog's own part of the file has %d types, but the file has %d", len(g.Types), len(n.types))}
-	}
 	for i, typ := range g.typ {
 		if typ == 0 || int(typ) > len(g.Types) {
 			return &FormatError{Offset: d.privateOff, Msg: fmt.Sprintf("an object has type %d, but gclog's own part of the file has %d types", typ, len(g.Types))}

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"maps"
+	"math"
+	"reflect"
 	"slices"
 )
 
@@ -19,6 +21,9 @@ type packer struct {
 	reading bool
 	off     int64 // of b in the file
 	err     error
+
+	kept  int64 // bytes of memory that the graph of what was read will take, about
+	limit int64 // of kept
 }
 
 func (p *packer) fail(format string, args ...any) {
@@ -26,6 +31,14 @@ func (p *packer) fail(format string, args ...any) {
 		p.err = &FormatError{Offset: p.off, Msg: "in gclog's own part of the file, " + fmt.Sprintf(format, args...)}
 	}
 	p.b = nil
+}
+
+// keep counts n bytes of memory before they are allocated, and reports whether they may be.
+func (p *packer) keep(n int) bool {
+	if p.kept += int64(n); p.reading && p.kept > p.limit && p.err == nil {
+		p.err, p.b = ErrTooLarge, nil
+	}
+	return p.err == nil
 }
 
 func (p *packer) uvarint(v uint64) uint64 {
@@ -44,8 +57,8 @@ func (p *packer) uvarint(v uint64) uint64 {
 
 func (p *packer) skip(n int) { p.b, p.off = p.b[n:], p.off+int64(n) }
 
-// length packs the length of something whose elements need at least a byte each, so that no more memory
-// is allocated than the file has bytes.
+// length packs the length of something whose elements need at least a byte each, so that memory is only
+// allocated in proportion to the bytes of the file.
 func (p *packer) length(n int) int {
 	v := p.uvarint(uint64(n))
 	if p.reading && v > uint64(len(p.b)) {
@@ -71,9 +84,14 @@ func (p *packer) text(s *string) {
 		p.b = append(p.b, *s...)
 		return
 	}
-	*s = string(p.b[:n])
-	p.skip(n)
+	if p.keep(n) {
+		*s = string(p.b[:n])
+		p.skip(n)
+	}
 }
+
+// skipText reads what text does, and keeps nothing.
+func (p *packer) skipText() { p.skip(p.length(0)) }
 
 type integer interface {
 	~int | ~int64 | ~uint8 | ~uint32 | ~uint64
@@ -102,9 +120,21 @@ func index[T integer](p *packer, v *T, n int, what string) {
 
 // list packs a list.
 func list[T any](p *packer, all *[]T, entry func(i int, v *T)) {
+	listUpTo(p, all, math.MaxInt, "%d of %d", entry)
+}
+
+// listUpTo packs a list, of which up to most elements are read. The format says so of more.
+func listUpTo[T any](p *packer, all *[]T, most int, format string, entry func(i int, v *T)) {
 	n := p.length(len(*all))
 	if p.reading {
 		*all = nil
+		if n > most {
+			p.fail(format, n, most)
+		}
+		if n == 0 || !p.keep(n*int(reflect.TypeFor[T]().Size())) {
+			return
+		}
+		*all = make([]T, 0, min(n, chunkLen))
 	}
 	for i := 0; i < n && p.err == nil; i++ {
 		if p.reading {
@@ -119,16 +149,16 @@ func list[T any](p *packer, all *[]T, entry func(i int, v *T)) {
 func (g *Graph) private() []byte {
 	p := &packer{}
 	counts := g.Histogram().Counts
-	g.packTypes(p, &counts, nil)
+	g.packTypes(p, &counts, nil, true)
 	g.packObjects(p)
 	return p.b
 }
 
 // readPrivate completes a Graph with the private part of the file, and returns the counts of its types.
-// Without objects, these have not been read, and what mentions them is left out.
+// Without objects, these have not been read, and what mentions them is left out, and so are the events of types.
 func (d *dumpFile) readPrivate(g *Graph, objects bool) (counts []TypeCount, err error) {
-	p := &packer{b: d.private, off: d.privateOff, reading: true}
-	g.packTypes(p, &counts, d.nodes.types)
+	p := &packer{b: d.private, off: d.privateOff, reading: true, kept: d.kept, limit: d.limit}
+	g.packTypes(p, &counts, d.nodes.types, objects)
 	if objects {
 		g.packObjects(p)
 		g.Walk.Rootless = g.rootless()
@@ -152,8 +182,9 @@ const (
 )
 
 // packTypes packs what does not mention objects: the walk, the types and their counts. A name that the file
-// has elsewhere is not packed; shown are the types of the file, for reading.
-func (g *Graph) packTypes(p *packer, counts *[]TypeCount, shown []nodeType) {
+// has elsewhere is not packed; shown are the types of the file, for reading, of which the first is that of
+// the undefined node. Without events, these are not kept.
+func (g *Graph) packTypes(p *packer, counts *[]TypeCount, shown []nodeType, events bool) {
 	if v := p.uvarint(privateVersion); v != privateVersion && p.err == nil {
 		p.err = &KindError{fmt.Sprintf("one of another version of gclog: its private part has version %d, "+
 			"and this gclog reads version %d", v, privateVersion)}
@@ -165,7 +196,7 @@ func (g *Graph) packTypes(p *packer, counts *[]TypeCount, shown []nodeType) {
 	if p.reading {
 		g.Walk = walk
 	}
-	list(p, &g.Types, func(i int, t *Type) {
+	listUpTo(p, &g.Types, max(0, len(shown)-1), "there are %d types, but the file has %d", func(i int, t *Type) {
 		number(p, &t.ID, &t.Module)
 		number(p, &t.Token, &t.Definition, &t.Flags)
 		number(p, &t.Element)
@@ -175,10 +206,7 @@ func (g *Graph) packTypes(p *packer, counts *[]TypeCount, shown []nodeType) {
 			p.fail("a type has %d parameters, and the kinds of %d", len(t.Parameters), len(t.Kinds))
 		}
 		p.text(&t.Symbol)
-		list(p, &t.Events, func(_ int, e *Event) {
-			p.text(&e.Name)
-			p.text(&e.Delegate)
-		})
+		p.events(&t.Events, events)
 		shows := t.shows()
 		index(p, &shows, showsEnd, "the name of a type")
 		if shows == showsExact {
@@ -194,7 +222,7 @@ func (g *Graph) packTypes(p *packer, counts *[]TypeCount, shown []nodeType) {
 			t.Exact = name
 		}
 	})
-	list(p, counts, func(_ int, c *TypeCount) {
+	listUpTo(p, counts, len(g.Types), "there are counts of %d types, of %d", func(_ int, c *TypeCount) {
 		number(p, &c.RawBytes, &c.References)
 		for i := range c.Generations {
 			n := &c.Generations[i]
@@ -207,6 +235,33 @@ func (g *Graph) packTypes(p *packer, counts *[]TypeCount, shown []nodeType) {
 	if len(*counts) != len(g.Types) {
 		p.fail("there are counts of %d types, of %d", len(*counts), len(g.Types))
 	}
+}
+
+// maxEvents is how many events of a type are packed. A class has up to some hundreds, with those of its bases.
+const maxEvents = 1 << 12
+
+// events packs the events of a type. What is read is only kept if it should be.
+func (p *packer) events(all *[]Event, keep bool) {
+	const tooMany = "a type has %d events; up to %d are read"
+	if p.reading && !keep {
+		n := p.length(0)
+		if n > maxEvents {
+			p.fail(tooMany, n, maxEvents)
+		}
+		for ; n > 0 && p.err == nil; n-- {
+			p.skipText()
+			p.skipText()
+		}
+		return
+	}
+	if !p.reading { // the list is that of a Graph that others use
+		packed := (*all)[:min(len(*all), maxEvents)]
+		all = &packed
+	}
+	listUpTo(p, all, maxEvents, tooMany, func(_ int, e *Event) {
+		p.text(&e.Name)
+		p.text(&e.Delegate)
+	})
 }
 
 func (g *Graph) rootless() bool { return g.Walk.Objects > 0 && len(g.Roots)+len(g.Statics) == 0 }
@@ -248,6 +303,7 @@ func (g *Graph) packObjects(p *packer) {
 		}
 	}
 	list(p, &sizes, func(_ int, v *large) {
+		p.keep(keptOfEntry)
 		object(&v.o)
 		number(p, &v.size)
 	})
@@ -282,6 +338,7 @@ func (g *Graph) packObjects(p *packer) {
 	})
 	ids := slices.Sorted(maps.Keys(g.Methods))
 	list(p, &ids, func(_ int, id *uint64) {
+		p.keep(keptOfEntry)
 		number(p, id)
 		name := g.Methods[*id]
 		p.text(&name)
@@ -301,7 +358,7 @@ func (g *Graph) packObjects(p *packer) {
 func (g *Graph) packGenerations(p *packer) {
 	known := g.ages != nil
 	p.flag(&known)
-	if p.reading && known {
+	if p.reading && known && p.keep(g.Len()) {
 		g.ages = make([]Generation, 0, g.Len())
 	}
 	for at := 0; known && at < g.Len() && p.err == nil; {

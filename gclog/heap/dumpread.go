@@ -106,10 +106,13 @@ func (r *dumpReader) fill(n int) bool {
 
 // What the elements of a file take in memory, about, until there is a Graph.
 const (
-	keptOfType      = 64 // and its names
-	keptOfNode      = 48
-	keptOfReference = 12
-	keptOfPrivate   = 8 // for each byte
+	keptOfType       = 64 // and its names
+	keptOfNode       = 48
+	keptOfReference  = 12
+	keptOfRegion     = 24
+	keptOfMultiplier = 8
+	keptOfPrivate    = 2  // for each byte; what it contains is counted when that is read
+	keptOfEntry      = 64 // of a map
 )
 
 // ErrTooLarge reports that a file needs more memory than it may take.
@@ -333,6 +336,7 @@ func (r *dumpReader) readClass() (c class) {
 	c.name = r.text()
 	r.expect(tagEnd)
 	r.classes[at] = c
+	r.kept += keptOfEntry
 	return c
 }
 
@@ -425,6 +429,7 @@ func (r *dumpReader) file() (*dumpFile, error) {
 	}
 	d := r.dump()
 	r.end()
+	d.kept, d.limit = r.kept, r.limit
 	return d, r.err
 }
 
@@ -466,6 +471,8 @@ type dumpFile struct {
 
 	private    []byte // nil: none
 	privateOff int64
+
+	kept, limit int64 // of the dumpReader
 }
 
 // dump reads the entry object.
@@ -530,7 +537,9 @@ func (r *dumpReader) properties(d *dumpFile) {
 	if r.object(classHeap) {
 		r.i64() // the size of all
 		for n := r.count(1); n > 0 && r.err == nil; n-- {
-			d.regions = append(d.regions, r.segment()...)
+			parts := r.segment()
+			d.regions = append(d.regions, parts...)
+			r.kept += keptOfRegion * int64(len(parts))
 		}
 		r.finish()
 	}
@@ -538,6 +547,7 @@ func (r *dumpReader) properties(d *dumpFile) {
 	r.part = "the list of multipliers"
 	for n := r.count(4); n > 0 && r.err == nil; n-- {
 		d.sampled = append(d.sampled, r.f32())
+		r.kept += keptOfMultiplier
 	}
 	r.part = "the list of tagged values"
 	r.tagged(d)

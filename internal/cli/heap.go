@@ -339,7 +339,7 @@ func (p *program) readHistogram(name string, n *heapNames) (h *heap.Histogram, e
 	}
 	ways := []countFunc{graphCounts}
 	if info, statErr := os.Stat(name); statErr == nil && info.Mode().IsRegular() {
-		ways = append([]countFunc{inPassing(heap.ReadDumpHistogram), inPassing(countLarge)}, ways...)
+		ways = append([]countFunc{heap.ReadDumpHistogramWithin, inPassing(countLarge)}, ways...)
 	}
 	for _, way := range ways {
 		if h, err = read(way); !errors.Is(err, heap.ErrUncounted) {
