@@ -59,8 +59,8 @@ func (h *History) At() (from, to time.Time) {
 	at, _ := h.Span.At.at(begin, end)
 	unit := h.Span.At.unit
 	switch until := &h.Span.AtEnd; {
-	case until.kind == instantClock:
-		return at, until.after(at)
+	case until.kind == instantClock, until.kind == instantTime:
+		return at, until.to(at, begin, end)
 	case until.kind != instantOpen:
 		to, _ = until.at(begin, end)
 		return at, to
@@ -82,9 +82,9 @@ func (h *History) ZoneRule() string { return h.part.zoneRule(&h.Span.At) }
 // Otherwise it returns one of them.
 func (s *Source) Read(observe Observe) (*History, error) {
 	r := &reader{Source: s, part: stretch{Span: s.o.Span}, observe: observe}
-	if r.part.isFromEnd() {
+	if r.part.needsEnd() {
 		var err error
-		if r.part.end, err = s.findEnd(); err != nil {
+		if r.part.end, err = s.findEnd(); err != nil && r.part.isFromEnd() {
 			return nil, err
 		}
 	}

@@ -128,7 +128,7 @@ func (o *instance) ask(begin int64) {
 		return
 	}
 	if r.subject != nil {
-		if until, ok := r.part.Until.at(r.part.begin, r.part.end); ok && !t.Before(until) {
+		if until, ok := r.part.until(); ok && !t.Before(until) {
 			return
 		}
 		if r.subject.has(&r.part.At) {

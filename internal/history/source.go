@@ -149,7 +149,7 @@ func (s *Source) openFile(f *File) error {
 		return err
 	}
 	if f.spool != nil {
-		return f.spool.keep(s.o.Span.isFromEnd() || s.o.Named != nil || s.o.Newest || s.o.Single && f.several(s.o.PID))
+		return f.spool.keep(s.o.Span.needsEnd() || s.o.Named != nil || s.o.Newest || s.o.Single && f.several(s.o.PID))
 	}
 	if f.Trace == nil { // many files are open at once, and none keeps its head
 		f.text = nil

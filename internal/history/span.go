@@ -27,6 +27,8 @@ type Instant struct {
 	Text  string // as it was written
 	kind  instantKind
 	time  time.Time      // instantTime
+	again time.Time      // the same, or the second moment at which clocks show it
+	twice bool           // clocks show it twice: a time of day, on some days
 	ofDay int64          // instantClock: since midnight, as the clocks of where show it
 	where *time.Location // the zone of a time of day
 	bare  bool           // the zone was left out
@@ -77,8 +79,11 @@ func ParseInstant(flag, text string, z Zone) (i Instant, err error) {
 	switch {
 	case ok && t.OfDay:
 		i.kind, i.ofDay, i.where, i.bare, i.unit = instantClock, t.Shown, t.Zone(z.location()), !t.Zoned, t.Unit
+		i.twice = times.Twice(i.ofDay, i.where)
 	case ok && (t.Shown >= leastNumber || !t.Number):
-		i.kind, i.time, i.bare, i.unit = instantTime, times.Moment(t.Shown, t.Zone(z.location())), !t.Zoned, t.Unit
+		i.kind, i.bare, i.unit = instantTime, !t.Zoned, t.Unit
+		i.time, i.again = times.Moments(t.Shown, t.Zone(z.location()))
+		i.twice = !i.time.Equal(i.again)
 	case err != nil && ok:
 		return i, callf("--%s %s is %s as a number since 1970: %s", flag, text, TimeText(time.Unix(0, t.Shown).UTC()), howToWrite())
 	case err != nil:
@@ -113,19 +118,22 @@ func offsetUnit(text string) time.Duration {
 	return max(1, min(unit, time.Second))
 }
 
-// isFromEnd reports whether the end of the input must be known for the span.
+// isFromEnd reports whether a time counts from the end of the input.
 func (s *Span) isFromEnd() bool {
 	return s.Since.kind == instantFromEnd || s.Until.kind == instantFromEnd
 }
 
-// at returns the moment in a recording, whose end must be known if isFromEnd says so. ok is false if the
-// instant was left open.
+// needsEnd reports whether the end of the input must be known for the span.
+func (s *Span) needsEnd() bool { return s.isFromEnd() || s.Since.twice }
+
+// at returns the moment in a recording, whose end must be known if needsEnd says so: of two that clocks
+// show alike the one that is in the recording, the first if both or none are. ok is false if the instant
+// was left open.
 func (i *Instant) at(begin, end time.Time) (t time.Time, ok bool) {
 	switch i.kind {
-	case instantTime:
-		return i.time, true
-	case instantClock:
-		return i.after(begin.Add(-shortly)), true
+	case instantTime, instantClock:
+		first, again := i.from(begin)
+		return i.within(first, again, begin, end), true
 	case instantOffset:
 		return begin.Add(i.offset), true
 	case instantFromEnd:
@@ -135,13 +143,47 @@ func (i *Instant) at(begin, end time.Time) (t time.Time, ok bool) {
 	}
 }
 
-// after returns the time of day on the day of a moment or, if it is over, on the next day.
-func (i *Instant) after(at time.Time) time.Time {
-	t := times.MomentOn(at, i.ofDay, i.where)
-	if t.Before(at) {
-		t = times.MomentOn(at.AddDate(0, 0, 1), i.ofDay, i.where)
+// from returns the moments at which clocks show a calendar time, or a time of day in a recording that
+// starts at begin.
+func (i *Instant) from(begin time.Time) (first, again time.Time) {
+	if i.kind == instantTime {
+		return i.time, i.again
 	}
-	return t
+	return i.after(begin.Add(-shortly))
+}
+
+// within returns the one of two moments that is in a recording, the first if both or none are.
+func (i *Instant) within(first, again, begin, end time.Time) time.Time {
+	in := func(t time.Time) bool { return t.Add(i.unit).After(begin) && !t.After(end) }
+	if in(again) && !in(first) {
+		return again
+	}
+	return first
+}
+
+// after returns the moments of the time of day on the day of a moment that are not before it or, if it
+// is over, on the next day.
+func (i *Instant) after(at time.Time) (first, again time.Time) {
+	first, again = times.MomentsOn(at, i.ofDay, i.where)
+	switch {
+	case again.Before(at):
+		return times.MomentsOn(at.In(i.where).AddDate(0, 0, 1), i.ofDay, i.where)
+	case first.Before(at):
+		first = again
+	}
+	return first, again
+}
+
+// to returns the moment as the end of a time that starts at since.
+func (i *Instant) to(since, begin, end time.Time) time.Time {
+	first, again := i.time, i.again
+	if i.kind == instantClock {
+		first, again = i.after(since)
+	}
+	if !first.After(since) {
+		first = again
+	}
+	return i.within(first, again, begin, end)
 }
 
 // IsClock reports whether it is a time of day.
@@ -153,10 +195,27 @@ type stretch struct {
 	begin, end time.Time // of the recording; the end is only known if the span needs it
 }
 
+// since returns the start of the span. ok is false if it was left open.
+func (s *stretch) since() (t time.Time, ok bool) { return s.Since.at(s.begin, s.end) }
+
+// until returns the end of the span. Of two moments that clocks show alike it is the first that is after
+// the start, of the recording or of the span. ok is false if it was left open.
+func (s *stretch) until() (t time.Time, ok bool) {
+	if !s.Until.twice {
+		return s.Until.at(s.begin, s.end)
+	}
+	first, again := s.Until.from(s.begin)
+	since, ok := s.since()
+	if !first.After(s.begin) || ok && !first.After(since) && !again.After(s.end) {
+		first = again
+	}
+	return first, true
+}
+
 // check returns an error if the span is empty.
 func (s *stretch) check() error {
-	since, a := s.Since.at(s.begin, s.end)
-	until, b := s.Until.at(s.begin, s.end)
+	since, a := s.since()
+	until, b := s.until()
 	if a && b && !since.Before(until) {
 		return callf("--since %s (%s) is not before --until %s (%s)", s.Since.Text, s.timeText(since), s.Until.Text, s.timeText(until))
 	}
@@ -166,10 +225,10 @@ func (s *stretch) check() error {
 // window returns the span in the times of a process.
 func (s *stretch) window(p *gclog.Process) analysis.Window {
 	w := analysis.Always()
-	if t, ok := s.Since.at(s.begin, s.end); ok {
+	if t, ok := s.since(); ok {
 		w.From = int64(t.Sub(p.Sync))
 	}
-	if t, ok := s.Until.at(s.begin, s.end); ok {
+	if t, ok := s.until(); ok {
 		w.To = int64(t.Sub(p.Sync))
 	}
 	return w
@@ -177,8 +236,8 @@ func (s *stretch) window(p *gclog.Process) analysis.Window {
 
 // outside returns an error if the span contains nothing of a recording that ended at end.
 func (s *stretch) outside(end time.Time) error {
-	since, a := s.Since.at(s.begin, s.end)
-	until, b := s.Until.at(s.begin, s.end)
+	since, a := s.since()
+	until, b := s.until()
 	is := s.timeText(s.begin) + " to " + s.timeText(end)
 	switch {
 	case a && since.After(end):

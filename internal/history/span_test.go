@@ -76,7 +76,7 @@ func TestInstant(t *testing.T) {
 		if got, ok := s.Since.at(begin, end); !ok || !got.Equal(want) {
 			t.Errorf("%s is %v, want %v", text, got.UTC(), want)
 		}
-		if other, _ := s.Since.at(begin, time.Time{}); !s.isFromEnd() && !other.Equal(want) {
+		if other, _ := s.Since.at(begin, time.Time{}); !s.needsEnd() && !other.Equal(want) {
 			t.Errorf("%s does not need the end, and is %v without it", text, other)
 		}
 	}

@@ -84,27 +84,53 @@ func (t *Time) Zone(where *time.Location) *time.Location {
 	return where
 }
 
-// Moment returns when the clocks of a zone show something, in nanoseconds since 1970: where they are set
-// back, and show it twice, the first time. Where they are set forward over it they never do: then it
-// is as long after the change as the time would have been if there were none.
-func Moment(shown int64, where *time.Location) time.Time {
+// Moments returns when the clocks of a zone show something, in nanoseconds since 1970: where they are set
+// back, and show it twice, both times, otherwise the same moment twice. Where they are set forward over it
+// they never do: then it is as long after the change as the time would have been if there were none.
+func Moments(shown int64, where *time.Location) (first, again time.Time) {
 	east := func(ns int64) int64 {
 		_, east := time.Unix(0, ns).In(where).Zone()
 		return int64(east) * int64(time.Second)
 	}
 	const day = int64(24 * time.Hour) // before a change of the clocks, and after it
 	before, after := shown-east(shown-day), shown-east(shown+day)
-	if east(before) != shown-before && east(after) == shown-after {
-		return time.Unix(0, after).In(where)
+	switch is, later := east(before) == shown-before, east(after) == shown-after; {
+	case later && !is:
+		before = after
+	case !later, after < before:
+		after = before
 	}
-	return time.Unix(0, before).In(where)
+	return time.Unix(0, before).In(where), time.Unix(0, after).In(where)
 }
 
-// MomentOn returns when the clocks of a zone show a time of day on the day of a moment.
-func MomentOn(day time.Time, ofDay int64, where *time.Location) time.Time {
+// MomentsOn returns when the clocks of a zone show a time of day on the day of a moment.
+func MomentsOn(day time.Time, ofDay int64, where *time.Location) (first, again time.Time) {
 	day = day.In(where)
 	midnight := time.Date(day.Year(), day.Month(), day.Day(), 0, 0, 0, 0, time.UTC)
-	return Moment(midnight.UnixNano()+ofDay, where)
+	return Moments(midnight.UnixNano()+ofDay, where)
+}
+
+// Twice reports whether there is a day, of 2000 to 2100, on which the clocks of a zone show a time of day
+// twice.
+func Twice(ofDay int64, where *time.Location) bool {
+	const day = int64(24 * time.Hour)
+	for at := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).In(where); at.Year() <= 2100; {
+		_, end := at.ZoneBounds()
+		if end.IsZero() {
+			return false
+		}
+		_, before := end.Add(-1).Zone()
+		_, after := end.Zone()
+		shown := end.UnixNano() + int64(after)*int64(time.Second) // from here on, again
+		if since := ((ofDay-shown)%day + day) % day; since < int64(before-after)*int64(time.Second) {
+			return true
+		}
+		if !end.After(at) { // package time ends a leap year a day early, and finds nothing from there on
+			end = at.Add(24 * time.Hour)
+		}
+		at = end
+	}
+	return false
 }
 
 // iso reads 2006-01-02T15:04:05.

@@ -92,34 +92,49 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestMoment: the clocks show a time at its moment, which is the first if they show it twice. If they
-// never do, the moment is as long after the change as the time would have been without one.
-func TestMoment(t *testing.T) {
+// TestMoments: the clocks show a time at its moments. If they never do, the moment is as long after the change as the time would have been without one.
+func TestMoments(t *testing.T) {
 	for _, name := range []string{"Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "America/Havana", "Pacific/Apia", "Asia/Kolkata", "UTC"} {
 		where, err := time.LoadLocation(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		first := map[string]time.Time{} // by what the clocks show
+		first, last := map[string]time.Time{}, map[string]time.Time{} // by what the clocks show
+		twice := map[string]bool{}
 		const layout = "2006-01-02 15:04"
 		begin, end := time.Date(2011, 12, 1, 0, 0, 0, 0, time.UTC), time.Date(2013, 1, 1, 0, 0, 0, 0, time.UTC)
 		for at := begin; at.Before(end); at = at.Add(10 * time.Minute) {
-			if text := at.In(where).Format(layout); first[text].IsZero() {
+			text := at.In(where).Format(layout)
+			if first[text].IsZero() {
 				first[text] = at
+			} else {
+				twice[text[len("2006-01-02 "):]] = true
 			}
+			last[text] = at
 		}
 		for at := begin.Add(48 * time.Hour); at.Before(end.Add(-48 * time.Hour)); at = at.Add(10 * time.Minute) {
-			got, want := Moment(at.UnixNano(), where), first[at.Format(layout)]
+			got, again := Moments(at.UnixNano(), where)
+			want, second := first[at.Format(layout)], last[at.Format(layout)]
 			if want.IsZero() {
 				before := at
 				for first[before.Format(layout)].IsZero() {
 					before = before.Add(-10 * time.Minute)
 				}
 				want = first[before.Format(layout)].Add(at.Sub(before))
+				second = want
 			}
-			if !got.Equal(want) {
-				t.Fatalf("%s: %s is %v, want %v", name, at.Format(layout), got, want.In(where))
+			if !got.Equal(want) || !again.Equal(second) {
+				t.Fatalf("%s: %s is %v and %v, want %v and %v", name, at.Format(layout), got, again, want.In(where), second.In(where))
 			}
+		}
+		for clock := range twice {
+			at, _ := Parse([]byte(clock))
+			if !Twice(at.Shown, where) {
+				t.Errorf("%s: %s is not shown twice", name, clock)
+			}
+		}
+		if noon := int64(12 * time.Hour); Twice(noon, where) {
+			t.Errorf("%s: 12:00 is shown twice", name)
 		}
 	}
 }
