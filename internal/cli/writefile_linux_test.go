@@ -14,7 +14,7 @@ import (
 
 // TestWriteFile: a result goes where logs would go, with their rights.
 func TestWriteFile(t *testing.T) {
-	defer syscall.Umask(syscall.Umask(0o027))
+	defer syscall.Umask(syscall.Umask(0o027)) // allowed: parallel tests wait until this one has ended
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
 	hello := func(w io.Writer) error { _, err := fmt.Fprint(w, "hello"); return err }

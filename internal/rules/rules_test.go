@@ -334,7 +334,8 @@ func TestFieldsAreThoseOfJSON(t *testing.T) {
 	d.BeforeEstimated, d.HasBefore = true, true
 	d.Kind, d.Background = gclog.KindBackground, &gclog.BackgroundDetails{Overflowed: 5}
 	check(t, &gclog.Process{
-		ID: 7, Name: "shop", Service: "orders", ServiceVersion: "1.2", ContainerID: "c1", ContainerName: "app", Namespace: "prod", Pod: "orders-1", RuntimeVersion: "10.0.1",
+		ID: 7, Name: "shop", Service: "orders", ServiceVersion: "1.2", ContainerID: "c1", ContainerName: "app", Namespace: "prod", Pod: "orders-1", PodUID: "u1",
+		RuntimeVersion: "10.0.1", Flavor: gclog.FlavorCoreCLR, Cookie: "c0", Executable: "/app/shop", StartKey: 9, OS: "Linux", Architecture: "x64",
 		HasLimits: true, Limits: clr.GCSettings{HardLimit: 1 << 32}, Server: gclog.Yes, Sync: start,
 	}, d)
 	all := recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {

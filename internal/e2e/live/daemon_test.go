@@ -114,7 +114,8 @@ func TestLiveDaemon(t *testing.T) {
 			n.start(r, "svr", r.Name+"-svr", nil)
 		}
 	}
-	first := list[0]
+	// Not .NET Core 3.1, which may wait for itself forever when a session is stopped (docs/reliability.md).
+	first := list[max(0, slices.IndexFunc(list, func(r *gcload.Runtime) bool { return r.Major > 3 }))]
 	exits := n.start(first, "wks", "exits", nil)
 	exits.want, exits.end = `"exit_code":3`, func() { _ = exits.Exit(3) }
 	killed := n.start(first, "wks", "killed", nil)
