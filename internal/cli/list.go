@@ -63,24 +63,41 @@ func some[V comparable](v V) any {
 
 // tableOf returns the rows of a list as a table.
 func tableOf[T any](columns []column[T], rows []T) *table {
-	t := &table{}
-	var shown []column[T]
+	columns = shown(columns)
+	t := &table{columns: titles(columns)}
+	for i := range rows {
+		t.add(cells(columns, &rows[i])...)
+	}
+	return t
+}
+
+// shown returns the columns of a table, in its order.
+func shown[T any](columns []column[T]) (list []column[T]) {
 	for _, last := range []bool{false, true} {
 		for _, c := range columns {
 			if c.text != nil && c.last == last {
-				shown = append(shown, c)
-				t.columns = append(t.columns, c.Column)
+				list = append(list, c)
 			}
 		}
 	}
-	for i := range rows {
-		cells := make([]string, len(shown))
-		for k, c := range shown {
-			cells[k] = c.text(&rows[i])
-		}
-		t.add(cells...)
+	return list
+}
+
+func titles[T any](columns []column[T]) []screen.Column {
+	list := make([]screen.Column, len(columns))
+	for i, c := range columns {
+		list[i] = c.Column
 	}
-	return t
+	return list
+}
+
+// cells returns a row of a table.
+func cells[T any](columns []column[T], row *T) []string {
+	list := make([]string, len(columns))
+	for i, c := range columns {
+		list[i] = c.text(row)
+	}
+	return list
 }
 
 // printTable prints a list for people.

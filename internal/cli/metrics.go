@@ -37,18 +37,19 @@ Examples:
    gclog metrics 4711 --for 1m
    gclog metrics app.nettrace
    gclog metrics gc*.json --names both
-   gclog metrics gc.json > /var/lib/node_exporter/gclog.prom`,
+   gclog metrics gc.json -o /var/lib/node_exporter/gclog.prom`,
 		Flags: join(processFlags(), []cli.Flag{
 			unpackFlag(),
 			watchFlag(),
+			resultFileFlag(),
 			&cli.StringFlag{Name: namesFlag, Usage: "`NAMES` of metrics: otel, dotnetruntime (those of prometheus-net.DotNetRuntime) or both", Value: metrics.NamesOTel},
 			&cli.StringFlag{Name: attributesFlag, Usage: "`NAMES` of labels: runtime (gc_heap_generation) or semconv (dotnet_gc_heap_generation)", Value: metrics.AttributesRuntime},
 		}),
-		Action: p.metrics,
+		Action: p.result([]string{"text"}, p.metrics),
 	}
 }
 
-func (p *program) metrics(c *cli.Context) error {
+func (p *program) metrics(c *cli.Context, _ string) error {
 	naming := metrics.Naming{Names: c.String(namesFlag), Attributes: c.String(attributesFlag)}
 	for _, x := range []struct {
 		flag, value string

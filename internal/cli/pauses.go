@@ -37,6 +37,7 @@ unchanged. Unknown values are null in NDJSON and empty in CSV.
 Examples:
    gclog pauses app.nettrace                          one line for each pause
    gclog pauses gc*.json --since -5m -f json          those of the last 5 minutes
+   gclog pauses gc.json -o pauses.csv                 for a spreadsheet
    gclog pauses app.nettrace --at 14:03:22            was it the GC?
    gclog pauses app.nettrace --at 14:03:22.104 --took 783ms
    gclog pauses app.nettrace --at 14:03:22.1..14:03:24 --within 30s
@@ -53,8 +54,8 @@ Examples:
 			&cli.StringFlag{Name: "duration-field", Usage: "`FIELD` of the log with the duration of the request"},
 			&cli.StringFlag{Name: timeIsFlag, Value: "end", Usage: "`WHEN` the time of a request was taken: end (of the request, as in most logs) or start"},
 			&cli.StringFlag{Name: durationUnitFlag, Usage: "`UNIT` of durations without one: s, ms, us or ns", DefaultText: "ms"},
-		}, resultFlags(textOrJSON)),
-		Action: p.result(textOrJSON, p.pauses),
+		}, resultFlags(listFormats)),
+		Action: p.result(listFormats, p.pauses),
 	}
 }
 
@@ -75,6 +76,9 @@ func (p *program) pauses(c *cli.Context, how string) error {
 	}
 	switch {
 	case c.IsSet("at"):
+		if how == "csv" {
+			return usagef("-f csv is for the list of all pauses: --at answers as text or json")
+		}
 		return p.pausesAt(c, how == "json")
 	case c.IsSet("join"):
 		if c.IsSet(formatFlag) {
@@ -85,7 +89,7 @@ func (p *program) pauses(c *cli.Context, how string) error {
 		}
 		return p.pausesJoin(c)
 	}
-	return p.pausesList(c, how == "json")
+	return p.pausesList(c, how)
 }
 
 // timeline reads the pauses of a history. Like history it may return both a Timeline and an error.
@@ -101,25 +105,22 @@ func (p *program) timeline(c *cli.Context) (*history.History, *analysis.Timeline
 	return h, t, err
 }
 
-func (p *program) pausesList(c *cli.Context, asJSON bool) error {
+func (p *program) pausesList(c *cli.Context, how string) error {
 	h, t, err := p.timeline(c)
 	if h == nil {
 		return err
 	}
 	p.sayEnd(h)
 	stops := t.All()
-	written := p.write(func(w io.Writer) error {
-		if !asJSON {
-			return p.writeStops(w, h.Process, stops)
-		}
-		enc := newEncoder(w)
-		for i := range stops {
-			if err := enc.Encode(newPauseJSON(h, &stops[i])); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	var written error
+	switch how {
+	case "csv":
+		written = printCSV(p, stopColumns(h.Process), stops)
+	case "json":
+		written = p.write(func(w io.Writer) error { return writePausesJSON(w, h, stops) })
+	default:
+		written = p.write(func(w io.Writer) error { return p.writeStops(w, h.Process, stops) })
+	}
 	known := t.Known()
 	if len(stops) == 0 && h.Window != analysis.Always() {
 		p.ui.sayf("%s has no pause from %s to %s", h.Source(), history.TimeText(h.Process.Time(known.From)), history.TimeText(h.Process.Time(known.To)))
@@ -133,6 +134,16 @@ func (p *program) pausesList(c *cli.Context, asJSON bool) error {
 		p.ui.say(missingText(h.Process, m))
 	}
 	return errors.Join(written, err)
+}
+
+func writePausesJSON(w io.Writer, h *history.History, stops []analysis.Stop) error {
+	enc := newEncoder(w)
+	for i := range stops {
+		if err := enc.Encode(newPauseJSON(h, &stops[i])); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // mostMissing is how many gaps are listed.
@@ -165,13 +176,55 @@ func buffered(to io.Writer, f func(io.Writer) error) error {
 }
 
 // stopColumns are the columns of a list of pauses. The number is the argument of explain.
-var stopColumns = []screen.Column{
-	{Title: "time"},
-	{Title: "pause ms", Right: true},
-	{Title: "suspend ms", Right: true, Rank: 3},
-	{Title: "gc", Right: true, Rank: 1},
-	{Title: "what"},
-	{Title: "reason", Rank: 2},
+func stopColumns(p *gclog.Process) []column[analysis.Stop] {
+	return []column[analysis.Stop]{
+		{
+			Column: screen.Column{Title: "time"}, csv: "start",
+			text:  func(s *analysis.Stop) string { return history.TimeText(p.Time(s.Start)) },
+			value: func(s *analysis.Stop) any { return timeJSON(p.Time(s.Start)) },
+		},
+		{
+			Column: screen.Column{Title: "pause ms", Right: true}, csv: "pause_ns",
+			text:  func(s *analysis.Stop) string { return millisText(s.Duration) },
+			value: func(s *analysis.Stop) any { return s.Duration },
+		},
+		{
+			Column: screen.Column{Title: "suspend ms", Right: true, Rank: 3}, csv: "suspend_ns",
+			text: func(s *analysis.Stop) string {
+				if !s.HasSuspend {
+					return "n/a"
+				}
+				return millisText(s.Suspend)
+			},
+			value: func(s *analysis.Stop) any {
+				if !s.HasSuspend {
+					return nil
+				}
+				return s.Suspend
+			},
+		},
+		{Column: screen.Column{Title: "gc", Right: true, Rank: 1}, csv: "gc_number", text: stopNumber, value: func(s *analysis.Stop) any { return some(s.Number) }},
+		{csv: "generation", value: func(s *analysis.Stop) any {
+			if s.Generation < 0 {
+				return nil
+			}
+			return s.Generation
+		}},
+		{csv: "type", value: func(s *analysis.Stop) any {
+			if s.Generation < 0 {
+				return nil
+			}
+			return s.GCKind
+		}},
+		{Column: screen.Column{Title: "what"}, text: stopKind},
+		{csv: "kind", value: func(s *analysis.Stop) any { return s.Kind }},
+		{Column: screen.Column{Title: "reason", Rank: 2}, csv: "reason", text: stopReason, value: func(s *analysis.Stop) any {
+			if !s.HasReason {
+				return nil
+			}
+			return s.Reason.String()
+		}},
+	}
 }
 
 // writeStops writes a line for each pause, coloured by its length.
@@ -179,33 +232,30 @@ func (p *program) writeStops(w io.Writer, process *gclog.Process, stops []analys
 	if len(stops) == 0 {
 		return nil
 	}
-	rows := func(yield func([]string) bool) {
-		for i := range stops {
-			if !yield(stopRow(process, &stops[i])) {
-				return
-			}
-		}
-	}
 	var style func(int) screen.Style
 	if screen.Colored(p.stdout) {
 		style = func(row int) screen.Style { return screen.PauseStyle(stops[row].Duration, screen.Plain) }
 	}
 	width, _ := screen.Size(p.stdout)
-	return screen.Print(w, width, stopColumns, rows, style)
+	columns := shown(stopColumns(process))
+	rows := func(yield func([]string) bool) {
+		for i := range stops {
+			if !yield(cells(columns, &stops[i])) {
+				return
+			}
+		}
+	}
+	return screen.Print(w, width, titles(columns), rows, style)
 }
 
-func stopRow(p *gclog.Process, s *analysis.Stop) []string {
-	suspend, number := "n/a", "-"
-	if s.HasSuspend {
-		suspend = millisText(s.Suspend)
-	}
+func stopNumber(s *analysis.Stop) string {
 	switch {
 	case s.Number != 0:
-		number = numberText(s.Number)
+		return numberText(s.Number)
 	case s.Generation >= 0:
-		number = "n/a"
+		return "n/a"
 	}
-	return []string{history.TimeText(p.Time(s.Start)), millisText(s.Duration), suspend, number, stopKind(s), stopReason(s)}
+	return "-"
 }
 
 // stopKind returns why the program was paused, for a column.

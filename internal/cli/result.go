@@ -35,14 +35,19 @@ var endings = map[string][]string{
 // resultFlags are the flags of a command that writes its result in one of these formats.
 func resultFlags(names []string) []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{
-			Name: outputFlag, Aliases: []string{"o"}, Category: outputOptions,
-			Usage: "write to `FILE`, which is replaced when it is complete; - is standard output",
-		},
+		resultFileFlag(),
 		&cli.StringFlag{
 			Name: formatFlag, Aliases: []string{"f"}, Category: outputOptions,
 			Usage: "`FORMAT`: " + orList(names), DefaultText: "by the ending of FILE, else " + names[0],
 		},
+	}
+}
+
+// resultFileFlag is the flag of a command whose result has one format only.
+func resultFileFlag() cli.Flag {
+	return &cli.StringFlag{
+		Name: outputFlag, Aliases: []string{"o"}, Category: outputOptions,
+		Usage: "write to `FILE`, which is replaced when it is complete; - is standard output",
 	}
 }
 
@@ -99,7 +104,7 @@ func resultFormat(c *cli.Context, names []string) (string, error) {
 		}
 		return how, nil
 	}
-	if c.IsSet("join") { // the log keeps its format
+	if len(names) == 1 || c.IsSet("join") { // the log keeps its format
 		return names[0], nil
 	}
 	to, other := strings.ToLower(c.String(outputFlag)), false
