@@ -151,7 +151,7 @@ func parseSize(s string) (float64, bool) {
 	switch base := unit[1:]; {
 	case power > 0 && base == "B":
 		factor = math.Pow10(3 * power)
-	case power > 0 && (base == "" || base == "IB"):
+	case power > 0 && (base == "" || base == "I" || base == "IB"):
 		factor = math.Exp2(float64(10 * power))
 	case unit != "B":
 		return 0, false

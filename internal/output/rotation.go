@@ -49,15 +49,20 @@ func ParseSize(s string) (int64, error) {
 	return n, err
 }
 
-// ParseBytes parses a number of bytes as HotSpot does: a number with K, M or G, each 1024 times the
-// one before.
+// ParseBytes parses a number of bytes in the notation of thresholds (docs/manual.md, check): K, M and
+// G are HotSpot's, each 1024 times the one before, as Ki and KiB; KB, MB and GB are what gclog
+// prints, each 1000 times the one before.
 func ParseBytes(s string) (int64, error) {
-	digits := strings.TrimRight(strings.TrimSuffix(strings.TrimSuffix(strings.ToUpper(s), "B"), "I"), "KMG")
+	digits := strings.TrimRight(s, "BIKMGbikmg")
 	n, err := strconv.ParseInt(digits, 10, 64)
-	unit := strings.TrimSuffix(strings.TrimSuffix(strings.ToUpper(s), "B"), "I")[len(digits):]
-	shift, ok := map[string]uint{"": 0, "K": 10, "M": 20, "G": 30}[unit]
-	if err != nil || !ok || n < 0 || n > 1<<40>>shift {
+	factor, ok := map[string]int64{
+		"": 1, "B": 1,
+		"K": 1 << 10, "KI": 1 << 10, "KIB": 1 << 10, "KB": 1e3,
+		"M": 1 << 20, "MI": 1 << 20, "MIB": 1 << 20, "MB": 1e6,
+		"G": 1 << 30, "GI": 1 << 30, "GIB": 1 << 30, "GB": 1e9,
+	}[strings.ToUpper(s[len(digits):])]
+	if err != nil || !ok || n < 0 || n > 1<<40/factor {
 		return 0, fmt.Errorf("%q is not a size: give a number with K, M or G, such as 10M", s)
 	}
-	return n << shift, nil
+	return n * factor, nil
 }
