@@ -134,7 +134,7 @@ func (c *Client) ProcessInfo(ctx context.Context) (*ProcessInfo, error) {
 		command byte
 	}{{"ProcessInfo3", cmdProcessInfo3}, {"ProcessInfo2", cmdProcessInfo2}, {"ProcessInfo", cmdProcessInfo}} {
 		answer, err := c.request(ctx, v.name, setProcess, v.command, nil)
-		if unknownCommand(err) && v.command != cmdProcessInfo {
+		if IsUnknownCommand(err) && v.command != cmdProcessInfo {
 			continue
 		}
 		if err != nil {

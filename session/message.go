@@ -96,11 +96,11 @@ func badAnswer(command, format string, args ...any) error {
 	return &AnswerError{command, fmt.Errorf(format, args...)}
 }
 
-// unknownCommand reports whether a runtime is too old for a command. Features are always detected
-// this way, never by version.
-func unknownCommand(err error) bool {
-	var s *ServerError
-	return errors.As(err, &s) && s.Code == CodeUnknownCommand
+// IsUnknownCommand reports whether an error only means that the runtime is too old for a command, as
+// .NET Core 3.1 is for ProcessInfo. Features are always detected this way, never by version.
+func IsUnknownCommand(err error) bool {
+	s, ok := errors.AsType[*ServerError](err)
+	return ok && s.Code == CodeUnknownCommand
 }
 
 // An encoder builds the payload of a request.

@@ -532,3 +532,15 @@ func TestSuspendingPorts(t *testing.T) {
 		}
 	}
 }
+
+// TestIsUnknownCommand: only the error for an unknown command means that.
+func TestIsUnknownCommand(t *testing.T) {
+	for want, err := range map[bool]error{true: &session.ServerError{Code: session.CodeUnknownCommand}, false: &session.ServerError{Code: 1}} {
+		if session.IsUnknownCommand(err) != want {
+			t.Errorf("%v: %v", err, !want)
+		}
+	}
+	if session.IsUnknownCommand(nil) || session.IsUnknownCommand(errors.New("another")) || session.IsUnknownCommand(context.Canceled) {
+		t.Error("others are")
+	}
+}

@@ -210,7 +210,7 @@ func (c *Client) StartTracing(ctx context.Context, cfg Config) (*Stream, error) 
 			atomic.StoreUint32(&c.collect, uint32(v.id))
 			_ = s.conn.SetDeadline(time.Time{}) // a cancelled request has set one
 			return s, nil
-		case !unknownCommand(err) || v.id == cmdCollectTracing2:
+		case !IsUnknownCommand(err) || v.id == cmdCollectTracing2:
 			return nil, err
 		}
 	}

@@ -2,7 +2,6 @@ package attach
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -45,13 +44,6 @@ func Complete(ctx context.Context, t *host.Target, p *gclog.Process) {
 	}
 }
 
-// IsTooOld reports whether an error of Facts only means that the runtime does not know the request:
-// .NET Core 3.1 has no ProcessInfo.
-func IsTooOld(err error) bool {
-	var server *session.ServerError
-	return errors.As(err, &server) && server.Code == session.CodeUnknownCommand
-}
-
 // Identify is Facts without a session in the process. The error is that of the only request that
 // was made; what is known without that request is returned in any case.
 func Identify(ctx context.Context, t *host.Target) (gclog.Process, error) {
@@ -89,7 +81,7 @@ func ask(ctx context.Context, t *host.Target) (gclog.Process, *session.ProcessIn
 			p.CommandLine = info.CommandLine
 		}
 	}
-	if IsTooOld(err) {
+	if session.IsUnknownCommand(err) {
 		p.RuntimeVersion = t.LibraryVersion()
 	}
 	p.Name = programName(&t.Process, p.EntryAssembly)

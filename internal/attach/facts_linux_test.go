@@ -11,6 +11,7 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/fakeruntime"
+	"github.com/gclog/gclog/session"
 )
 
 // TestFactsOfLibrary: of a process that has loaded a runtime's library, the runtime's kind is known,
@@ -42,7 +43,7 @@ func TestFactsOfLibrary(t *testing.T) {
 			})
 			target.Started, target.Environ = time.Now().Add(-time.Hour), map[string]string{}
 			p, err := Facts(t.Context(), target)
-			if err != nil && !IsTooOld(err) || IsTooOld(err) != (reported == "") {
+			if err != nil && !session.IsUnknownCommand(err) || session.IsUnknownCommand(err) != (reported == "") {
 				t.Error(err)
 			}
 			if p.Flavor != gclog.FlavorCoreCLR || p.RuntimeVersion != want.RuntimeVersion || p.Limits != want.Limits || p.HasLimits != want.HasLimits || p.Concurrent != want.Concurrent {

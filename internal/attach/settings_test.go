@@ -2,7 +2,6 @@ package attach
 
 import (
 	"context"
-	"errors"
 	"net"
 	"os"
 	"path/filepath"
@@ -232,13 +231,13 @@ func TestFacts(t *testing.T) {
 			fakeruntime.Config{Name: "shop", Env: []string{"OTEL_SERVICE_NAME=orders"}},
 			host.Process{Name: "shop", CommandLine: []string{lines}},
 			gclog.Process{Name: "shop", CommandLine: lines, Service: "shop"},
-			IsTooOld,
+			session.IsUnknownCommand,
 		},
 		"it hangs up": {
 			fakeruntime.Config{Version: "8.0.1", Hangup: true},
 			host.Process{Name: "shop", CommandLine: []string{lines}},
 			gclog.Process{Name: "shop", CommandLine: lines, Service: "shop"},
-			func(err error) bool { return err != nil && !IsTooOld(err) },
+			func(err error) bool { return err != nil && !session.IsUnknownCommand(err) },
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -399,17 +398,5 @@ func TestMemoryOf(t *testing.T) {
 		if got := memoryOf(c.meminfo, c.used, c.limit); got != c.want {
 			t.Errorf("%q, %d of %d: %+v, want %+v", c.meminfo, c.used, c.limit, got, c.want)
 		}
-	}
-}
-
-// TestIsTooOld: only the error for an unknown command means that.
-func TestIsTooOld(t *testing.T) {
-	for want, err := range map[bool]error{true: &session.ServerError{Code: session.CodeUnknownCommand}, false: &session.ServerError{Code: 1}} {
-		if IsTooOld(err) != want {
-			t.Errorf("%v: %v", err, !want)
-		}
-	}
-	if IsTooOld(nil) || IsTooOld(errors.New("another")) || IsTooOld(context.Canceled) {
-		t.Error("others are")
 	}
 }

@@ -305,7 +305,7 @@ func (w *watch) one(ctx context.Context, t *host.Target) (*attach.Result, error)
 		return nil, err
 	}
 	facts, err := w.p.identify(ctx, t)
-	if err != nil && !attach.IsTooOld(err) {
+	if err != nil && !session.IsUnknownCommand(err) {
 		return nil, doctor.Explain(ctx, t, err)
 	}
 	w.progress.GCs.Store(0)

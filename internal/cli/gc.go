@@ -12,6 +12,7 @@ import (
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/doctor"
+	"github.com/gclog/gclog/session"
 	"github.com/urfave/cli/v2"
 )
 
@@ -73,7 +74,7 @@ func (p *program) gc(c *cli.Context, how string) error {
 		return unlessStopped(ctx, err)
 	}
 	facts, err := p.identify(ctx, target)
-	if err != nil && !attach.IsTooOld(err) {
+	if err != nil && !session.IsUnknownCommand(err) {
 		return unlessStopped(ctx, doctor.Explain(ctx, target, err))
 	}
 	o.Repeat = attach.AnswersAfterCollecting(&facts)

@@ -23,6 +23,7 @@ import (
 	"github.com/gclog/gclog/internal/doctor"
 	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/session"
 	"github.com/urfave/cli/v2"
 )
 
@@ -190,7 +191,7 @@ func (p *program) planOf(ctx context.Context, target *host.Target, o snapshotOpt
 	if err != nil {
 		return nil, err
 	}
-	if s.facts, err = p.identify(ctx, target); err != nil && !attach.IsTooOld(err) {
+	if s.facts, err = p.identify(ctx, target); err != nil && !session.IsUnknownCommand(err) {
 		return nil, doctor.Explain(ctx, target, err)
 	}
 	if err := s.refusal(); err != nil {

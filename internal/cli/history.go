@@ -19,6 +19,7 @@ import (
 	"github.com/gclog/gclog/internal/times"
 	"github.com/gclog/gclog/internal/unpack"
 	"github.com/gclog/gclog/parse"
+	"github.com/gclog/gclog/session"
 	"github.com/urfave/cli/v2"
 )
 
@@ -262,7 +263,7 @@ func (w *watch) history(ctx context.Context, t *host.Target, asked history.Span,
 // open opens a session with a process, and returns what is known of it.
 func (w *watch) open(ctx context.Context, t *host.Target) (*attach.Session, *gclog.Process, error) {
 	facts, err := w.p.identify(ctx, t)
-	if err != nil && !attach.IsTooOld(err) {
+	if err != nil && !session.IsUnknownCommand(err) {
 		return nil, nil, doctor.Explain(ctx, t, err)
 	}
 	defer w.p.sayLate(t)()

@@ -110,7 +110,7 @@ type until struct {
 // become true and some seconds have passed.
 func (p *program) recordUntil(ctx context.Context, t *host.Target, cfg session.Config, duration time.Duration, o *untilOption, path string) error {
 	facts, err := p.identify(ctx, t)
-	if err != nil && !attach.IsTooOld(err) {
+	if err != nil && !session.IsUnknownCommand(err) {
 		return unlessStopped(ctx, doctor.Explain(ctx, t, err))
 	}
 	u := &until{untilOption: o, say: p.ui.say, recorder: flight.NewMemory(recordMemory).NewRecorder("", o.before)}

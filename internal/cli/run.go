@@ -303,7 +303,7 @@ func (t *tree) lookForOld(accepting, logging context.Context) {
 			}
 			_, err := target.ProcessInfo(accepting)
 			switch {
-			case attach.IsTooOld(err):
+			case session.IsUnknownCommand(err):
 				if t.mark(target.PID) {
 					t.group.Go(func() { t.log(logging, target, false) })
 				}

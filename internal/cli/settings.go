@@ -15,6 +15,7 @@ import (
 	"github.com/gclog/gclog/internal/doctor"
 	"github.com/gclog/gclog/internal/gcsettings"
 	"github.com/gclog/gclog/internal/host"
+	"github.com/gclog/gclog/session"
 	"github.com/urfave/cli/v2"
 )
 
@@ -88,7 +89,7 @@ var serverShownBy = [...]string{
 // settingsOf determines the settings of a running process.
 func settingsOf(ctx context.Context, t *host.Target) (*gclog.Process, *gcsettings.Report, error) {
 	facts, err := attach.Facts(ctx, t)
-	old := attach.IsTooOld(err)
+	old := session.IsUnknownCommand(err)
 	if err != nil && !old {
 		return nil, nil, err
 	}

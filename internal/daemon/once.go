@@ -10,6 +10,7 @@ import (
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/session"
 )
 
 // A Verdict is what the daemon would do with a process.
@@ -79,7 +80,7 @@ func (o *Options) verdict(ctx context.Context, l *host.Listed) Verdict {
 	}
 	facts, err := attach.Identify(limited, t)
 	v.Process = facts.Name
-	if err != nil && !attach.IsTooOld(err) {
+	if err != nil && !session.IsUnknownCommand(err) {
 		v.Why = o.Explain(ctx, t, err).Error()
 		return v
 	}

@@ -177,7 +177,7 @@ func (p *process) identify() {
 	p.asked = true
 	p.start(func() {
 		facts, err := p.askWho()
-		if err != nil && !attach.IsTooOld(err) {
+		if err != nil && !session.IsUnknownCommand(err) {
 			p.explain(err, event{kind: eventFailed})
 			return
 		}

@@ -67,7 +67,7 @@ func (r *Report) examine(ctx context.Context, h *host.Host, t *host.Target) *Rep
 		return err
 	})
 	asked := "ProcessInfo"
-	old := attach.IsTooOld(err)
+	old := session.IsUnknownCommand(err)
 	if old {
 		err = nil
 	}

@@ -3,7 +3,6 @@ package host
 import (
 	"cmp"
 	"context"
-	"errors"
 	"strconv"
 	"strings"
 
@@ -23,9 +22,10 @@ func (t *Target) Permit(ctx context.Context, cfg *session.Config) error {
 		return nil
 	}
 	info, err := t.ProcessInfo(ctx)
-	if refused, ok := errors.AsType[*session.ServerError](err); ok && refused.Code == session.CodeUnknownCommand {
-		return nil // .NET Core 3.1
-	} else if err != nil {
+	switch {
+	case session.IsUnknownCommand(err): // .NET Core 3.1
+		return nil
+	case err != nil:
 		return err
 	}
 	return t.PermitHeap(kind, info.Version, info.CommandLine, walk)

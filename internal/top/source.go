@@ -60,7 +60,7 @@ func (s *source) session(ctx context.Context, t *host.Target, poller *session.Po
 		return Ended{Text: explain(ctx, t, err).Error()}
 	}
 	facts, err := attach.Identify(ctx, t)
-	if err != nil && !attach.IsTooOld(err) {
+	if err != nil && !session.IsUnknownCommand(err) {
 		return Ended{Text: explain(ctx, t, err).Error()}
 	}
 	o, err := attach.Open(ctx, t, attach.SessionOptions{Config: config, Poller: poller, Warn: func(text string) { s.send(Said(text)) }})

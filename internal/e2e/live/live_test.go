@@ -679,7 +679,7 @@ func attachOnce(pid int) error {
 	}
 	target.Timeout = time.Minute
 	facts, err := attach.Facts(ctx, target)
-	if err != nil && !attach.IsTooOld(err) {
+	if err != nil && !session.IsUnknownCommand(err) {
 		return err
 	}
 	text, err := formats.Find("text")
