@@ -121,9 +121,7 @@ func (p *program) plainOutputs(paths, names []string, rotate rotate.Options) (sp
 		if path == "" {
 			return nil, usagef("an output without a name")
 		}
-		if path == devStdout {
-			path = output.Stdout
-		}
+		path = output.Named(path)
 		f := formats.ForFile(path)
 		switch {
 		case len(names) == 1:
@@ -141,13 +139,10 @@ func (p *program) plainOutputs(paths, names []string, rotate rotate.Options) (sp
 	return specs, nil
 }
 
-// devStdout is standard output, not the file that it may be redirected to.
-const devStdout = "/dev/stdout"
-
 // notInput returns an error if an output is one of the inputs, which it would overwrite.
 func notInput(path string, inputs ...string) error {
 	for _, name := range inputs {
-		if name != output.Stdout && path != "" && path != output.Stdout && output.SamePath(name, path) {
+		if name != "" && name != output.Stdout && path != "" && path != output.Stdout && output.SamePath(name, path) {
 			return usagef("%s is the input and cannot be the output too", name)
 		}
 	}
@@ -167,7 +162,7 @@ func (p *program) checkOutput(path string) error {
 
 // checkFile does so for a path without placeholders.
 func (p *program) checkFile(path string) error {
-	if output.IsStream(path) || path == devStdout {
+	if output.IsStream(output.Named(path)) {
 		return nil
 	}
 	dir := filepath.Dir(path)

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -23,19 +22,22 @@ const (
 // returns the file's size. The error is an *output.PathError. Like logs, it follows links of the user
 // and of root only.
 func writeFile(path string, mode fs.FileMode, write func(io.Writer) error) (size int64, err error) {
-	if path == devStdout || path == output.Stderr { // which may be redirected to a file: that is not replaced
+	if output.IsStream(output.Named(path)) { // which may be redirected to a file: that is not replaced
 		f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
 		if err != nil {
 			return 0, &output.PathError{Path: path, Err: err}
 		}
-		defer f.Close()
-		return output.Fill(f, write)
+		return fillDevice(f, write)
 	}
 	o := rotate.Options{Sudo: sudoUser()}
 	place, err := o.Place(path)
 	if err == nil {
 		if info, missing := os.Lstat(place); missing == nil && !info.Mode().IsRegular() {
-			return writeDevice(place, info, write)
+			f, err := output.OpenDevice(place, info)
+			if err != nil {
+				return 0, err
+			}
+			return fillDevice(f, write)
 		}
 		size, err = replaceFile(&o, place, mode, write)
 	}
@@ -54,18 +56,11 @@ func replaceFile(o *rotate.Options, place string, mode fs.FileMode, write func(i
 	return output.Replace(dir, filepath.Base(place), mode, write)
 }
 
-// writeDevice writes to what is no regular file, such as a pipe.
-func writeDevice(place string, info fs.FileInfo, write func(io.Writer) error) (size int64, err error) {
-	f, err := output.OpenDevice(place, info)
-	if err != nil {
-		return 0, err
-	}
+// fillDevice writes to what is not replaced, such as a pipe, and closes it.
+func fillDevice(f *os.File, write func(io.Writer) error) (size int64, err error) {
 	defer f.Close()
-	if opened, err := f.Stat(); err != nil || !os.SameFile(info, opened) {
-		return 0, &output.PathError{Path: place, Err: errors.New("it was replaced while being opened")}
-	}
 	if size, err = output.Fill(f, write); err != nil {
-		return 0, &output.PathError{Path: place, Err: cause.Of(err)}
+		return 0, &output.PathError{Path: f.Name(), Err: cause.Of(err)}
 	}
 	return size, nil
 }

@@ -64,6 +64,7 @@ func TestWriteFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = syscall.Dup3(int(to.Fd()), 1, 0)
+	const devStdout = "/dev/stdout"
 	size, written := writeFile(devStdout, modeReport, hello)
 	if err := errors.Join(err, written, syscall.Dup3(before, 1, 0), syscall.Close(before), to.Close()); err != nil || size != 5 {
 		t.Errorf("%d bytes, %v", size, err)

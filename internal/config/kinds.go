@@ -367,7 +367,7 @@ func parsePath(s string) (any, error) {
 // checkFile checks the path of an output.
 func checkFile(path string) error {
 	switch {
-	case output.IsStream(path), path == "/dev/stdout":
+	case output.IsStream(output.Named(path)):
 		return fmt.Errorf("%s is not a file: the daemon writes only to files", path)
 	case strings.HasSuffix(path, "/"):
 		return fmt.Errorf("%s is a directory: give a file, such as %s%%s-%%p.json", path, path)

@@ -32,6 +32,15 @@ const (
 // IsStream reports whether a path is that of standard output or standard error.
 func IsStream(path string) bool { return path == Stdout || path == Stderr }
 
+// Named returns the path of an output that people have named: /dev/stdout is standard output, and not
+// the file that it may be redirected to.
+func Named(path string) string {
+	if path == "/dev/stdout" {
+		return Stdout
+	}
+	return path
+}
+
 // StreamName returns what people call such a path.
 func StreamName(path string) string {
 	if path == Stderr {
@@ -113,8 +122,8 @@ func (s *Set) Renew(opts formats.Options) {
 	}
 }
 
-// OpenDevice opens something that is not a regular file for writing. It does not wait until a pipe
-// has a reader.
+// OpenDevice opens something that is not a regular file for writing: what a look at it has shown. It
+// does not wait until a pipe has a reader.
 func OpenDevice(path string, info fs.FileInfo) (*os.File, error) {
 	if info.IsDir() {
 		return nil, &PathError{path, errors.New("it is a directory")}
@@ -129,6 +138,10 @@ func OpenDevice(path string, info fs.FileInfo) (*os.File, error) {
 	}
 	if err != nil {
 		return nil, &PathError{path, err}
+	}
+	if opened, err := f.Stat(); err != nil || !os.SameFile(info, opened) {
+		_ = f.Close()
+		return nil, &PathError{path, errors.Join(err, errors.New("it was replaced while being opened"))}
 	}
 	return f, nil
 }

@@ -281,10 +281,6 @@ func (p *place) startDevice(info fs.FileInfo) error {
 	}); err != nil {
 		return err
 	}
-	if opened, err := f.Stat(); p.look.rotate.NoLinks && (err != nil || !os.SameFile(info, opened)) {
-		_ = f.Close()
-		return &PathError{p.key, errors.Join(err, errors.New("it was replaced while being opened"))}
-	}
 	stream := formats.NewStream(f, p.look.rotate.Buffered)
 	p.out, p.name, p.bytes = stream, p.key, stream.Bytes
 	if p.screen = screen.Of(f); p.screen != nil {

@@ -26,11 +26,12 @@ func Specs(args []string, rotation rotate.Options, named bool) (specs []output.S
 	}
 	for i := range config.Outputs {
 		o := &config.Outputs[i]
-		s := output.Spec{Path: o.Path, Rotate: rotation}
+		s := output.Spec{Path: output.Named(o.Path), Rotate: rotation}
 		switch {
-		case o.IsFile && o.Path == "/dev/stdout", !o.IsFile && o.Path == Stdout:
+		case o.IsFile:
+		case o.Path == Stdout:
 			s.Path = output.Stdout
-		case !o.IsFile:
+		default:
 			s.Path = output.Stderr
 		}
 		if o.FileCount != "" {
