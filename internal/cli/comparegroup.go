@@ -59,6 +59,9 @@ func (p *program) readGroup(c *cli.Context, arg string) (*runGroup, error) {
 	g := &runGroup{name: arg}
 	var damage error
 	for _, names := range files {
+		if err := notInput(c.String(outputFlag), names...); err != nil {
+			return nil, err
+		}
 		var r comparedRun
 		var a *assessment
 		r.h, err = p.readHistory(names, history.Options{Choice: chosen, Span: asked}, func(process *gclog.Process, w analysis.Window) (gclog.Observer, gclog.EventObserver) {

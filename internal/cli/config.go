@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/gclog/gclog/internal/config"
@@ -36,12 +35,9 @@ Examples:
 	}
 }
 
-// configurationWords are the arguments of the command.
-var configurationWords = []string{"show", "validate", "schema"}
-
 func (p *program) configuration(c *cli.Context) error {
 	what := c.Args().First()
-	if c.Args().Len() == 2 && slices.Contains(configurationWords, what) && what != "schema" {
+	if c.Args().Len() == 2 && (what == "show" || what == "validate") {
 		return usagef("config %s has no argument: name the file with -c %s", what, c.Args().Get(1))
 	}
 	if c.Args().Len() != 1 {

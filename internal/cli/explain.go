@@ -32,7 +32,7 @@ Examples:
    gclog explain app.nettrace --since -5m      the longest pause of the last 5 minutes
    gclog explain 4711 --for 2m                 of a running process
    gclog explain app.nettrace 146 -f json`,
-		Flags:  join(historyFlags(), []cli.Flag{}, resultFlags(textOrJSON)),
+		Flags:  join(historyFlags(), resultFlags(textOrJSON)),
 		Action: p.result(textOrJSON, p.explain),
 	}
 }

@@ -391,7 +391,6 @@ func graphCounts(r io.Reader, memory int64) (*heap.Histogram, *heap.DumpInfo, er
 	return h, info, nil
 }
 
-// writeCSV writes rows with a head.
 // namesColumn is a column of the names of types, or of groups of them: as they are in csv and JSON, shown
 // in a table.
 func namesColumn[T any](title, csv, json string, shown func(string) string, of func(*T) string) column[T] {

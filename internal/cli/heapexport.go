@@ -5,7 +5,6 @@ import (
 	"io"
 	"slices"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/formats/screen"
 	"github.com/gclog/gclog/gclog/heap"
 	"github.com/gclog/gclog/internal/flame"
@@ -74,15 +73,7 @@ func (p *program) heapExport(c *cli.Context) error {
 	}
 	x := flameOf(g, &n)
 	x.Title, x.Time = inputName(name), info.Time
-	if to == output.Stdout {
-		return p.writeFormat(func(w io.Writer) error { return write(x, w) })
-	}
-	size, err := writeFile(to, modeReport, func(w io.Writer) error { return write(x, w) })
-	if err != nil {
-		return err
-	}
-	p.ui.sayf("%s: %s, %s", to, counted(uint64(len(x.Samples)), "stack"), formats.SizeText(size))
-	return nil
+	return p.writeReport(to, counted(uint64(len(x.Samples)), "stack"), func(w io.Writer) error { return write(x, w) })
 }
 
 // flameOf returns the chains of dominators of all objects as stacks.

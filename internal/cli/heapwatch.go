@@ -450,8 +450,9 @@ func newWatchJSON(w *heapWatch, leaks []leak) *watchJSON {
 		}
 		out.Snapshots = append(out.Snapshots, row)
 	}
+	columns := growthColumns(&w.list, true)
 	for i := range leaks {
-		row := objects(growthColumns(&w.list, true), []heap.Growth{leaks[i].Growth})[0]
+		row := objects(columns, []heap.Growth{leaks[i].Growth})[0]
 		out.Types = append(out.Types, append(row, member{"paths", branchesJSON(w.types, leaks[i].held)}))
 	}
 	return out

@@ -103,7 +103,7 @@ func cells[T any](columns []column[T], row *T) []string {
 // printTable prints a list for people.
 func printTable[T any](p *program, columns []column[T], rows []T) error {
 	width, _ := screen.Size(p.stdout)
-	return tableOf(columns, rows).printPlain(p.out, width, nil)
+	return tableOf(columns, rows).printPlain(p.out, width)
 }
 
 // printRows prints a list that is all of the result.

@@ -84,9 +84,6 @@ func (p *program) pauses(c *cli.Context, how string) error {
 		if c.IsSet(formatFlag) {
 			return usagef("-f cannot be used with --join: the log keeps its format")
 		}
-		if err := notInput(c.String(outputFlag), c.String("join")); err != nil {
-			return err
-		}
 		return p.pausesJoin(c)
 	}
 	return p.pausesList(c, how)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -77,8 +76,12 @@ func (p *program) ps(c *cli.Context, how string) error {
 		p.ui.say("no process with a .NET runtime was found; only root sees those of other users")
 		return nil
 	}
+	columns := psNarrow
 	width, _ := screen.Size(p.stdout)
-	if err := printProcesses(p.out, width, rows, how == "wide"); err != nil {
+	if how == "wide" { // not limited to the width of the terminal
+		columns, width = psColumns, 0
+	}
+	if err := tableOf(columns, rows).printPlain(p.out, width); err != nil {
 		return err
 	}
 	for _, r := range rows {
@@ -235,14 +238,6 @@ var psNarrow = []column[psRow]{
 		},
 	},
 	{Column: screen.Column{Title: "ATTACH"}, text: (*psRow).attachable},
-}
-
-// printProcesses prints a line for each process. A wide list is not limited to the width of the terminal.
-func printProcesses(w io.Writer, width int, list []psRow, wide bool) error {
-	if wide {
-		return tableOf(psColumns, list).printPlain(w, 0, nil)
-	}
-	return tableOf(psNarrow, list).printPlain(w, width, nil)
 }
 
 // attachable says whether gclog can attach to the process.

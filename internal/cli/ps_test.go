@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -18,11 +19,9 @@ func TestProcessTablesFit(t *testing.T) {
 		{pid: 12345, name: strings.Repeat("注文処理", 10), user: "\x1b[31mroot\u202e", problem: "process 12345 does not answer: it is stopped; resume it with kill -CONT 12345: ProcessInfo3: no answer within 5s", cause: "stopped"},
 		{pid: 99, name: "a\nb\tc", waits: true, problem: "waits"},
 	}
-	tables := map[string]func(b *strings.Builder, width int) error{
-		"ps": func(b *strings.Builder, width int) error { return printProcesses(b, width, list, false) },
-		"doctor": func(b *strings.Builder, width int) error {
-			return tableOf(verdictColumns, list).printPlain(b, width, nil)
-		},
+	tables := map[string]func(w io.Writer, width int) error{
+		"ps":     tableOf(psNarrow, list).printPlain,
+		"doctor": tableOf(verdictColumns, list).printPlain,
 	}
 	for name, print := range tables {
 		for _, width := range []int{0, 60, 80, 120, 200} {
@@ -46,14 +45,14 @@ func TestProcessTablesFit(t *testing.T) {
 		}
 	}
 	var b strings.Builder
-	if err := printProcesses(&b, 80, list, false); err != nil {
+	if err := tableOf(psNarrow, list).printPlain(&b, 80); err != nil {
 		t.Fatal(err)
 	}
 	if lines := strings.Split(b.String(), "\n"); len(lines) != 6 || !strings.HasSuffix(lines[3], "no") || !strings.HasSuffix(lines[4], "later") || !strings.HasSuffix(lines[1], "yes") {
 		t.Errorf("not told of each process whether it can be attached to:\n%s", b.String())
 	}
 	b.Reset()
-	if err := printProcesses(&b, 80, list, true); err != nil || !strings.Contains(b.String(), strings.Repeat("y", 100)) {
+	if err := tableOf(psColumns, list).printPlain(&b, 0); err != nil || !strings.Contains(b.String(), strings.Repeat("y", 100)) {
 		t.Errorf("the wide list is cut: %v\n%s", err, b.String())
 	}
 }

@@ -69,8 +69,9 @@ func (p *program) report(c *cli.Context) error {
 	if page && how == "html" && to == output.Stdout && screen.IsTerminal(p.stdout) {
 		return usagef("a page is not for a terminal: give a file with -o, such as -o report.html")
 	}
+	inputs := inputsOf(c)
 	for _, out := range []string{to, png} {
-		if err := notInput(out, inputsOf(c)...); err != nil {
+		if err := notInput(out, inputs...); err != nil {
 			return err
 		}
 	}

@@ -14,7 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/internal/report"
 )
 
@@ -53,14 +52,10 @@ func (p *program) writePicture(ctx context.Context, browser, path string, d *rep
 	if err != nil {
 		return fmt.Errorf("%s cannot draw the picture: %w", browser, err)
 	}
-	size, err := writeFile(path, modeReport, func(w io.Writer) error {
+	return p.writeReport(path, counted(d.Collected, "collection"), func(w io.Writer) error {
 		_, err := w.Write(picture)
 		return err
 	})
-	if err == nil {
-		p.ui.sayf("%s: %s, %s", path, counted(d.Collected, "collection"), formats.SizeText(size))
-	}
-	return err
 }
 
 // drawn returns the picture as PNG.

@@ -81,19 +81,9 @@ func (p *program) result(names []string, do func(c *cli.Context, how string) err
 	}
 }
 
-// inputsOf returns the files that a command may read, with those of its patterns and directories.
-func inputsOf(c *cli.Context) (list []string) {
-	for _, arg := range append(c.Args().Slice(), c.String("config"), c.String("join")) {
-		if arg == "" {
-			continue
-		}
-		list = append(list, arg)
-		names, _ := filepath.Glob(arg)
-		list = append(list, names...)
-		names, _ = filepath.Glob(filepath.Join(arg, "*"))
-		list = append(list, names...)
-	}
-	return list
+// inputsOf returns the files that a command is given to read.
+func inputsOf(c *cli.Context) []string {
+	return append(c.Args().Slice(), c.String("config"), c.String("join"))
 }
 
 // resultFormat returns the format of a result: that of -f, or of the file's ending, or the first one.
@@ -141,7 +131,7 @@ func (p *program) resultTo(path string, do func() error) error {
 		if failed = do(); failed != nil && f.n == 0 {
 			return errNothing
 		}
-		return f.err
+		return nil
 	})
 	if err != nil && !errors.Is(err, errNothing) {
 		return err
@@ -149,21 +139,16 @@ func (p *program) resultTo(path string, do func() error) error {
 	return failed
 }
 
-// A resultFile remembers the first error of writing.
+// A resultFile counts the bytes that are written to a file.
 type resultFile struct {
-	w   io.Writer
-	n   int
-	err error
+	w io.Writer
+	n int
 }
 
 // Write implements io.Writer.
 func (f *resultFile) Write(b []byte) (int, error) {
-	if f.err != nil {
-		return 0, f.err
-	}
 	n, err := f.w.Write(b)
 	f.n += n
-	f.err = err
 	return n, err
 }
 

@@ -43,9 +43,6 @@ Examples:
 	}
 }
 
-// rulesWords are the first arguments of the command.
-var rulesWords = []string{"show", "fields", "test"}
-
 func (p *program) rules(c *cli.Context, how string) error {
 	args := c.Args().Tail()
 	what := c.Args().First()
@@ -68,7 +65,7 @@ func (p *program) rules(c *cli.Context, how string) error {
 		}
 		return p.rulesTest(c, args, how)
 	}
-	return usagef("rules needs one of the words %s", strings.Join(rulesWords, ", "))
+	return usagef("rules needs one of the words show, fields, test")
 }
 
 // ruleColumns are the columns of the rules of a configuration.

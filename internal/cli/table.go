@@ -27,17 +27,16 @@ func newTable(titles ...string) *table {
 
 func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
 
-// printPlain prints the table without the columns that do not fit the width; 0: no terminal. style, if
-// not nil, returns the style of a row.
-func (t *table) printPlain(w io.Writer, width int, style func(row int) screen.Style) error {
-	return screen.Print(w, width, t.columns, slices.Values(t.rows), style)
+// printPlain prints the table without the columns that do not fit the width; 0: no terminal.
+func (t *table) printPlain(w io.Writer, width int) error {
+	return screen.Print(w, width, t.columns, slices.Values(t.rows), nil)
 }
 
 // print prints the table with an indent.
 func (t *table) print(w io.Writer, width int) {
 	const indent = "  "
 	var b strings.Builder
-	_ = t.printPlain(&b, max(0, width-len(indent)), nil)
+	_ = t.printPlain(&b, max(0, width-len(indent)))
 	for line := range strings.Lines(b.String()) {
 		fmt.Fprint(w, indent+line)
 	}
