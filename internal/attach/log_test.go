@@ -61,7 +61,7 @@ func TestFollower(t *testing.T) {
 		"inside the first pause of a background one": {[]gclog.Record{pause(12), record(12), pause(11), record(13), record(11)}, "12 13 11", 13, 11},
 		"the same behind a hole":                     {[]gclog.Record{pause(15), record(15), record(14)}, "gap 11-13 15 14", 15, 14},
 		"the same, and the begin overlaps":           {[]gclog.Record{record(9), pause(12), record(12), record(11)}, "12 11", 12, 7},
-		"what hangs is told by both":                 {[]gclog.Record{record(11), stall(9)}, "11", 11, 0},
+		"what hangs is reported by both":             {[]gclog.Record{record(11), stall(9)}, "11", 11, 0},
 		"what hangs, since before the newest":        {[]gclog.Record{pause(12), record(12), stall(11)}, "12 stall", 12, 11},
 		"what hangs since the newest":                {[]gclog.Record{stall(10), stall(11)}, "stall", 10, 0},
 		"the rest of a session, one number twice":    {[]gclog.Record{record(11), pause(11), record(12), pause(9), pause(11)}, "11 12", 12, 0},

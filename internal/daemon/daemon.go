@@ -93,7 +93,7 @@ type ending struct {
 	begun bool      // the daemon was asked to end, or has failed
 	by    time.Time // when everything must have ended; zero: it has not begun
 	shutdown
-	hurry      []func(*attach.Session) // called for every session, including new ones, since time is running out
+	hurry      []func(*attach.Session) // called for every session, including new ones, because time is running out
 	lastWrites chan struct{}           // closed when what cannot be written is given up
 }
 

@@ -162,7 +162,7 @@ func TestSince1970(t *testing.T) {
 	}
 }
 
-// TestInstantUnit: a time means everything that starts with its digits, an offset at most a second.
+// TestInstantUnit: a time means the whole period that begins with its digits, an offset at most a second.
 func TestInstantUnit(t *testing.T) {
 	for text, want := range map[string]time.Duration{
 		"14:03":                         time.Minute,

@@ -53,7 +53,7 @@ func Examples() (list []string) {
 //     Z, UTC, +hh:mm or +hhmm;
 //   - as nginx and Apache write it;
 //   - a time of day, with or without seconds and a zone;
-//   - a number since 1970, whose size tells whether it is in seconds, milliseconds, microseconds or
+//   - a number since 1970, whose size determines whether it is in seconds, milliseconds, microseconds or
 //     nanoseconds.
 func Parse(b []byte) (t Time, ok bool) {
 	b = bytes.TrimSpace(b)
