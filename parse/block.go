@@ -23,7 +23,8 @@ const (
 )
 
 var kindNames = [...]string{
-	"unknown", "EndOfStream", "Trace", "Event", "Metadata", "SequencePoint", "Stack", "Thread", "RemoveThread", "LabelList",
+	"unknown", "EndOfStream", "Trace", "Event", "Metadata", "SequencePoint", "Stack", "Thread", "RemoveThread",
+	"LabelList",
 }
 
 func (k BlockKind) String() string { return kindNames[k] }
@@ -45,7 +46,8 @@ func kindV4(name []byte) BlockKind {
 // kindsV6 is indexed by the kind byte in the stream. Higher kinds are unknown; their blocks are
 // skipped by size.
 var kindsV6 = [...]BlockKind{
-	BlockEnd, BlockTrace, BlockEvent, BlockMetadata, BlockSequencePoint, BlockStack, BlockThread, BlockRemoveThread, BlockLabelList,
+	BlockEnd, BlockTrace, BlockEvent, BlockMetadata, BlockSequencePoint, BlockStack, BlockThread, BlockRemoveThread,
+	BlockLabelList,
 }
 
 func kindV6(b byte) BlockKind {

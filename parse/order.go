@@ -94,7 +94,7 @@ func (s *sorter) reset() {
 // When maxSegments segments are in use, a release is forced. Together with the limit of the arena
 // that bounds the memory of the sorter. There is room for everything that a runtime keeps in the 16
 // MB that a session requests: after the reader had stalled, 75,000 rows of one thread came before
-// those of the other.
+// the rows of the other.
 const maxSegments = 1 << 12 // 11 MB: 131,072 rows of a few threads, or as many threads as segments
 
 func (s *sorter) full() bool { return s.used >= maxSegments || s.arena.full() }

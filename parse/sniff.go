@@ -12,6 +12,12 @@ const sniffLen = 512
 // elfCore is ET_CORE, in the low byte of e_type.
 const elfCore = 4
 
+// Hints for files of other kinds.
+const (
+	hintRecord   = "record it again with gclog record, or with dotnet-trace of .NET Core 3.0 or later"
+	hintOriginal = "use the .nettrace file that it was converted from"
+)
+
 var (
 	magicNettrace = []byte("Nettrace")
 	magicFast     = []byte("!FastSerialization.1")
@@ -28,32 +34,37 @@ func sniff(b []byte) *KindError {
 	has := func(off int, s string) bool {
 		return len(b) >= off && bytes.HasPrefix(b[off:], []byte(s))
 	}
-	const record = "record it again with gclog record, or with dotnet-trace of .NET Core 3.0 or later"
 	switch {
 	case len(b) == 0:
 		return &KindError{Kind: KindEmpty, Found: "an empty file"}
 	case bytes.HasPrefix(magicNettrace, b):
 		return &KindError{Kind: KindBegin, Found: "the first bytes of one, and nothing after them"}
 	case u32(0) == uint32(len(magicFast)) && has(4, string(magicFast)):
-		return sniffFastSerialization(b, record)
+		return sniffFastSerialization(b)
 	case has(0, "PK\x03\x04"):
-		return &KindError{Kind: KindZip, Found: "a zip archive, such as perfcollect's .trace.zip, with perf and LTTng data", Hint: record}
+		return &KindError{
+			KindZip, "a zip archive, such as perfcollect's .trace.zip, with perf and LTTng data", hintRecord,
+		}
 	case has(0, "PERFILE2"):
-		return &KindError{Kind: KindPerf, Found: "a Linux perf recording (perf.data)", Hint: record}
+		return &KindError{KindPerf, "a Linux perf recording (perf.data)", hintRecord}
 	case has(0, "\xc1\x1f\xfc\xc1"), has(0, "\xc1\xfc\x1f\xc1"):
-		return &KindError{Kind: KindLTTng, Found: "an LTTng recording (CTF), such as perfcollect writes", Hint: record}
+		return &KindError{KindLTTng, "an LTTng recording (CTF), such as perfcollect writes", hintRecord}
 	case len(b) >= 0x4c && b[0x4b] == 0xc0 && (b[0x4a] == 1 || b[0x4a] == 2):
 		// The first record after the 72 bytes of a WMI_BUFFER_HEADER is a system
 		// header: type 1 or 2, marker flags 0xC0.
-		return &KindError{Kind: KindETL, Found: "a Windows ETW log (.etl)", Hint: "open it with PerfView on Windows, or " + record}
+		return &KindError{KindETL, "a Windows ETW log (.etl)", "open it with PerfView on Windows, or " + hintRecord}
 	case has(0, "\x1f\x8b"), has(0, "\x28\xb5\x2f\xfd"):
-		return &KindError{Kind: KindPacked, Found: "compressed data", Hint: "unpack it first"}
+		return &KindError{KindPacked, "compressed data", "unpack it first"}
 	case has(0, "\x7fELF") && len(b) > 16 && b[16] == elfCore, has(0, "MDMP"):
-		return &KindError{Kind: KindDump, Found: "a memory dump of a process, which contains no events", Hint: "open it with dotnet-dump analyze"}
+		return &KindError{
+			KindDump, "a memory dump of a process, which contains no events", "open it with dotnet-dump analyze",
+		}
 	case has(0, "{") && bytes.Contains(b, []byte("speedscope")):
-		return &KindError{Kind: KindSpeedscope, Found: "a speedscope profile, converted from a recording", Hint: "use the .nettrace file that it was converted from"}
+		return &KindError{KindSpeedscope, "a speedscope profile, converted from a recording", hintOriginal}
 	case has(0, "{") && bytes.Contains(b, []byte(`"traceEvents"`)), has(0, "[{") && bytes.Contains(b, []byte(`"ph":`)):
-		return &KindError{Kind: KindChromium, Found: "a profile for Chromium's tracing page, converted from a recording", Hint: "use the .nettrace file that it was converted from"}
+		return &KindError{
+			KindChromium, "a profile for Chromium's tracing page, converted from a recording", hintOriginal,
+		}
 	}
 	const begin = "a .nettrace file starts with \"Nettrace\""
 	for _, k := range []struct{ first, found string }{
@@ -75,7 +86,7 @@ func sniff(b []byte) *KindError {
 
 // sniffFastSerialization distinguishes the files of Microsoft's FastSerialization container by the
 // name of their first object. The first types of a heap snapshot follow at once, and have any names.
-func sniffFastSerialization(b []byte, record string) *KindError {
+func sniffFastSerialization(b []byte) *KindError {
 	first := len(b)
 	for _, name := range []string{"GCHeapDump", "MemoryGraph"} {
 		if i := bytes.Index(b, []byte(name)); i >= 0 {
@@ -84,11 +95,11 @@ func sniffFastSerialization(b []byte, record string) *KindError {
 	}
 	switch {
 	case bytes.Contains(b[:first], []byte("TraceLog")):
-		return &KindError{Kind: KindETLX, Found: "a log converted by PerfView (.etlx)", Hint: "use the .nettrace file that it was converted from"}
+		return &KindError{KindETLX, "a log converted by PerfView (.etlx)", hintOriginal}
 	case first < len(b):
-		return &KindError{Kind: KindGCDump, Found: "a heap snapshot (.gcdump), which contains no events", Hint: "gclog heap stat reads it"}
+		return &KindError{KindGCDump, "a heap snapshot (.gcdump), which contains no events", "gclog heap stat reads it"}
 	}
-	return &KindError{Kind: KindNetPerf, Found: "a NetPerf file, the format of .NET Core 2.x and of the previews of 3.0", Hint: record}
+	return &KindError{KindNetPerf, "a NetPerf file, the format of .NET Core 2.x and of the previews of 3.0", hintRecord}
 }
 
 // quoteFirst quotes up to 8 leading bytes so that the result contains nothing a terminal would act

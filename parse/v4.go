@@ -69,7 +69,8 @@ func (r *Reader) objectV4() error {
 	b = r.src.unread()
 	name := b[objectHead : head-1]
 	if b[head-1] != tagEnd {
-		return r.corrupt(r.src.off+int64(head)-1, "", "tag %d after the name of an object, expected %d", b[head-1], tagEnd)
+		return r.corrupt(r.src.off+int64(head)-1, "",
+			"tag %d after the name of an object, expected %d", b[head-1], tagEnd)
 	}
 	if string(name) == "Trace" {
 		return r.traceV4(head, version)
@@ -82,7 +83,8 @@ func (r *Reader) objectV4() error {
 		return r.corrupt(r.src.off, kind.String(), "a block before the Trace object")
 	}
 	if version > maxBlockV4 {
-		return r.corrupt(r.src.off, kind.String(), "version %d of the block, the highest known is %d", version, maxBlockV4)
+		return r.corrupt(r.src.off, kind.String(),
+			"version %d of the block, the highest known is %d", version, maxBlockV4)
 	}
 	return r.blockV4(head, kind)
 }
@@ -130,7 +132,8 @@ func (r *Reader) blockV4(head int, kind BlockKind) error {
 	}
 	b := r.src.unread()[:total]
 	if b[total-1] != tagEnd {
-		return r.corrupt(r.src.off+int64(total)-1, kind.String(), "tag %d after the block, expected %d", b[total-1], tagEnd)
+		return r.corrupt(r.src.off+int64(total)-1, kind.String(),
+			"tag %d after the block, expected %d", b[total-1], tagEnd)
 	}
 	base := r.src.off + int64(begin)
 	r.src.advance(total)

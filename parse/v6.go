@@ -41,7 +41,8 @@ func (r *Reader) blockV6(minor int) error {
 		r.src.advance(blockHeadV6)
 		return errEndOfStream
 	}
-	if err := r.require(blockHeadV6+size, kind.String(), "it ends inside a block: the recording was cut off"); err != nil {
+	err := r.require(blockHeadV6+size, kind.String(), "it ends inside a block: the recording was cut off")
+	if err != nil {
 		return r.salvage(err, blockHeadV6, kind)
 	}
 	b := r.src.unread()[blockHeadV6 : blockHeadV6+size]

@@ -27,8 +27,9 @@ type Client struct {
 }
 
 // request sends one command and returns the payload of the answer.
-func (c *Client) request(ctx context.Context, name string, set, command byte, payload []byte) (answer []byte, err error) {
-	err = c.exchange(ctx, name, set, command, payload, func(conn net.Conn, b []byte) (bool, error) {
+func (c *Client) request(ctx context.Context, name string, set, command byte, payload []byte) ([]byte, error) {
+	var answer []byte
+	err := c.exchange(ctx, name, set, command, payload, func(conn net.Conn, b []byte) (bool, error) {
 		answer = b
 		return false, nil
 	})
@@ -40,7 +41,10 @@ func (c *Client) request(ctx context.Context, name string, set, command byte, pa
 //
 // All this must finish within the time for one request. After that time the error wraps
 // ErrNoAnswer; if ctx is done, the error is that of ctx.
-func (c *Client) exchange(ctx context.Context, name string, set, command byte, payload []byte, take func(net.Conn, []byte) (keep bool, err error)) error {
+func (c *Client) exchange(
+	ctx context.Context, name string, set, command byte, payload []byte,
+	take func(net.Conn, []byte) (keep bool, err error),
+) error {
 	m, err := message(set, command, payload)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
@@ -78,7 +82,9 @@ func leaveTime(set, command byte) time.Duration {
 	return 0
 }
 
-func (c *Client) converse(ctx context.Context, name string, m []byte, leave time.Duration, take func(net.Conn, []byte) (bool, error)) (err error) {
+func (c *Client) converse(
+	ctx context.Context, name string, m []byte, leave time.Duration, take func(net.Conn, []byte) (bool, error),
+) (err error) {
 	conn, err := c.Dial(ctx)
 	if err != nil {
 		return err
@@ -151,7 +157,13 @@ func decodeProcessInfo(b []byte, command byte, name string) (*ProcessInfo, error
 		d.u32() // version of the answer; later versions only append fields
 	}
 	text := func() string { return bounded(d.string(), maxText) }
-	p := &ProcessInfo{PID: d.u64(), Cookie: d.guid(), CommandLine: bounded(d.string(), maxCommandLine), OS: text(), Architecture: text()}
+	p := &ProcessInfo{
+		PID:          d.u64(),
+		Cookie:       d.guid(),
+		CommandLine:  bounded(d.string(), maxCommandLine),
+		OS:           text(),
+		Architecture: text(),
+	}
 	if command != cmdProcessInfo {
 		p.EntryAssembly, p.Version = text(), text()
 	}
@@ -174,7 +186,7 @@ func (c *Client) Resume(ctx context.Context) error {
 // longer than 4096 characters.
 func (c *Client) Environment(ctx context.Context, each func(variable string)) error {
 	const name = "ProcessEnvironment"
-	return c.exchange(ctx, name, setProcess, cmdProcessEnvironment, nil, func(conn net.Conn, answer []byte) (_ bool, err error) {
+	take := func(conn net.Conn, answer []byte) (keep bool, err error) {
 		// The strings follow the answer, because they may be longer than a message.
 		d := decoder{b: answer}
 		size := d.u32()
@@ -188,5 +200,6 @@ func (c *Client) Environment(ctx context.Context, each func(variable string)) er
 			return false, closed(name, err)
 		}
 		return false, nil
-	})
+	}
+	return c.exchange(ctx, name, setProcess, cmdProcessEnvironment, nil, take)
 }

@@ -8,7 +8,7 @@ import (
 	"unicode/utf16"
 )
 
-// What a runtime reports about its process is bounded: a program can have as many and as long arguments
+// Limits of what a runtime reports about its process: a program can have as many and as long arguments
 // and variables as fit into its memory. The limits are far above what programs use.
 const (
 	maxText        = 1 << 10

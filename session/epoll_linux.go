@@ -12,7 +12,8 @@ import (
 
 // epollTake returns how many events have occurred.
 func epollTake(epoll int, events []unix.EpollEvent) int {
-	n, _, err := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(epoll), uintptr(unsafe.Pointer(&events[0])), uintptr(len(events)), 0, 0, 0)
+	n, _, err := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(epoll), uintptr(unsafe.Pointer(&events[0])),
+		uintptr(len(events)), 0, 0, 0)
 	if err != 0 { // a signal has come
 		return 0
 	}
@@ -22,7 +23,8 @@ func epollTake(epoll int, events []unix.EpollEvent) int {
 // epollListen makes the next data that arrives at a descriptor an event, or what has arrived already.
 func epollListen(epoll, fd int) {
 	e := unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLONESHOT, Fd: int32(fd)}
-	_, _, _ = unix.RawSyscall6(unix.SYS_EPOLL_CTL, uintptr(epoll), unix.EPOLL_CTL_MOD, uintptr(fd), uintptr(unsafe.Pointer(&e)), 0, 0)
+	_, _, _ = unix.RawSyscall6(unix.SYS_EPOLL_CTL, uintptr(epoll), unix.EPOLL_CTL_MOD, uintptr(fd),
+		uintptr(unsafe.Pointer(&e)), 0, 0)
 }
 
 func timerSet(timer int, after time.Duration) {
@@ -32,7 +34,8 @@ func timerSet(timer int, after time.Duration) {
 
 // readArrived reads from a socket in non-blocking mode.
 func readArrived(fd int, b []byte) (int, error) {
-	n, _, err := unix.RawSyscall(unix.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)))
+	n, _, err := unix.RawSyscall(unix.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))),
+		uintptr(len(b)))
 	if err != 0 {
 		return 0, err
 	}

@@ -170,7 +170,8 @@ func (p *Poller) watch(fd int) bool {
 		return false
 	}
 	if epollAdd(p.outer, fd, unix.EPOLLONESHOT) != nil { // reports the end of the connection, once
-		_ = unix.EpollCtl(p.inner, unix.EPOLL_CTL_DEL, fd, nil) // closing does not: the connection has another descriptor
+		// Closing would not remove it: the connection has another descriptor.
+		_ = unix.EpollCtl(p.inner, unix.EPOLL_CTL_DEL, fd, nil)
 		return false
 	}
 	return true
@@ -203,7 +204,7 @@ type polledConn struct {
 	mu sync.Mutex // held while fd is used without the Poller's lock
 	fd int
 
-	// Of the goroutine that reads:
+	// Fields of the goroutine that reads:
 	much int // the socket may become full if this much arrives while nobody reads
 	got  int // bytes read since it last waited
 	busy int // for how many waits it is read as its data arrives

@@ -196,7 +196,7 @@ func (c *Client) StartTracing(ctx context.Context, cfg Config) (*Stream, error) 
 			continue
 		}
 		s := &Stream{client: c, started: newEvent(), over: newEvent()}
-		err := c.exchange(ctx, v.name, setEventPipe, v.id, cfg.payload(v.id), func(conn net.Conn, answer []byte) (bool, error) {
+		take := func(conn net.Conn, answer []byte) (keep bool, err error) {
 			d := decoder{b: answer}
 			id := d.u64()
 			if d.bad {
@@ -204,7 +204,8 @@ func (c *Client) StartTracing(ctx context.Context, cfg Config) (*Stream, error) 
 			}
 			s.conn, s.id = conn, id
 			return true, nil
-		})
+		}
+		err := c.exchange(ctx, v.name, setEventPipe, v.id, cfg.payload(v.id), take)
 		switch {
 		case s.conn != nil:
 			atomic.StoreUint32(&c.collect, uint32(v.id))

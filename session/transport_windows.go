@@ -24,5 +24,6 @@ func PeerProcess(net.Conn) (pid, uid int, err error) {
 func peerStart(net.Conn, int) uint64 { return unknownStart }
 
 func connectionGone(err error) bool {
-	return errors.Is(err, windows.ERROR_BROKEN_PIPE) || errors.Is(err, windows.ERROR_NO_DATA) || errors.Is(err, windows.ERROR_PIPE_NOT_CONNECTED)
+	return errors.Is(err, windows.ERROR_BROKEN_PIPE) || errors.Is(err, windows.ERROR_NO_DATA) ||
+		errors.Is(err, windows.ERROR_PIPE_NOT_CONNECTED)
 }

@@ -44,8 +44,14 @@ type branchKey struct {
 
 func newMerger(g *Graph) *merger {
 	return &merger{
-		g: g, deepest: math.MaxInt, branches: []*Branch{{}}, above: []uint32{0}, depth: []int{0}, index: map[branchKey]uint32{},
-		at: make([]uint32, g.Len()), series: make([]uint32, g.Len()),
+		g:        g,
+		deepest:  math.MaxInt,
+		branches: []*Branch{{}},
+		above:    []uint32{0},
+		depth:    []int{0},
+		index:    map[branchKey]uint32{},
+		at:       make([]uint32, g.Len()),
+		series:   make([]uint32, g.Len()),
 	}
 }
 

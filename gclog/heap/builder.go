@@ -34,7 +34,7 @@ type Walk struct {
 	Collection uint32     // number of the collection; 0: it is unknown
 	Depth      uint32     // generation that it collected: below 2, objects may be dead
 	Reason     clr.Reason // clr.ReasonInduced, if the walk was asked for
-	Start, End int64      // of the collection, in nanoseconds since parse.Trace.SyncTime; without its start, of the walk
+	Start, End int64      // ns since parse.Trace.SyncTime, of the collection, or of the walk if its start is missing
 	Others     int        // other walks in the stream
 
 	Lost       uint64 // events that the runtime dropped during the walk
@@ -61,7 +61,7 @@ type Builder struct {
 	modules     Modules
 	process     Process
 	sync        time.Time         // parse.Trace.SyncTime; zero: unknown
-	methods     map[uint64]string // of roots on the stack, by MethodDesc; "": its name has not come. nil until the first method
+	methods     map[uint64]string // names of roots on the stack by MethodDesc; "": unknown; nil until the first
 
 	codes *addressCodes
 	room  int64 // bytes of the stream that are expected
@@ -79,7 +79,12 @@ type Builder struct {
 
 // NewBuilder returns a Builder for a process with pointers of 4 or 8 bytes.
 func NewBuilder(pointerSize int) *Builder {
-	return &Builder{pointerSize: pointerSize, types: map[uint64]*Type{}, modules: Modules{}, codes: newAddressCodes(pointerSize)}
+	return &Builder{
+		pointerSize: pointerSize,
+		types:       map[uint64]*Type{},
+		modules:     Modules{},
+		codes:       newAddressCodes(pointerSize),
+	}
 }
 
 // count has objects counted, not stored.
@@ -95,7 +100,11 @@ func (b *Builder) Reserve(bytes int64) { b.room = min(max(bytes, 0), 4<<30) }
 func Wanted(m *parse.Metadata) parse.Want {
 	switch {
 	case m.Provider == clr.RundownProvider:
-		return parse.Want{Deliver: m.EventID == clr.IDRundownModuleDCStart || m.EventID == clr.IDRundownModuleDCEnd || m.EventID == clr.IDRundownMethodDCEnd}
+		switch m.EventID {
+		case clr.IDRundownModuleDCStart, clr.IDRundownModuleDCEnd, clr.IDRundownMethodDCEnd:
+			return parse.Want{Deliver: true}
+		}
+		return parse.Want{}
 	case m.Provider == clr.EventPipeProvider:
 		return parse.Want{Deliver: m.EventID == clr.IDProcessInfo}
 	case m.Provider == clr.RecordingProvider:
@@ -106,7 +115,8 @@ func Wanted(m *parse.Metadata) parse.Want {
 	switch m.EventID {
 	case clr.IDGCStart, clr.IDGCEnd, clr.IDBulkType, clr.IDGCBulkRootEdge, clr.IDGCBulkRootConditionalEdge,
 		clr.IDGCBulkNode, clr.IDGCBulkEdge, clr.IDGCBulkMovedRanges, clr.IDGCGenerationRange,
-		clr.IDGCBulkRootStaticVar, clr.IDGCBulkRootCCW, clr.IDGCBulkRCW, clr.IDGCPerHeapHistory, clr.IDGCGlobalHeapHistory, clr.IDModuleLoad:
+		clr.IDGCBulkRootStaticVar, clr.IDGCBulkRootCCW, clr.IDGCBulkRCW, clr.IDGCPerHeapHistory,
+		clr.IDGCGlobalHeapHistory, clr.IDModuleLoad:
 		return parse.Want{Deliver: true}
 	}
 	return parse.Want{}

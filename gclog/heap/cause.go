@@ -72,7 +72,8 @@ func (g *Graph) cause(x *Suspect) Cause {
 	}
 	// near reports whether a class is among the last steps of the path.
 	near := func(steps int, class string) bool {
-		return slices.ContainsFunc(x.Path[max(0, len(x.Path)-steps):], func(s Step) bool { return isClass(g.Types[s.Type].class(), class) })
+		return slices.ContainsFunc(x.Path[max(0, len(x.Path)-steps):],
+			func(s Step) bool { return isClass(g.Types[s.Type].class(), class) })
 	}
 	// An array of a table is as large as the table, whatever it is used for.
 	ofTable := t.isArray() && (near(2, collections) || near(2, weakTable))
@@ -89,7 +90,8 @@ func (g *Graph) cause(x *Suspect) Cause {
 		}
 	}
 	switch {
-	case x.Object == NoObject && len(x.Path) <= 1 && x.Holder.Root != nil && x.Holder.Root.Kind == RootHandle && !x.Holder.Table:
+	case x.Object == NoObject && len(x.Path) <= 1 && x.Holder.Root != nil && x.Holder.Root.Kind == RootHandle &&
+		!x.Holder.Table:
 		return CauseHandles
 	case x.Object == NoObject:
 		return CauseShared

@@ -2,7 +2,7 @@ package heap
 
 import "cmp"
 
-// What precedes the first step of a chain of dominators if it is not a Holder's String.
+// Texts in front of the first step of a chain of dominators, if that has no Holder.
 const (
 	SeveralRoots = "several roots" // no root holds the object, but objects that roots hold do
 	NoRoot       = "no root"       // the object is unreachable

@@ -74,7 +74,8 @@ func Compare(snapshots ...*Histogram) []Growth {
 		}
 	}
 	slices.SortStableFunc(list, func(a, b Growth) int {
-		return cmp.Or(cmp.Compare(b.Bytes(), a.Bytes()), cmp.Compare(b.Objects(), a.Objects()), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(b.Bytes(), a.Bytes()), cmp.Compare(b.Objects(), a.Objects()),
+			cmp.Compare(a.Name, b.Name))
 	})
 	return list
 }

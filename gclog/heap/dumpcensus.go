@@ -158,7 +158,8 @@ func (t *nodeType) knownPseudo() bool {
 		return true
 	}
 	return slices.ContainsFunc(rootCategories, func(c rootCategory) bool { return c.name == t.name }) ||
-		slices.ContainsFunc([]string{staticPrefix, threadPrefix, callablePrefix}, func(s string) bool { return strings.HasPrefix(t.name, s) })
+		slices.ContainsFunc([]string{staticPrefix, threadPrefix, callablePrefix},
+			func(s string) bool { return strings.HasPrefix(t.name, s) })
 }
 
 // histogram returns the counts by the types of a Graph.

@@ -14,9 +14,9 @@ import (
 var ErrUncounted = errors.New("the file does not contain the counts of its objects")
 
 // ReadDumpHistogram reads the counts of objects in a .gcdump file, in one pass and without a Graph:
-// its memory does not depend on the number of objects. Only files of gclog contain them. Else the
-// error is ErrUncounted, and CountDump counts the objects; or it is one of ReadDump.
-// Those of a sample are not scaled (DumpInfo.Multipliers), and Type.Events are not read.
+// its memory does not depend on the number of objects. Only files of gclog contain counts. For others the
+// error is ErrUncounted, and CountDump counts the objects; other errors are those of ReadDump.
+// Counts of a sample are not scaled (DumpInfo.Multipliers), and Type.Events are not read.
 func ReadDumpHistogram(r io.Reader) (*Histogram, *DumpInfo, error) {
 	return ReadDumpHistogramWithin(r, math.MaxInt64)
 }
@@ -45,8 +45,12 @@ func (d *dumpFile) histogram() (*Histogram, error) {
 		return nil, err
 	}
 	h := &Histogram{
-		PointerSize: g.PointerSize, Walk: g.Walk, Process: Process{d.info.ProcessID, d.info.Process}, Modules: d.info.Modules,
-		Types: g.Types, Counts: counts,
+		PointerSize: g.PointerSize,
+		Walk:        g.Walk,
+		Process:     Process{d.info.ProcessID, d.info.Process},
+		Modules:     d.info.Modules,
+		Types:       g.Types,
+		Counts:      counts,
 	}
 	h.setLayouts()
 	return h, nil

@@ -17,7 +17,8 @@ const (
 // limited reports whether the writer of a file stopped at its limit, given how many nodes it mentions
 // and does not describe.
 func (d *dumpFile) limited(undescribed uint64) bool {
-	return strings.Contains(d.info.Log, writersWords) || d.nodes.count >= writersLimit && undescribed > 0 && d.info.Tool != perfView
+	return strings.Contains(d.info.Log, writersWords) ||
+		d.nodes.count >= writersLimit && undescribed > 0 && d.info.Tool != perfView
 }
 
 // cutCounts notes that a file of another tool is cut off, as far as its counts show it.

@@ -170,7 +170,8 @@ func (n *nodeGraph) records(r *dumpReader, offsets []uint32) {
 	n.order(func(record int, node uint32) bool {
 		gap := start + int64(offsets[node]) - r.offset()
 		if gap < 0 || int64(offsets[node]) >= length {
-			r.fail("the record of node %d is at byte %d of %d of the list, within another one or outside", node, offsets[node], length)
+			r.fail("the record of node %d is at byte %d of %d of the list, within another one or outside",
+				node, offsets[node], length)
 		}
 		r.skip(gap)
 		typ, size, children := n.recordHead(r, node, start+length)
@@ -380,7 +381,11 @@ func (d *dumpFile) exactTypes(g *Graph) error {
 	n := &d.nodes
 	for i, typ := range g.typ {
 		if typ == 0 || int(typ) > len(g.Types) {
-			return &FormatError{Offset: d.privateOff, Msg: fmt.Sprintf("an object has type %d, but gclog's own part of the file has %d types", typ, len(g.Types))}
+			return &FormatError{
+				Offset: d.privateOff,
+				Msg: fmt.Sprintf("an object has type %d, but gclog's own part of the file has %d types",
+					typ, len(g.Types)),
+			}
 		}
 		g.typ[i] = typ - 1
 	}

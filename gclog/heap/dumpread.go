@@ -104,7 +104,7 @@ func (r *dumpReader) fill(n int) bool {
 	return true
 }
 
-// What the elements of a file take in memory, about, until there is a Graph.
+// Approximate memory of the elements of a file until there is a Graph.
 const (
 	keptOfType       = 64 // and its names
 	keptOfNode       = 48
@@ -348,7 +348,8 @@ func (r *dumpReader) known(got, want class) bool {
 	case got.name != want.name:
 		r.fail("%s should have an object of class %s, not %q", r.part, want.name, got.name)
 	case got.minReader > want.version:
-		r.err = &KindError{fmt.Sprintf("a .gcdump file of a later version: %s has version %d, and requires a reader of version %d; this one knows version %d",
+		r.err = &KindError{fmt.Sprintf("a .gcdump file of a later version: %s has version %d, and requires a reader "+
+			"of version %d; this one knows version %d",
 			got.name, got.version, got.minReader, want.version)}
 	default:
 		return true
@@ -486,7 +487,8 @@ func (r *dumpReader) dump() *dumpFile {
 		r.err = &KindError{fmt.Sprintf("a file of Microsoft's FastSerialization with an object of class %q", c.name)}
 		return d
 	case c.version < oldestDump || c.version == refusedDump:
-		r.err = &KindError{fmt.Sprintf("a .gcdump file of version %d; the versions from %d are read, except for %d", c.version, oldestDump, refusedDump)}
+		r.err = &KindError{fmt.Sprintf("a .gcdump file of version %d; the versions from %d are read, except for %d",
+			c.version, oldestDump, refusedDump)}
 		return d
 	case !r.known(c, classDump):
 		return d

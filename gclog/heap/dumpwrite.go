@@ -90,7 +90,7 @@ func moduleName(id uint64, modules Modules) string {
 	return fmt.Sprintf(moduleFormat, id)
 }
 
-// What dotnet-gcdump writes for types without a name, and for modules without a path.
+// dotnet-gcdump writes these for types without a name, and for modules without a path.
 const (
 	unknownFormat = "UNKNOWN 0x%x"
 	moduleFormat  = "Module(0x%x)"
@@ -210,7 +210,8 @@ func (l *dumpLayout) fits(private int64) error {
 		size += minTypeLen + int64(len(l.types[i].name)+len(l.types[i].module))
 	}
 	if l.blob > math.MaxInt32 || private > math.MaxInt32 || size > math.MaxUint32-maxProperties {
-		return fmt.Errorf("the heap is too large for the .gcdump format: %d objects with %d references need a file of %d bytes, %d of them for references",
+		return fmt.Errorf("the heap is too large for the .gcdump format: %d objects with %d references need a file "+
+			"of %d bytes, %d of them for references",
 			l.g.Len(), len(l.g.target), size, l.blob)
 	}
 	return nil
@@ -547,11 +548,14 @@ func (l *dumpLayout) writeSegments(w *dumpWriter) {
 	size := int64(0)
 	for _, r := range l.g.regions {
 		size += int64(r.end - r.start)
-		if n := len(merged); n > 0 && merged[n-1].generation == r.generation && !l.g.anyBetween(merged[n-1].end, r.start) {
-			merged[n-1].end = r.end
-		} else {
-			merged = append(merged, r)
+		if n := len(merged); n > 0 {
+			last := &merged[n-1]
+			if last.generation == r.generation && !l.g.anyBetween(last.end, r.start) {
+				last.end = r.end
+				continue
+			}
 		}
+		merged = append(merged, r)
 	}
 	w.begin(classHeap)
 	w.i64(size)

@@ -49,18 +49,18 @@ const largeSize = math.MaxUint32
 type Type struct {
 	ID     uint64 // address of the MethodTable, or of the TypeDesc of an array in .NET Core 3.1
 	Module uint64
-	Token  uint32 // of its definition in the module's metadata
-	Flags  uint32 // those of clr.Type
+	Token  uint32 // metadata token of its definition in the module
+	Flags  uint32 // the flags of clr.Type
 	// Element is the CorElementType: 0x11 value type, 0x12 class, 0x14 array, 0x1d vector.
 	Element    uint8
 	Parameters []uint64 // ids of the generic arguments, or of an array's element
-	Kinds      []uint8  // CorElementTypes of Parameters, 0 for those that are unknown; nil: without Parameters, or all unknown
+	Kinds      []uint8  // CorElementTypes of Parameters, 0: unknown; nil: no Parameters, or all are unknown
 	Name       string   // as in the stream: nested types lack the outer class; "": not in the stream
 	Definition uint32   // Token, but for an array that of its elements, as far as it is known
-	Exact      string   // as ClrMD writes it, once Graph.Resolve was called
-	Layout     uint64   // bytes of each of its objects, if it is one of the Continuations of runtime async, which share a name; 0: it is not
-	Symbol     string   // of a NativeAOT program, once Graph.Resolve was called
-	Events     []Event  // of its objects, once Graph.Resolve was called; those of base classes in other assemblies are missing
+	Exact      string   // the name as ClrMD writes it, set by Graph.Resolve
+	Layout     uint64   // bytes of each object of a Continuation (runtime async), which share a name; else 0
+	Symbol     string   // its symbol in a NativeAOT program, set by Graph.Resolve
+	Events     []Event  // set by Graph.Resolve, without the events of base classes in other assemblies
 }
 
 // An Event is an event whose subscribers are in a field of the object, a delegate.

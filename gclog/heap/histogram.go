@@ -40,7 +40,14 @@ type Histogram struct {
 
 // Histogram counts the objects of each type.
 func (g *Graph) Histogram() *Histogram {
-	h := &Histogram{PointerSize: g.PointerSize, Walk: g.Walk, Process: g.Process, Modules: g.Modules, Types: g.Types, Counts: make([]TypeCount, len(g.Types))}
+	h := &Histogram{
+		PointerSize: g.PointerSize,
+		Walk:        g.Walk,
+		Process:     g.Process,
+		Modules:     g.Modules,
+		Types:       g.Types,
+		Counts:      make([]TypeCount, len(g.Types)),
+	}
 	for i := range g.address {
 		o := Object(i)
 		h.Counts[g.typ[i]].add(g.Size(o), g.PointerSize, uint64(g.first[i+1]-g.first[i]), g.Generation(o))

@@ -156,7 +156,12 @@ func (x *inspector) detail(t int) Detail { return Detail{Type: t, Object: NoObje
 // ofObject returns the Detail of an object.
 func (x *inspector) ofObject(o Object) Detail {
 	return Detail{
-		Type: x.g.Type(o), Object: o, Count: Count{1, x.g.Space(o)}, Retained: x.d.Retained(o), Other: NoType, Holder: x.holder(o),
+		Type:     x.g.Type(o),
+		Object:   o,
+		Count:    Count{1, x.g.Space(o)},
+		Retained: x.d.Retained(o),
+		Other:    NoType,
+		Holder:   x.holder(o),
 	}
 }
 
@@ -219,7 +224,8 @@ func (x *inspector) report(rows []Detail, measure func(*Detail) uint64) (found D
 		t.Copies += r.Copies
 	}
 	slices.SortStableFunc(rows, func(a, b Detail) int {
-		return cmp.Or(cmp.Compare(measure(&b), measure(&a)), cmp.Compare(b.Objects, a.Objects), cmp.Compare(a.Type, b.Type))
+		return cmp.Or(cmp.Compare(measure(&b), measure(&a)), cmp.Compare(b.Objects, a.Objects),
+			cmp.Compare(a.Type, b.Type))
 	})
 	found.Rows = rows[:min(len(rows), mostRows)]
 	return found

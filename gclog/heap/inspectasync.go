@@ -7,9 +7,9 @@ import (
 
 // The detector of async methods that have not ended.
 
-// A CallChain is what a row of DetectAsync has for calls that runtime async has suspended (.NET 11), each
-// of which awaits the one before. The names of their methods are not in the events, so a CallChain has
-// what is known of its ends, and of what is between them. The row counts the calls of all chains that
+// A CallChain describes calls that runtime async has suspended (.NET 11), each of which awaits the one
+// before, for a row of DetectAsync. The names of their methods are not in the events, so a CallChain has
+// what is known of its two ends, and of the calls between them. The row counts the calls of all chains that
 // are alike. Numbers are indexes in Graph.Types, or NoType.
 type CallChain struct {
 	Chains  uint64 // that are alike
@@ -99,8 +99,14 @@ type suspended struct {
 
 func newSuspended(x *inspector) *suspended {
 	s := &suspended{
-		inspector: x, parts: make([]suspension, len(x.g.Types)), none: map[Object]bool{},
-		next: map[Object]Object{}, inner: map[Object]bool{}, tasks: map[Object]Object{}, heads: map[Object]Object{}, calls: map[Object]int{},
+		inspector: x,
+		parts:     make([]suspension, len(x.g.Types)),
+		none:      map[Object]bool{},
+		next:      map[Object]Object{},
+		inner:     map[Object]bool{},
+		tasks:     map[Object]Object{},
+		heads:     map[Object]Object{},
+		calls:     map[Object]int{},
 	}
 	for t := range s.parts {
 		s.parts[t] = x.g.Types[t].suspension(x.classes[t])

@@ -163,7 +163,8 @@ func (x *inspector) isCollection(t int) bool {
 // isInternal reports whether a class is part of a collection.
 func isInternal(class string) bool {
 	name := class[strings.LastIndexAny(class, ".+")+1:]
-	return strings.Contains(class, "+") || strings.HasSuffix(name, nodeEnd) || strings.HasSuffix(name, segmentEnd) || strings.HasSuffix(name, comparerEnd)
+	return strings.Contains(class, "+") || strings.HasSuffix(name, nodeEnd) || strings.HasSuffix(name, segmentEnd) ||
+		strings.HasSuffix(name, comparerEnd)
 }
 
 // dictionaries finds dictionaries and hash sets of which less than half of the capacity is used. The

@@ -7,8 +7,8 @@ import (
 
 // Detectors of how the heap is laid out.
 
-// pinned counts the objects that handles or the stack pin, by type and by what pins them: Name. Those
-// of the pinned object heap, and arrays of static fields, are not among them.
+// pinned counts the objects that handles or the stack pin, by type and by what pins them: Name. Objects
+// in the pinned object heap, and arrays of static fields, are not counted.
 func (x *inspector) pinned() Detection {
 	type key struct {
 		typ    int
@@ -42,8 +42,8 @@ func (x *inspector) pinned() Detection {
 // pins reports whether the root keeps its object from being moved.
 func (r *Root) pins() bool { return r.Strong() && r.Flags&RootPinned != 0 }
 
-// fragmentation lists the regions, or segments, that are empty for the most part: Bytes is the part
-// of them that is in use, Waste what is empty of that, and Pinned counts the objects in them that
+// fragmentation lists the regions, or segments, that are mostly empty: Bytes is how much of a region is
+// in use, Waste how much of that is free, and Pinned counts the objects in them that
 // cannot be moved. Other is the type of most of those. Total counts all regions.
 func (x *inspector) fragmentation() Detection {
 	if len(x.g.regions) == 0 {
@@ -92,7 +92,8 @@ func (x *inspector) fragmentation() Detection {
 
 // region returns the index of the region that contains an address, or -1.
 func (x *inspector) region(at uint64) int {
-	i, _ := slices.BinarySearchFunc(x.g.regions, at, func(r generationRange, at uint64) int { return upTo(r.start, at) })
+	i, _ := slices.BinarySearchFunc(x.g.regions, at,
+		func(r generationRange, at uint64) int { return upTo(r.start, at) })
 	if i == 0 || at >= x.g.regions[i-1].end {
 		return -1
 	}
@@ -247,7 +248,9 @@ func (x *inspector) collectible() Detection {
 	}
 	for o := range x.d.All {
 		t := x.g.Type(o)
-		if isClass(x.classes[t], reflection) || isClass(x.classes[t], runtimeNamespace) || isClass(x.classes[t], collections) || x.classes[t] == runtimeType || x.classes[t] == objectClass {
+		switch class := x.classes[t]; {
+		case isClass(class, reflection), isClass(class, runtimeNamespace), isClass(class, collections),
+			class == runtimeType, class == objectClass:
 			continue // the runtime's own
 		}
 		for _, to := range x.g.References(o) {

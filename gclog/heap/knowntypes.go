@@ -6,7 +6,7 @@ import (
 )
 
 // The types of .NET that the code knows by name. A new version of .NET may rename any of them, and then
-// what depends on it finds nothing: so all are here, with the versions in whose recordings each was met,
+// the code that depends on the name finds nothing: so all are here, with the versions in whose recordings each was met,
 // and TestKnownTypes says which is not where it was. Elsewhere the code uses the names of this file.
 //
 // The name of a nested class has its outer classes here, which the stream leaves out (isClass). The C#
@@ -69,11 +69,12 @@ const (
 	serviceScope = "Microsoft.Extensions.DependencyInjection.ServiceLookup.ServiceProviderEngineScope"
 
 	// Runtime async, of .NET 11.
-	continuation       = "System.Runtime.CompilerServices.Continuation"
-	taskContinuation   = "System.Runtime.CompilerServices.RuntimeAsyncTaskContinuation"             // waits for a Task
-	sourceContinuation = "System.Runtime.CompilerServices.AsyncHelpers+ValueTaskSourceContinuation" // waits for a ValueTask
-	runtimeAsyncTask   = "System.Runtime.CompilerServices.AsyncHelpers+RuntimeAsyncTask"
-	runtimeAsyncState  = "System.Runtime.CompilerServices.AsyncHelpers+RuntimeAsyncAwaitState" // of a thread
+	continuation       = compilerServices + "Continuation"
+	taskContinuation   = compilerServices + "RuntimeAsyncTaskContinuation"             // waits for a Task
+	sourceContinuation = compilerServices + "AsyncHelpers+ValueTaskSourceContinuation" // waits for a ValueTask
+	runtimeAsyncTask   = compilerServices + "AsyncHelpers+RuntimeAsyncTask"
+	runtimeAsyncState  = compilerServices + "AsyncHelpers+RuntimeAsyncAwaitState" // state of a thread
+	compilerServices   = "System.Runtime.CompilerServices."
 )
 
 // ObjectArray is the type of the arrays in which the runtime keeps static fields, and those of threads.
@@ -90,7 +91,8 @@ func OfLibrary(name string) bool {
 
 // collectionParts are the classes that are parts of collections besides those that isInternal knows.
 var collectionParts = []string{
-	dictionaryEntry, hashSetEntry, hashSetSlot, queueSlot, concurrentNode, concurrentSlot, concurrentTable, hashtableBucket, weakContainer, weakEntry,
+	dictionaryEntry, hashSetEntry, hashSetSlot, queueSlot, concurrentNode, concurrentSlot, concurrentTable,
+	hashtableBucket, weakContainer, weakEntry,
 }
 
 // isCollectionPart reports whether a class is one of collectionParts.

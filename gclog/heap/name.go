@@ -96,8 +96,8 @@ func suffixLength(s string) int {
 }
 
 // exactName returns a name of the stream as ClrMD writes it, with the generic arguments where they
-// belong: System.Collections.Generic.Dictionary<System.String, System.Object>+Entry[]. The path is
-// that of the type's definition, outer classes first, and text its last part as it is in the stream;
+// belong: System.Collections.Generic.Dictionary<System.String, System.Object>+Entry[]. The path
+// leads to the type's definition, outer classes first, and text is its last part as it is in the stream;
 // without them only the stream's name is known.
 func exactName(stream, text string, path []string) string {
 	n, ok := parseStreamName(stream, text)

@@ -215,7 +215,8 @@ func (n *notes) analyzed(start, objects int64) int64 {
 
 // compacted reports whether a collection has moved objects.
 func (n *notes) compacted(start, objects int64) bool {
-	return slices.ContainsFunc(n.histories, func(h historyNote) bool { return h.compacted && h.at >= start && h.at <= objects })
+	return slices.ContainsFunc(n.histories,
+		func(h historyNote) bool { return h.compacted && h.at >= start && h.at <= objects })
 }
 
 // layout returns where the generations were before a collection, by the times of its start and its

@@ -14,8 +14,8 @@ type Holder struct {
 	// ThreadStatics reports that Root may hold the thread statics of a thread instead: .NET 9 and 10
 	// report these in the same way as a local variable of Method.
 	ThreadStatics bool
-	// Table reports whether Root holds an array of static fields. Those that it holds without a name are
-	// of generic types, or objects of the runtime.
+	// Table reports whether Root holds an array of static fields. The objects in it without a name belong
+	// to static fields of generic types, or to the runtime.
 	Table bool
 }
 
@@ -23,8 +23,8 @@ type Holder struct {
 type Paths struct {
 	graph   *Graph
 	holders []Holder
-	holder  map[Object]int // index in holders of what holds the first object of paths
-	from    []Object       // the object before each on its path; the object itself for a first one; NoObject: unreachable
+	holder  map[Object]int // index in holders, by the first object of a path
+	from    []Object       // each object's predecessor on its path; the first one's is itself; NoObject: unreachable
 	order   []Object       // the reachable objects by the length of their paths
 }
 
@@ -178,7 +178,8 @@ func (p *Paths) Merge(targets func(Object) bool) (list []*Branch, unreachable Ty
 		switch {
 		case !targets(o):
 		case p.from[o] == NoObject:
-			unreachable.add(p.graph.Size(o), p.graph.PointerSize, uint64(len(p.graph.References(o))), p.graph.Generation(o))
+			unreachable.add(p.graph.Size(o), p.graph.PointerSize, uint64(len(p.graph.References(o))),
+				p.graph.Generation(o))
 		default:
 			for ; !needed.has(o); o = p.from[o] { // what is above has been added before
 				needed.set(o)

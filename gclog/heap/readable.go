@@ -205,7 +205,8 @@ func (t exactType) stateMachine() (string, bool) {
 	}
 	outer := t.path[:len(t.path)-1]
 	for len(outer) > 1 {
-		if _, generated := compilerName(outer[len(outer)-1].name); generated != "c" && !strings.HasPrefix(generated, "c__DisplayClass") {
+		_, generated := compilerName(outer[len(outer)-1].name)
+		if generated != "c" && !strings.HasPrefix(generated, "c__DisplayClass") {
 			break
 		}
 		outer = outer[:len(outer)-1]

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// What may be read of assemblies to resolve the names of one snapshot. Programs with a thousand
+// Limits of what is read of assemblies to resolve the names of one snapshot. Programs with a thousand
 // assemblies need a tenth of each.
 const (
 	maxReadTime  = 30 * time.Second

@@ -8,13 +8,14 @@ import (
 	"github.com/gclog/gclog/gclog/heap/ecma335"
 )
 
-// Resolve fills in Type.Exact and Type.Events of all types, and Static.Declaring where it is known. What was known
-// before, and cannot be found, stays. So do the paths in Modules, and those that are found out are
-// added. The names of the types of a NativeAOT program are in its symbols (Assemblies.AddSymbols), which
-// also say which classes its static fields are of. Of other programs, outer classes are not in the
-// stream: they are read from the metadata of the assemblies. Which of them is which module is decided by the definitions of all its
-// types, never by one that fits best; the paths in Modules only narrow the choice. It returns the
-// number of types whose definition was found.
+// Resolve fills in Type.Exact and Type.Events of all types, and Static.Declaring where it is known. A name
+// that was known before, and cannot be found, stays. The paths in Modules stay too, and paths that are
+// found are added. It returns the number of types whose definition was found.
+//
+// The symbols of a NativeAOT program (Assemblies.AddSymbols) contain the names of its types, and the
+// classes of its static fields. The types of other programs lack their outer classes in the stream: these
+// are read from the metadata of the assemblies. An assembly is taken for a module only if the definitions
+// of all the module's types agree with it; the paths in Modules only narrow the choice.
 //
 // Reading ends when ctx does, or at a limit, which Assemblies.Notify receives. Names that were not
 // found by then stay as they were.
@@ -64,8 +65,12 @@ type moduleTypes struct {
 
 func (a *Assemblies) resolve(types []Type, modules Modules) *resolver {
 	r := &resolver{
-		assemblies: a, paths: slices.Clone(a.paths), types: types,
-		modules: map[uint64]*moduleTypes{}, defined: make([]definition, len(types)), native: a.nameNative(types, modules),
+		assemblies: a,
+		paths:      slices.Clone(a.paths),
+		types:      types,
+		modules:    map[uint64]*moduleTypes{},
+		defined:    make([]definition, len(types)),
+		native:     a.nameNative(types, modules),
 	}
 	r.full = fullNames(types)
 	for i := range types {
@@ -161,8 +166,8 @@ func (n *nestedNames) add(place uint32, name string) {
 // small assemblies have similar ones.
 func (n *nestedNames) enough() bool { return n.made && len(n.places) > 1 }
 
-// fullNames returns the names of types, with their outer classes, by their ids: those that are arguments
-// of generic types. Elsewhere the stream leaves out the outer classes.
+// fullNames returns the names, with outer classes, of the types that are arguments of generic types, by
+// their ids. Elsewhere the stream leaves out the outer classes.
 func fullNames(types []Type) map[uint64]string {
 	full := map[uint64]string{}
 	for i := range types {

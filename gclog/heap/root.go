@@ -41,8 +41,7 @@ type Static struct {
 	Object Object
 	Type   int    // index in Types of the type of the value, which is not the class that declares it
 	Field  string // its name; "": unknown, as in NativeAOT programs
-	// Declaring is the exact name of the class that declares it, once Graph.Resolve was called; "" if
-	// that is unknown.
+	// Declaring is the exact name of the class that declares it, set by Graph.Resolve; "": unknown.
 	Declaring string
 }
 

@@ -49,8 +49,8 @@ func (t *Type) isPending() bool {
 	return false
 }
 
-// isLayout reports whether the type is one of those that share the name of a Continuation. In a file
-// of another tool one type may stand for all of them.
+// isLayout reports whether the type is a layout, which shares the name of a Continuation with others. In
+// a file of another tool one type may stand for all layouts.
 func (t *Type) isLayout() bool { return t.Name == continuation && t.ID != 0 }
 
 // layoutText tells apart the types that share the name of a Continuation.

@@ -41,7 +41,8 @@ func (r *resolver) declare(g *Graph) {
 			}
 			for _, at := range byName[f.Name] {
 				if len(x.candidates) < maxCandidates && r.holds(&f, g.Statics[at].Type) {
-					x.candidates = append(x.candidates, candidate{at: at, assembly: len(owners), row: f.Row, owner: f.Owner})
+					x.candidates = append(x.candidates,
+						candidate{at: at, assembly: len(owners), row: f.Row, owner: f.Owner})
 					names[f.Owner] = ""
 				}
 			}

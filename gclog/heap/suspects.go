@@ -282,7 +282,8 @@ func (s *suspicion) commonPath(p *Paths, x *Suspect) {
 		return s.d.graph.Type(o) == x.Type && number > 0 && s.among(number)
 	})
 	for len(branches) > 0 {
-		most := slices.MaxFunc(branches, func(a, b *Branch) int { return cmp.Compare(a.Targets.Objects, b.Targets.Objects) })
+		most := slices.MaxFunc(branches,
+			func(a, b *Branch) int { return cmp.Compare(a.Targets.Objects, b.Targets.Objects) })
 		if len(x.Path) == 0 {
 			x.Holder, x.Via = most.holder, most.Targets.Objects
 		}
@@ -345,7 +346,8 @@ func (s *suspicion) below() {
 	}
 	for i := range s.list {
 		slices.SortFunc(s.list[i].Below, func(a, b Below) int {
-			return cmp.Or(cmp.Compare(b.Retained, a.Retained), cmp.Compare(b.Objects, a.Objects), cmp.Compare(a.Type, b.Type))
+			return cmp.Or(cmp.Compare(b.Retained, a.Retained), cmp.Compare(b.Objects, a.Objects),
+				cmp.Compare(a.Type, b.Type))
 		})
 	}
 }

@@ -44,8 +44,8 @@ func Nameless(types []Type) bool {
 	return slices.ContainsFunc(types, func(t Type) bool { return t.isNative() })
 }
 
-// LacksStackRoots reports whether the snapshot is one of a NativeAOT program whose runtime has not sent
-// what the stack holds: .NET 10 does not. What only local variables and thread statics hold counts as
+// LacksStackRoots reports whether the snapshot is of a NativeAOT program whose runtime has not sent the
+// roots on the stack: .NET 10 does not. What only local variables and thread statics hold counts as
 // unreachable then.
 func (g *Graph) LacksStackRoots() bool {
 	return slices.ContainsFunc(g.Types, func(t Type) bool { return t.isNative() || t.Symbol != "" }) &&
@@ -171,7 +171,8 @@ func (a *Assemblies) lookInPrograms(types []Type, all map[uint64]*nativeModule) 
 			continue
 		}
 		for _, name := range separateFiles(file, p) {
-			if found, err := a.lookFor(types, all, a.opener(), name, map[string]bool{p.BuildID: true}); found != nil && err == nil {
+			found, err := a.lookFor(types, all, a.opener(), name, map[string]bool{p.BuildID: true})
+			if found != nil && err == nil {
 				break
 			}
 		}
@@ -180,8 +181,8 @@ func (a *Assemblies) lookInPrograms(types []Type, all map[uint64]*nativeModule) 
 	return ids
 }
 
-// separateFiles returns where the symbols of a program may be that were taken out of it. Paths are those
-// of Linux, whatever this system is.
+// separateFiles returns the files in which the symbols of a stripped program may be. Paths are Linux
+// paths, whatever this system is.
 func separateFiles(program string, p *nativeaot.Program) (list []string) {
 	dir := path.Dir(program)
 	if p.DebugLink != "" {
@@ -196,7 +197,9 @@ func separateFiles(program string, p *nativeaot.Program) (list []string) {
 
 // lookFor looks for symbols in a file. If ids are known, the file must have one of them. It returns nil if
 // the file is no program; the error says why it has no symbols that are needed.
-func (a *Assemblies) lookFor(types []Type, all map[uint64]*nativeModule, open opener, file string, ids map[string]bool) (*nativeaot.Program, error) {
+func (a *Assemblies) lookFor(
+	types []Type, all map[uint64]*nativeModule, open opener, file string, ids map[string]bool,
+) (*nativeaot.Program, error) {
 	if !slices.Contains(a.lookedFor, file) {
 		a.lookedFor = append(a.lookedFor, file)
 	}

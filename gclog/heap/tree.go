@@ -172,7 +172,8 @@ func (t *treeMaker) groups(above *TreeNode, list []uint32, f func(members []uint
 		return cmp.Or(cmp.Compare(b.retained, a.retained), cmp.Compare(a.members[0], b.members[0]))
 	})
 	for i, g := range groups {
-		if g.retained < t.limits.Least || t.limits.Siblings > 0 && i >= t.limits.Siblings || t.limits.Nodes > 0 && t.nodes >= t.limits.Nodes {
+		switch l := &t.limits; {
+		case g.retained < l.Least, l.Siblings > 0 && i >= l.Siblings, l.Nodes > 0 && t.nodes >= l.Nodes:
 			t.leaveOut(above, g.members)
 			continue
 		}

@@ -83,7 +83,13 @@ type SampledObjectAllocation struct {
 }
 
 func (e *SampledObjectAllocation) decode(p *payload, _ int) {
-	*e = SampledObjectAllocation{Address: p.pointer(), TypeID: p.pointer(), Count: p.u32(), Size: p.u64(), Instance: p.instance()}
+	*e = SampledObjectAllocation{
+		Address:  p.pointer(),
+		TypeID:   p.pointer(),
+		Count:    p.u32(),
+		Size:     p.u64(),
+		Instance: p.instance(),
+	}
 }
 
 // FinalizeObject reports that the finalizer of an object is run (R 29 without the name of the type,

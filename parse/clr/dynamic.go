@@ -134,7 +134,13 @@ type SizeAdaptationFullGCTuning struct {
 }
 
 func (e *SizeAdaptationFullGCTuning) decode(p *payload, _ int) {
-	*e = SizeAdaptationFullGCTuning{Instance: p.outer, NewHeaps: p.u16(), GCIndex: p.u64(), MedianGen2Cost: p.f32(), Gen2sSince: p.u32()}
+	*e = SizeAdaptationFullGCTuning{
+		Instance:       p.outer,
+		NewHeaps:       p.u16(),
+		GCIndex:        p.u64(),
+		MedianGen2Cost: p.f32(),
+		Gen2sSince:     p.u32(),
+	}
 	for k := range e.Samples {
 		e.Samples[k].GCIndexDistance, e.Samples[k].Percent = p.u32(), p.f32()
 	}

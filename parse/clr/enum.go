@@ -50,7 +50,8 @@ func ParseReason(name []byte) (Reason, bool) {
 // Induced reports whether the collection was induced.
 func (r Reason) Induced() bool {
 	switch r {
-	case ReasonInduced, ReasonInducedNotForced, ReasonInducedLowMemory, ReasonInducedCompacting, ReasonInducedAggressive:
+	case ReasonInduced, ReasonInducedNotForced, ReasonInducedLowMemory, ReasonInducedCompacting,
+		ReasonInducedAggressive:
 		return true
 	}
 	return false
@@ -89,7 +90,8 @@ const (
 )
 
 var suspendNames = [...]string{
-	"Other", "ForGC", "ForAppDomainShutdown", "ForCodePitching", "ForShutdown", "ForDebugger", "ForGCPrep", "ForDebuggerSweep", "ForProfiler",
+	"Other", "ForGC", "ForAppDomainShutdown", "ForCodePitching", "ForShutdown", "ForDebugger", "ForGCPrep",
+	"ForDebuggerSweep", "ForProfiler",
 }
 
 func (r SuspendReason) String() string {
@@ -120,7 +122,8 @@ const (
 )
 
 var markNames = [...]string{
-	"Stack", "FinalizerQueue", "Handles", "OlderGenerations", "SizedRef", "Overflow", "DependentHandles", "NewFinalizable", "Steal", "BackgroundRoots",
+	"Stack", "FinalizerQueue", "Handles", "OlderGenerations", "SizedRef", "Overflow", "DependentHandles",
+	"NewFinalizable", "Steal", "BackgroundRoots",
 }
 
 // MarshalText implements encoding.TextMarshaler.
@@ -199,7 +202,7 @@ func ParsePauseMode(name []byte) (PauseMode, bool) {
 // Mechanisms are the bits of GCGlobalHeapHistory.Mechanisms.
 type Mechanisms uint32
 
-// What a collection did.
+// Flags of what a collection did.
 const (
 	MechanismConcurrent  Mechanisms = 1 << iota // it was a background collection
 	MechanismCompaction                         // it compacted
@@ -261,11 +264,12 @@ const (
 )
 
 var condemnedNames = [...]string{
-	"InducedFullBlocking", "ExpandHeap", "HighMemory", "VeryHighMemory", "LowEphemeral", "LowCardTable", "FragmentedEphemeral",
-	"FragmentedGen2", "FragmentedGen1ToGen2", "FragmentedGen2HighMemory", "FragmentedGen2VeryHighMemory", "MaxGenerationBudget",
-	"BeforeOOM", "TooSmallForBackground", "InducedNotForced", "EphemeralBeforeBackground", "AlmostMaxAlloc", "AvoidUnproductive",
-	"PMInducedFull", "PMAllocLOH", "Gen1InPM", "LimitBeforeOOM", "LimitLOHFragmented", "LimitLOHReclaim", "ServoInitial",
-	"ServoNGC", "ServoBGC", "ServoPostpone", "StressMix", "Stress", "InducedAggressive",
+	"InducedFullBlocking", "ExpandHeap", "HighMemory", "VeryHighMemory", "LowEphemeral", "LowCardTable",
+	"FragmentedEphemeral", "FragmentedGen2", "FragmentedGen1ToGen2", "FragmentedGen2HighMemory",
+	"FragmentedGen2VeryHighMemory", "MaxGenerationBudget", "BeforeOOM", "TooSmallForBackground", "InducedNotForced",
+	"EphemeralBeforeBackground", "AlmostMaxAlloc", "AvoidUnproductive", "PMInducedFull", "PMAllocLOH", "Gen1InPM",
+	"LimitBeforeOOM", "LimitLOHFragmented", "LimitLOHReclaim", "ServoInitial", "ServoNGC", "ServoBGC", "ServoPostpone",
+	"StressMix", "Stress", "InducedAggressive",
 }
 
 // Names appends the names of the set bits to dst. A bit without a name becomes Condemned(n).
@@ -312,8 +316,9 @@ func (m HeapMechanism) Done() bool { return m&mechanismDone != 0 }
 func (m HeapMechanism) reason() int { return bits.Len32(uint32(m)&^mechanismDone) - 1 }
 
 var compactNames = [...]string{
-	"LowEphemeral", "HighFragmentation", "NoGaps", "LOHForced", "LastGCBeforeOOM", "InducedCompacting", "FragmentedGen0",
-	"HighMemoryLoad", "HighMemoryFragmentation", "VeryHighMemoryFragmentation", "NoGCMode", "Aggressive",
+	"LowEphemeral", "HighFragmentation", "NoGaps", "LOHForced", "LastGCBeforeOOM", "InducedCompacting",
+	"FragmentedGen0", "HighMemoryLoad", "HighMemoryFragmentation", "VeryHighMemoryFragmentation", "NoGCMode",
+	"Aggressive",
 }
 
 // CompactReason returns the name of the reason for which the heap was compacted, or "" if it was

@@ -138,7 +138,13 @@ type GCGenerationRange struct {
 }
 
 func (e *GCGenerationRange) decode(p *payload, _ int) {
-	*e = GCGenerationRange{Generation: p.u8(), Start: p.pointer(), Used: p.u64(), Reserved: p.u64(), Instance: p.instance()}
+	*e = GCGenerationRange{
+		Generation: p.u8(),
+		Start:      p.pointer(),
+		Used:       p.u64(),
+		Reserved:   p.u64(),
+		Instance:   p.instance(),
+	}
 }
 
 // GCMarkRoots is one of the mark events that runtimes before .NET Core sent (R 25-28).

@@ -105,5 +105,10 @@ type PrvGCSettings struct {
 }
 
 func (e *PrvGCSettings) decode(p *payload, _ int) {
-	*e = PrvGCSettings{SegmentSize: p.u64(), LargeSegmentSize: p.u64(), Server: p.u32() != 0, Instance: p.optionalInstance()}
+	*e = PrvGCSettings{
+		SegmentSize:      p.u64(),
+		LargeSegmentSize: p.u64(),
+		Server:           p.u32() != 0,
+		Instance:         p.optionalInstance(),
+	}
 }

@@ -20,7 +20,13 @@ type RecordedProcess struct {
 }
 
 func (e *RecordedProcess) decode(p *payload, version int) {
-	*e = RecordedProcess{Name: p.utf16z(), RuntimeVersion: p.utf16z(), Flavor: p.utf16z(), GC: p.utf16z(), Started: int64(p.u64())}
+	*e = RecordedProcess{
+		Name:           p.utf16z(),
+		RuntimeVersion: p.utf16z(),
+		Flavor:         p.utf16z(),
+		GC:             p.utf16z(),
+		Started:        int64(p.u64()),
+	}
 	if p.bad || !has(version, 1) {
 		return
 	}

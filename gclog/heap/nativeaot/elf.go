@@ -111,8 +111,13 @@ func (p *Program) open(segments, sections uint64, counts []byte) error {
 	}
 	for ; len(b) > 0; b = b[count(2):] {
 		p.sections = append(p.sections, elf.SectionHeader{
-			Type: elf.SectionType(le.Uint32(b[4:])), Flags: elf.SectionFlag(p.word(b, 8, 8)), Offset: p.word(b, 24, 16), FileSize: p.word(b, 32, 20),
-			Link: le.Uint32(b[p.pick(40, 24):]), Entsize: p.word(b, 56, 36), Info: le.Uint32(b), // where its name is
+			Type:     elf.SectionType(le.Uint32(b[4:])),
+			Flags:    elf.SectionFlag(p.word(b, 8, 8)),
+			Offset:   p.word(b, 24, 16),
+			FileSize: p.word(b, 32, 20),
+			Link:     le.Uint32(b[p.pick(40, 24):]),
+			Entsize:  p.word(b, 56, 36),
+			Info:     le.Uint32(b), // the offset of its name
 		})
 	}
 	return p.identify(count(4))
@@ -173,7 +178,8 @@ func (p *Program) identify(names uint64) error {
 			if id := buildID(b); id != "" {
 				p.BuildID = id
 			}
-		case s.Type == elf.SHT_PROGBITS && s.FileSize <= maxNote && p.DebugLink == "" && p.isNamed(names, s.Info, ".gnu_debuglink"):
+		case s.Type == elf.SHT_PROGBITS && s.FileSize <= maxNote && p.DebugLink == "" &&
+			p.isNamed(names, s.Info, ".gnu_debuglink"):
 			b, err := p.bytes(s.Offset, s.FileSize)
 			if err != nil {
 				return err

@@ -27,11 +27,13 @@ var primitives = map[string]struct {
 	name    string
 	element uint8
 }{
-	"Bool": {"System.Boolean", 0x02}, "Char": {"System.Char", 0x03}, "Int8": {"System.SByte", 0x04}, "UInt8": {"System.Byte", 0x05},
-	"Int16": {"System.Int16", 0x06}, "UInt16": {"System.UInt16", 0x07}, "Int32": {"System.Int32", 0x08}, "UInt32": {"System.UInt32", 0x09},
-	"Int64": {"System.Int64", 0x0a}, "UInt64": {"System.UInt64", 0x0b}, "Single": {"System.Single", 0x0c}, "Double": {"System.Double", 0x0d},
-	"String": {"System.String", 0x0e}, "IntPtr": {"System.IntPtr", 0x18}, "UIntPtr": {"System.UIntPtr", 0x19}, "Object": {"System.Object", 0x1c},
-	"System___Canon": {"System.__Canon", elementClass}, "Void": {"System.Void", 0x01},
+	"Bool": {"System.Boolean", 0x02}, "Char": {"System.Char", 0x03}, "Int8": {"System.SByte", 0x04},
+	"UInt8": {"System.Byte", 0x05}, "Int16": {"System.Int16", 0x06}, "UInt16": {"System.UInt16", 0x07},
+	"Int32": {"System.Int32", 0x08}, "UInt32": {"System.UInt32", 0x09}, "Int64": {"System.Int64", 0x0a},
+	"UInt64": {"System.UInt64", 0x0b}, "Single": {"System.Single", 0x0c}, "Double": {"System.Double", 0x0d},
+	"String": {"System.String", 0x0e}, "IntPtr": {"System.IntPtr", 0x18}, "UIntPtr": {"System.UIntPtr", 0x19},
+	"Object": {"System.Object", 0x1c}, "System___Canon": {"System.__Canon", elementClass},
+	"Void": {"System.Void", 0x01},
 }
 
 // Type returns what the symbol of a type says, or false if it is not such a symbol.
@@ -73,7 +75,7 @@ func (s *Symbols) IsValue(text string) bool {
 	return s.values[definition]
 }
 
-// What precedes the elements of an array.
+// Prefixes of the element type in the name of an array.
 const (
 	arrayOf  = "__Array<"
 	matrixOf = "__MDArray<"
@@ -127,7 +129,7 @@ func (s *Symbols) name(text string, depth int) (string, bool) {
 		element, ok := s.name(definition, depth+1)
 		return element + mark, ok
 	}
-	// Of a pointer to an instance of a generic type, the mark follows the arguments.
+	// For a pointer to an instance of a generic type, the mark follows the arguments.
 	for suffix, mark := range pointers {
 		if rest, ok := strings.CutSuffix(text, "<"+suffix+">"); ok {
 			element, ok := s.name(rest, depth+1)
@@ -278,14 +280,18 @@ func (s *Symbols) nests(definition string, from, at, depth, arguments int) bool 
 	if strings.HasSuffix(class, "_") && !strings.HasSuffix(class, "__") { // the first one belongs to what follows
 		return false
 	}
-	if strings.HasPrefix(class, "_") && strings.HasPrefix(rest, "_") && !(lambdas.MatchString(class) && stateMachine.MatchString(rest)) {
+	if strings.HasPrefix(class, "_") && strings.HasPrefix(rest, "_") &&
+		!(lambdas.MatchString(class) && stateMachine.MatchString(rest)) {
 		return false // <>c__DisplayClass0_0
 	}
 	if digit(rest[0]) {
 		return false
 	}
-	if s.defined[definition[:at]] || strings.HasPrefix(definition[from:], "Interop_") || depth > 0 && strings.Contains(definition, "_Interop_") {
-		return true // Interop is a class of .NET's, of no namespace
+	// Interop is a class of .NET's, of no namespace.
+	interop := strings.HasPrefix(definition[from:], "Interop_") ||
+		depth > 0 && strings.Contains(definition, "_Interop_")
+	if interop || s.defined[definition[:at]] {
+		return true
 	}
 	if _, parameters := arity(class, arguments); parameters > 0 {
 		return true
@@ -295,7 +301,7 @@ func (s *Symbols) nests(definition string, from, at, depth, arguments int) bool 
 
 func digit(c byte) bool { return c >= '0' && c <= '9' }
 
-// What the compiler makes, as it is in texts after the underscore that precedes it.
+// Names of classes that the compiler generates, as they follow an underscore in symbols.
 var (
 	// closure matches the classes of lambdas: <>c, <>c__DisplayClass0_0, <>O.
 	closure = regexp.MustCompile(`^__(c|O)(_|$)`)

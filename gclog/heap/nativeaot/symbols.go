@@ -29,7 +29,7 @@ type Symbols struct {
 	metadata map[string][]string // paths of classes by their texts; nil: several classes have this text
 }
 
-// What symbols begin with.
+// Prefixes of symbols.
 const (
 	typeSymbol    = "_ZTV"
 	boxedType     = "Boxed_"
@@ -48,8 +48,12 @@ const (
 // the names. programs are the names that the program may have, which is that of its first assembly.
 func (p *Program) Symbols(wanted func(offset uint64) bool, programs ...string) (*Symbols, error) {
 	s := &Symbols{
-		Types: map[uint64]string{}, Layouts: map[uint64]bool{},
-		defined: map[string]bool{}, delegates: map[string]bool{}, values: map[string]bool{}, assemblies: map[string]bool{},
+		Types:      map[uint64]string{},
+		Layouts:    map[uint64]bool{},
+		defined:    map[string]bool{},
+		delegates:  map[string]bool{},
+		values:     map[string]bool{},
+		assemblies: map[string]bool{},
 	}
 	type place struct {
 		at   uint64
