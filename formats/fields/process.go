@@ -1,6 +1,7 @@
 package fields
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,6 +17,11 @@ const Settings = "dotnet.gc.settings."
 // records of a session and in the header of a file, all others in every record. The caller must not
 // change them.
 func Process() []Fact { return process }
+
+// FactAt returns the index in Process of the fact with this path; -1 if there is none.
+func FactAt(path string) int {
+	return slices.IndexFunc(process, func(f Fact) bool { return f.JSON == path })
+}
 
 type facts = gclog.Process
 
@@ -65,12 +71,8 @@ var environment = []Fact{
 	fact("host.hostname", "", Text, "the host", text(func(p *facts) string { return p.Host })),
 	fact("host.architecture", "", Text, "its architecture", kept(func(p *facts) *string { return &p.Architecture })),
 	fact("host.os.type", "", Text, "its operating system", Value[facts]{
-		Text: func(p *facts) string { return strings.ToLower(p.OS) },
-		SetText: func(p *facts, text []byte) {
-			if p.OS == "" {
-				p.OS = string(text)
-			}
-		},
+		Text:    func(p *facts) string { return strings.ToLower(p.OS) },
+		SetText: kept(func(p *facts) *string { return &p.OS }).SetText,
 	}),
 	fact("container.id", "container.id", Text, "the container", kept(func(p *facts) *string { return &p.ContainerID })),
 	fact("container.name", "container.name", Text, "the name of the container",

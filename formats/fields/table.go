@@ -92,10 +92,7 @@ var identity = []Field{
 	row("compacting", "IsCompacting", "DotNet:", Flag, "R 205", "whether the collection compacted",
 		derived(func(d *gc) (uint64, bool) {
 			compacting, known := d.Compacting()
-			if compacting {
-				return 1, known
-			}
-			return 0, known
+			return bit(compacting), known
 		})),
 	row("demoted_background", "", "", Flag, "docs/reduction.md 4", "the collection was started as a background one, but ran as a blocking one; only if true",
 		yes(func(d *gc) *bool { return &d.DemotedBGC })),
@@ -577,12 +574,7 @@ var others = []Field{
 		positive(func(d *gc) *uint64 { return &d.Memory.CgroupLimit })),
 	row("", "ProcessID", "", Number, "", "the process; process.pid in json", value{}),
 	row("complete", "Complete", "", Flag, "docs/reduction.md 5", "whether everything about the collection was seen",
-		stored(1, func(d *gc) (uint64, bool) {
-			if d.Complete {
-				return 1, true
-			}
-			return 0, true
-		}, func(d *gc, v uint64) { d.Complete = v != 0 })),
+		stored(1, func(d *gc) (uint64, bool) { return bit(d.Complete), true }, func(d *gc, v uint64) { d.Complete = v != 0 })),
 	row("flaws[]", "", "DotNet: flaws", Texts, "docs/reduction.md 5", "why the record is not complete", value{}),
 	row("lost_events.count", "", "", Number, "docs/reduction.md 5", "events lost since the previous record", value{}),
 	row("lost_events.within", "", "", Number, "docs/reduction.md 5", "of them, while the collection was open, if that is another number", value{}),

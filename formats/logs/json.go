@@ -3,7 +3,6 @@ package logs
 import (
 	"bytes"
 	"math"
-	"slices"
 	"strconv"
 	"time"
 
@@ -139,18 +138,13 @@ type factRead struct {
 	text  []byte
 }
 
-// factAt returns the place of a fact in fields.Process.
-func factAt(path string) int {
-	return slices.IndexFunc(fields.Process(), func(f fields.Fact) bool { return f.JSON == path })
-}
-
 // What tells processes apart.
 var (
-	pidFact    = factAt("process.pid")
-	entityFact = factAt("process.entity_id")
-	keyFact    = factAt("process.start_key")
-	startFact  = factAt("process.start")
-	hostFact   = factAt("host.name")
+	pidFact    = fields.FactAt("process.pid")
+	entityFact = fields.FactAt("process.entity_id")
+	keyFact    = fields.FactAt("process.start_key")
+	startFact  = fields.FactAt("process.start")
+	hostFact   = fields.FactAt("host.name")
 )
 
 // read reads a line, with the fields of a collection into r. It returns false for damaged lines and
@@ -214,8 +208,9 @@ func (l *jsonLine) percent() uint32 {
 
 // teach adds what the line contains about its process.
 func (l *jsonLine) teach(p *gclog.Process) {
-	for i, f := range fields.Process() {
-		switch x := &l.facts[i]; {
+	all := fields.Process()
+	for i := range all {
+		switch f, x := &all[i], &l.facts[i]; {
 		case x.known && f.Set != nil:
 			f.Set(p, x.value)
 		case x.known && f.SetText != nil:

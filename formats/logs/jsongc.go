@@ -68,7 +68,7 @@ var jsonMembers = sync.OnceValue(func() *jsonNode {
 		}
 	}
 	for _, name := range []string{"server", "concurrent"} { // also in the record of a collection
-		root.add("dotnet.gc." + name).fact = factAt(fields.Settings+name) + 1
+		root.add("dotnet.gc." + name).fact = fields.FactAt(fields.Settings+name) + 1
 	}
 	for path := range jsonCode {
 		root.add(path)

@@ -29,10 +29,6 @@ type pool struct {
 	observe func(*gclog.Process) gclog.Observer
 	held    int       // number of records held by all orders
 	free    []*record // memory for reuse
-
-	// What is passed to an Observer is memory of the pool: it would otherwise be allocated each time.
-	pause gclog.Pause
-	phase gclog.Phase
 }
 
 // window is the maximum number of records that an order holds, maxHeld that of all orders together:
@@ -188,7 +184,7 @@ func (o *order) emitNext() {
 	c := o.calls[o.next]
 	o.next++
 	if out := c.r.of.observer(o.pool.observe); out != nil {
-		o.pool.emit(out, c)
+		c.r.emitPart(out, c)
 	}
 	if c.kind == callRecord {
 		o.held--
@@ -201,31 +197,31 @@ func (o *order) emitNext() {
 	}
 }
 
-func (o *pool) emit(out gclog.Observer, c call) {
-	r := c.r
+// emitPart makes a call, about the record itself or a part of it, which is in the Slot's memory.
+func (r *record) emitPart(out gclog.Observer, c call) {
 	b := r.GC.Background
 	r.GC.StartTicks = r.of.ticks(r.GC.Start)
 	switch c.kind {
 	case callPause:
 		part := r.GC.Pauses[c.part]
-		o.pause = gclog.Pause{PausePart: part, Ticks: r.of.ticks(part.Start), GC: &r.GC}
-		out(&o.pause)
+		r.Pause = gclog.Pause{PausePart: part, Ticks: r.of.ticks(part.Start), GC: &r.GC}
+		out(&r.Pause)
 	case callMarkBegin:
-		o.emitPhase(out, gclog.Phase{Kind: gclog.PhaseMark, Start: b.MarkStart, Time: b.MarkStart, GC: &r.GC})
+		r.emitPhase(out, gclog.Phase{Kind: gclog.PhaseMark, Start: b.MarkStart, Time: b.MarkStart})
 	case callMarkEnd:
-		o.emitPhase(out, gclog.Phase{Kind: gclog.PhaseMark, End: true, Start: b.MarkStart, Time: b.MarkEnd, GC: &r.GC})
+		r.emitPhase(out, gclog.Phase{Kind: gclog.PhaseMark, End: true, Start: b.MarkStart, Time: b.MarkEnd})
 	case callSweepBegin:
-		o.emitPhase(out, gclog.Phase{Kind: gclog.PhaseSweep, Start: b.SweepStart, Time: b.SweepStart, GC: &r.GC})
+		r.emitPhase(out, gclog.Phase{Kind: gclog.PhaseSweep, Start: b.SweepStart, Time: b.SweepStart})
 	case callSweepEnd:
-		o.emitPhase(out, gclog.Phase{Kind: gclog.PhaseSweep, End: true, Start: b.SweepStart, Time: b.SweepEnd, GC: &r.GC})
+		r.emitPhase(out, gclog.Phase{Kind: gclog.PhaseSweep, End: true, Start: b.SweepStart, Time: b.SweepEnd})
 	case callRecord:
 		r.emit(out)
 	}
 }
 
-func (o *pool) emitPhase(out gclog.Observer, p gclog.Phase) {
-	o.phase = p
-	out(&o.phase)
+func (r *record) emitPhase(out gclog.Observer, p gclog.Phase) {
+	r.Phase, r.Phase.GC = p, &r.GC
+	out(&r.Phase)
 }
 
 func (r *record) emit(out gclog.Observer) {
