@@ -90,8 +90,6 @@ func sectionOf(path string) (s section, name string) {
 
 // facts writes the facts of a section that are known: those with these names, or all.
 func (j *jsonFormat) facts(o *object, of section, names ...string) {
-	outer := o.path
-	o.path = ""
 	for _, f := range fields.Process() {
 		in, name := sectionOf(f.JSON)
 		if in == of && (len(names) == 0 || slices.Contains(names, name)) {
@@ -99,7 +97,6 @@ func (j *jsonFormat) facts(o *object, of section, names ...string) {
 		}
 	}
 	o.enter("")
-	o.path = outer
 }
 
 func (j *jsonFormat) fact(o *object, name string, f *fields.Fact) {

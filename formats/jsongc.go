@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/gclog/gclog/formats/fields"
 	"github.com/gclog/gclog/gclog"
@@ -240,7 +239,7 @@ func (j *jsonFormat) appendValue(dst []byte, u fields.Unit, v uint64) []byte {
 	case fields.Signed:
 		return strconv.AppendInt(dst, int64(v), 10)
 	case fields.Date:
-		return time.Unix(0, int64(v)).UTC().AppendFormat(dst, `"2006-01-02T15:04:05.000000000Z"`)
+		return j.appendValue(dst, fields.Time, v-uint64(j.clock.sync))
 	case fields.Time:
 		return append(j.clock.appendClock(append(dst, '"'), int64(v), 9), 'Z', '"')
 	case fields.WholePercent:
