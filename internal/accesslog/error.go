@@ -19,7 +19,9 @@ type FieldError struct {
 
 func (e *FieldError) Error() string {
 	if e.csv {
-		return fmt.Sprintf("it is read as CSV, because it does not start with {, and it has no column %q; its columns are %s", e.Field, listed(e.There))
+		return fmt.Sprintf(
+			"it is read as CSV, because it does not start with {, and it has no column %q; its columns are %s",
+			e.Field, listed(e.There))
 	}
 	return fmt.Sprintf("no row has the field %q; the fields are %s", e.Field, listed(e.There))
 }

@@ -58,7 +58,10 @@ type pauses struct {
 // Join writes the log in r to w with the pauses of t. sync is the wall-clock time of time stamp 0
 // of t. The Report is valid even if there is an error.
 func Join(w io.Writer, r io.Reader, t *analysis.Timeline, sync time.Time, o Options) (*Report, error) {
-	j := &joiner{w: w, rows: rows{src: r}, timeline: t, sync: sync.UnixNano(), o: o, unit: int64(cmp.Or(o.Unit, time.Millisecond)), report: &Report{o: o}}
+	j := &joiner{
+		w: w, rows: rows{src: r}, timeline: t, sync: sync.UnixNano(), o: o,
+		unit: int64(cmp.Or(o.Unit, time.Millisecond)), report: &Report{o: o},
+	}
 	return j.report, j.run()
 }
 

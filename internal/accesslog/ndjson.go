@@ -36,7 +36,8 @@ func (l *ndjson) time() []byte     { return l.when.b }
 func (l *ndjson) duration() []byte { return l.took.b }
 
 func (l *ndjson) find(row []byte) problem {
-	l.b, l.at, l.when, l.took, l.ours, l.empty, l.end = bytes.TrimPrefix(row, byteOrderMark), 0, value{}, value{}, false, true, -1
+	l.b, l.at, l.end = bytes.TrimPrefix(row, byteOrderMark), 0, -1
+	l.when, l.took, l.ours, l.empty = value{}, value{}, false, true
 	shift := len(row) - len(l.b)
 	if l.blank() != '{' || !l.object(l.o.Time, l.o.Duration, true) || !blank(l.b[l.at:]) {
 		return problemUnreadable

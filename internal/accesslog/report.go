@@ -133,9 +133,11 @@ func (r *Report) Err() error {
 	case p[problemNoDuration].count:
 		return &FieldError{Field: r.o.Duration, There: r.there}
 	case p[problemTime].count:
-		return &ValueError{fmt.Sprintf("no row has a valid time in %s: the first is %q", r.o.Time, p[problemTime].sample)}
+		return &ValueError{fmt.Sprintf("no row has a valid time in %s: the first is %q",
+			r.o.Time, p[problemTime].sample)}
 	case p[problemDuration].count:
-		return &ValueError{fmt.Sprintf("no row has a valid duration in %s: the first is %q", r.o.Duration, p[problemDuration].sample)}
+		return &ValueError{fmt.Sprintf("no row has a valid duration in %s: the first is %q",
+			r.o.Duration, p[problemDuration].sample)}
 	}
 	return nil
 }
@@ -152,16 +154,22 @@ func (r *Report) Sentences(known string) (list []string) {
 		}
 	}
 	quoted := func(p problem) string { return strconv.Quote(r.problems[p].sample) }
-	say(problemUnreadable, "is not a JSON object and was left unchanged", "are not JSON objects and were left unchanged")
+	say(problemUnreadable, "is not a JSON object and was left unchanged",
+		"are not JSON objects and were left unchanged")
 	say(problemLong, "is longer than 1 MB and was left unchanged", "are longer than 1 MB and were left unchanged")
-	say(problemWide, "has more fields than the header and was left unchanged", "have more fields than the header and were left unchanged")
-	say(problemNarrow, "has fewer fields than the header: the rest were treated as empty", "have fewer fields than the header: the rest were treated as empty")
-	say(problemJoined, "already has fields of these names and was left unchanged", "already have fields of these names and were left unchanged")
+	say(problemWide, "has more fields than the header and was left unchanged",
+		"have more fields than the header and were left unchanged")
+	say(problemNarrow, "has fewer fields than the header: the rest were treated as empty",
+		"have fewer fields than the header: the rest were treated as empty")
+	say(problemJoined, "already has fields of these names and was left unchanged",
+		"already have fields of these names and were left unchanged")
 	say(problemNoTime, "has no "+r.o.Time, "have no "+r.o.Time)
 	say(problemNoDuration, "has no "+r.o.Duration, "have no "+r.o.Duration)
 	say(problemTime, "has an invalid time ("+quoted(problemTime)+")", "have an invalid time ("+quoted(problemTime)+")")
-	say(problemDuration, "has an invalid duration ("+quoted(problemDuration)+")", "have an invalid duration ("+quoted(problemDuration)+")")
-	outside := "outside of the recorded time, which is " + known + ", while the log spans " + timeText(r.first) + " to " + timeText(r.last)
+	say(problemDuration, "has an invalid duration ("+quoted(problemDuration)+")",
+		"have an invalid duration ("+quoted(problemDuration)+")")
+	outside := "outside of the recorded time, which is " + known + ", while the log spans " + timeText(r.first) +
+		" to " + timeText(r.last)
 	say(problemOutside, "is "+outside, "are "+outside)
 	say(problemGap, "is from a time in which records are missing", "are from a time in which records are missing")
 	if r.bare > 0 && r.o.Unit == 0 {
@@ -171,7 +179,8 @@ func (r *Report) Sentences(known string) (list []string) {
 		list = append(list, r.o.Time+" has no time zone and was read as UTC")
 	}
 	if r.Joined > 0 && !r.precise {
-		list = append(list, "all times are whole seconds: a pause may be assigned to requests up to a second away; log times with milliseconds")
+		list = append(list, "all times are whole seconds: a pause may be assigned to requests up to a second away; "+
+			"log times with milliseconds")
 	}
 	return append(list, r.sum())
 }
@@ -185,7 +194,8 @@ func (r *Report) sum() string {
 	if all, paused, from := slowest(&r.all, &r.paused); r.Joined >= 100 {
 		s += fmt.Sprintf("; of the slowest 1 %% (from %s on) %s did", millis(from), percent(paused, all))
 	}
-	return s + fmt.Sprintf("; the GC accounts for %s of %s (%s)", millis(r.Pause), millis(r.Duration), percent(r.Pause, r.Duration))
+	return s + fmt.Sprintf("; the GC accounts for %s of %s (%s)",
+		millis(r.Pause), millis(r.Duration), percent(r.Pause, r.Duration))
 }
 
 func timeText(ns int64) string { return time.Unix(0, ns).UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -62,7 +62,7 @@ func (r *rows) failure() error {
 func (r *rows) head() ([]byte, error) {
 	for {
 		b := r.buf[r.from:r.to]
-		if text := bytes.TrimPrefix(b, byteOrderMark); len(b) >= maxRow || len(b) >= len(byteOrderMark) && !blank(text) {
+		if len(b) >= maxRow || len(b) >= len(byteOrderMark) && !blank(bytes.TrimPrefix(b, byteOrderMark)) {
 			return b, nil
 		}
 		if !r.fill() {

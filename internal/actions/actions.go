@@ -29,7 +29,10 @@ type Call struct {
 // NewCall returns the call for a firing on a host.
 func NewCall(f *rules.Firing, host string) *Call {
 	p := f.Process
-	return &Call{Rule: f.Rule.Name, Time: f.Time, Text: f.Text(), PID: p.ID, UserID: p.UserID, Process: p.Name, Service: p.Service, Host: host, Record: f.Record()}
+	return &Call{
+		Rule: f.Rule.Name, Time: f.Time, Text: f.Text(), PID: p.ID, UserID: p.UserID, Process: p.Name,
+		Service: p.Service, Host: host, Record: f.Record(),
+	}
 }
 
 // An Action is what is done about a firing.
@@ -38,8 +41,8 @@ type Action interface {
 	Do(ctx context.Context, c *Call) error
 }
 
-// maxWaiting is how many calls wait for an action. Each has at most some 100 KB. Those about processes
-// of one user are at most three quarters of them.
+// maxWaiting is how many calls wait for an action. Each has at most some 100 KB. At most three quarters of
+// the calls are about processes of one user.
 const maxWaiting = 100
 
 // A Worker does one action for one call after the other.
@@ -69,7 +72,14 @@ type Counts struct{ Done, Failed, Dropped int64 }
 // Start starts a worker. failed receives what could not be done.
 func Start(a Action, failed func(*Call, error)) *Worker {
 	ctx, stop := context.WithCancel(context.Background())
-	w := &Worker{action: a, failed: failed, queue: make(chan waiting, maxWaiting), room: shares.NewRoom(maxWaiting), stop: stop, done: make(chan struct{})}
+	w := &Worker{
+		action: a,
+		failed: failed,
+		queue:  make(chan waiting, maxWaiting),
+		room:   shares.NewRoom(maxWaiting),
+		stop:   stop,
+		done:   make(chan struct{}),
+	}
 	go w.work(ctx)
 	return w
 }

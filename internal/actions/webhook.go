@@ -146,10 +146,13 @@ func (w *Webhook) post(ctx context.Context, body []byte) error {
 	case answer.Accepted():
 		return nil
 	case answer.Code/100 == 3:
-		return backoff.Permanent(fmt.Errorf("it answered %s to %s, which gclog does not follow: set url to the address that it has now", answer.Status(), elsewhere(answer)))
+		return backoff.Permanent(
+			fmt.Errorf("it answered %s to %s, which gclog does not follow: set url to the address that it has now",
+				answer.Status(), elsewhere(answer)))
 	case answer.Code == http.StatusTooManyRequests || answer.Code >= 500:
 		if after, ok := answer.RetryAfter(retryMost); ok {
-			return fmt.Errorf("it answered %s: %w", answer.Status(), backoff.RetryAfter(int(max(after, retryFirst).Seconds())))
+			return fmt.Errorf("it answered %s: %w",
+				answer.Status(), backoff.RetryAfter(int(max(after, retryFirst).Seconds())))
 		}
 		return fmt.Errorf("it answered %s", answer.Status())
 	}

@@ -16,8 +16,8 @@ import (
 const (
 	// selfEnd is how long gclog may take to end when it was interrupted: it ends its sessions first.
 	selfEnd = 2 * time.Minute
-	// What is kept of what a program prints: bytes of its output, and lines and characters of its
-	// messages.
+	// Limits of what is kept of a program's output, in bytes, and of its messages, in lines and
+	// characters.
 	maxOut      = 16 << 20
 	maxLines    = 50
 	maxLineSize = 1000

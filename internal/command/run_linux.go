@@ -180,7 +180,8 @@ func identify(as *rotate.Account) (*identity, error) {
 		return nil, fmt.Errorf("su: the groups of %s: %w", u.Username, err)
 	}
 	for _, text := range groups {
-		if gid, err := strconv.ParseUint(text, 10, 32); err == nil && text != u.Gid && uint32(gid) != as.GID { // as.GID replaces u.Gid
+		// as.GID replaces u.Gid.
+		if gid, err := strconv.ParseUint(text, 10, 32); err == nil && text != u.Gid && uint32(gid) != as.GID {
 			who.groups = append(who.groups, uint32(gid))
 		}
 	}

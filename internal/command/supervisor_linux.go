@@ -45,8 +45,8 @@ func Supervise(args []string) (code int, isSupervisor bool) {
 	if len(args) < 2 || args[1] != supervisorCommand {
 		return 0, false
 	}
-	// What the rights of the command are made of belongs to a thread, which has to last: the command
-	// ends with the thread that has started it.
+	// The rights of the command are those of the thread that starts it. This thread has to last: the
+	// command ends with it.
 	runtime.LockOSThread()
 	s := &supervisor{report: os.NewFile(supervisorReport, "report")}
 	defer s.report.Close() // which says that nothing is left of the command, however long this takes to exit
@@ -108,7 +108,8 @@ func (s *supervisor) start(args []string) error {
 	// this supervisor.
 	restore := Expendable()
 	var err error
-	s.command, err = syscall.ForkExec(path, args, &syscall.ProcAttr{Env: os.Environ(), Files: []uintptr{0, 1, 2}, Sys: attributes})
+	s.command, err = syscall.ForkExec(path, args,
+		&syscall.ProcAttr{Env: os.Environ(), Files: []uintptr{0, 1, 2}, Sys: attributes})
 	restore()
 	if err != nil {
 		return err
@@ -146,8 +147,8 @@ func (s *supervisor) confine() error {
 	for c := range uintptr(64) {
 		_ = unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0) // which takes a capability of its own
 	}
-	// What is not inheritable is not ambient either, and nothing else outlasts that a user other than
-	// root starts a program.
+	// Capabilities that are not inheritable are not ambient either, and only ambient ones outlast that a
+	// user other than root starts a program.
 	return clearInheritable()
 }
 
@@ -210,8 +211,8 @@ func (s *supervisor) watch(children chan os.Signal, held <-chan struct{}) {
 // than that, and has to be ended all the same.
 const reapMost = 1000
 
-// reap reports whether there are children, and takes note of those that have ended. If there may be more
-// of these, it says so to more.
+// reap reports whether there are children, and records the ones that have ended. If more may have ended,
+// it sends a signal to more.
 func (s *supervisor) reap(more chan<- os.Signal) bool {
 	for range reapMost {
 		var status syscall.WaitStatus
@@ -307,8 +308,11 @@ func offspring() (list []child) {
 		}
 		words := strings.Fields(string(b[end+1:]))
 		const state, parent, threads = 0, 1, 17
-		// A process whose first thread has ended looks like one that has ended itself.
-		if len(words) > threads && words[parent] == strconv.Itoa(os.Getpid()) && (words[state] != "Z" || words[threads] != "1") {
+		if len(words) <= threads || words[parent] != strconv.Itoa(os.Getpid()) {
+			continue
+		}
+		// A process whose first thread has ended is in state Z too.
+		if words[state] != "Z" || words[threads] != "1" {
 			list = append(list, child{pid: pid, name: string(b[begin+1 : end]), state: words[0]})
 		}
 	}

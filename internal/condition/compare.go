@@ -95,7 +95,8 @@ func (p *parser) worse(c *Comparison, left *operand) error {
 // among parses a list of texts.
 func (p *parser) among(c *Comparison, left *operand, operator token) error {
 	if left.kind != Text || left.field < 0 {
-		return p.wrong(operator, "in needs a field with a text on its left, and a list of texts on its right: reason in ['Induced', 'LowMemory']")
+		return p.wrong(operator, "in needs a field with a text on its left, and a list of texts on its right: reason "+
+			"in ['Induced', 'LowMemory']")
 	}
 	if t, ok := p.accept("["); !ok {
 		return p.unexpected(t, "a list, such as ['Induced', 'LowMemory'],")
@@ -171,7 +172,8 @@ func (p *parser) checkText(field int, t token) error {
 	if len(f.Values) == 0 || slices.Contains(f.Values, t.text) {
 		return nil
 	}
-	return p.wrong(t, "%s is never %q%s (it is %s)", f.Name, t.text, spelling.DidYouMean(t.text, f.Values), strings.Join(f.Values, ", "))
+	return p.wrong(t, "%s is never %q%s (it is %s)",
+		f.Name, t.text, spelling.DidYouMean(t.text, f.Values), strings.Join(f.Values, ", "))
 }
 
 func (p *parser) compareNumbers(c *Comparison, left *operand, operator token, right *operand) error {

@@ -31,7 +31,8 @@ var (
 	// A name may have hyphens between letters, as findings.long-pause has: a minus needs a space.
 	namePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.]*(-[A-Za-z][A-Za-z0-9_.]*)*`)
 	// A unit may be separated by spaces, and a duration may have several: 2m30s, 500 MB/s, 5 %.
-	numberPattern   = regexp.MustCompile(`^\.?[0-9][0-9.]*(\s*(%/h|%|/(?:s|h|min)\b|[A-Za-zµ]+(/s)?)([0-9.]+[a-zµ]+)*)?`)
+	numberPattern = regexp.MustCompile(
+		`^\.?[0-9][0-9.]*(\s*(%/h|%|/(?:s|h|min)\b|[A-Za-zµ]+(/s)?)([0-9.]+[a-zµ]+)*)?`)
 	operatorPattern = regexp.MustCompile(`^(\|\||&&|>=|<=|==|!=|[-><!+*/()\[\],=&|])`)
 )
 

@@ -1,8 +1,6 @@
 package condition
 
 import (
-	"fmt"
-
 	"github.com/gclog/gclog/gclog/analysis"
 )
 
@@ -131,7 +129,8 @@ func (p *parser) multiply(left *operand, operator token, right *operand) (*opera
 	case left.unit == "" && operator.text == "*":
 		return left.with(operator, right, right.unit), nil
 	}
-	return nil, p.wrong(operator, "%s cannot be combined with %s by %s", unitText(left.unit), unitText(right.unit), operator.text)
+	return nil, p.wrong(operator,
+		"%s cannot be combined with %s by %s", unitText(left.unit), unitText(right.unit), operator.text)
 }
 
 // factor = name | number | text | "(" sum ")" | "-" factor
@@ -173,7 +172,9 @@ func (p *parser) factor() (*operand, error) {
 			return nil, p.unknownField(t)
 		}
 		field := &p.scope.Fields[f]
-		return &operand{at: t, kind: field.Type, field: f, fields: []int{f}, number: fieldNumber(f), unit: field.Unit}, nil
+		return &operand{
+			at: t, kind: field.Type, field: f, fields: []int{f}, number: fieldNumber(f), unit: field.Unit,
+		}, nil
 	case tokenNumber:
 		p.next++
 		return &operand{at: t, field: -1, open: true}, nil
@@ -259,8 +260,19 @@ func (p *parser) settle(o *operand) error {
 
 // unitText names what has a unit.
 func unitText(unit string) string {
-	if s, ok := map[string]string{"": "a number", "ns": "a duration", "bytes": "a size", "bytes/s": "a rate", "%": "a percentage", "1/min": "a rate per minute"}[unit]; ok {
-		return s
+	switch unit {
+	case "":
+		return "a number"
+	case "ns":
+		return "a duration"
+	case "bytes":
+		return "a size"
+	case "bytes/s":
+		return "a rate"
+	case "%":
+		return "a percentage"
+	case "1/min":
+		return "a rate per minute"
 	}
-	return fmt.Sprintf("a value in %s", unit)
+	return "a value in " + unit
 }

@@ -1,7 +1,6 @@
 package condition
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -187,7 +186,8 @@ func (p *parser) comparison() (node, error) {
 	case t.kind == tokenEnd:
 		text := strings.TrimSpace(p.text[begin.at:])
 		if f := left.field; f >= 0 && left.kind == Number {
-			err = p.wrong(begin, "%s is not a condition: write %s in quotes, for the shell interprets the >", text, p.scope.Fields[f].example())
+			err = p.wrong(begin, "%s is not a condition: write %s in quotes, for the shell interprets the >",
+				text, p.scope.Fields[f].example())
 		} else {
 			err = p.wrong(begin, "%s is not a condition: compare it", text)
 		}
@@ -223,8 +223,15 @@ func (p *parser) unknownField(t token) error {
 
 // exampleOf returns a value in a unit.
 func exampleOf(unit string) string {
-	if s, ok := map[string]string{"ns": "50ms", "bytes": "500MB", "bytes/s": "500MB/s", "%": "5%", "%/h": "5%/h", "1/min": "5/min"}[unit]; ok {
-		return s
+	switch unit {
+	case "ns":
+		return "50ms"
+	case "bytes", "bytes/s":
+		return "500MB" + strings.TrimPrefix(unit, "bytes")
+	case "%", "%/h":
+		return "5" + unit
+	case "1/min":
+		return "5/min"
 	}
-	return fmt.Sprint(5)
+	return "5"
 }

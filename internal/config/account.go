@@ -32,14 +32,16 @@ func (s *Su) account() (a rotate.Account, err error) {
 	case uid == 0:
 		return a, fmt.Errorf("su: %s is root, which makes su pointless: leave it out", quote(s.User))
 	case group == "":
-		return a, fmt.Errorf("su: this host does not know the user %s, so its group is unknown: set su.group, too", quote(s.User))
+		return a, fmt.Errorf("su: this host does not know the user %s, so its group is unknown: set su.group, too",
+			quote(s.User))
 	}
 	if g, err := user.LookupGroup(group); err == nil {
 		group = g.Gid
 	}
 	gid, err := strconv.ParseUint(group, 10, 32)
 	if err != nil {
-		return a, fmt.Errorf("su: there is no group %s: give the name of a group of this host, or a gid", quote(s.Group))
+		return a, fmt.Errorf("su: there is no group %s: give the name of a group of this host, or a gid",
+			quote(s.Group))
 	}
 	return rotate.Account{UID: uint32(uid), GID: uint32(gid)}, nil
 }

@@ -30,9 +30,6 @@ const maxOutputs = 100
 // be read. Less serious problems are added to the warnings.
 func (c *Loaded) CheckHost() error {
 	var problems []error
-	warn := func(path, text string) {
-		c.Warnings = append(c.Warnings, problem{c.origins[path], path, text}.Error())
-	}
 	check := func(path string, rotate rotate.Options, dir string) {
 		rotate.NoLinks = true
 		warning, err := rotate.CheckFolder(dir)
@@ -43,7 +40,7 @@ func (c *Loaded) CheckHost() error {
 			problems = append(problems, problem{c.origins[path], path, err.Error()})
 		}
 		if warning != "" {
-			warn(path, warning)
+			c.warn(path, "%s", warning)
 		}
 	}
 	for i := range c.Outputs {
@@ -67,11 +64,11 @@ func (c *Loaded) CheckHost() error {
 				if err != nil {
 					problems = append(problems, problem{c.origins[path], path, err.Error()})
 				} else if text := asWhom(account); text != "" {
-					warn(path+".exec", text)
+					c.warn(path+".exec", "%s", text)
 				}
 			}
 			if text := a.Exec.missing(); text != "" {
-				warn(path+".exec.command", text)
+				c.warn(path+".exec.command", "%s", text)
 			}
 		}
 	}
@@ -114,10 +111,14 @@ func (c *Loaded) check(l *loader) {
 	c.checkExported()
 	c.checkQuotas()
 	if len(c.Outputs) == 0 {
-		l.wrong(l.origins["outputs"], "outputs", "the list is empty, so nothing would be written; if you leave the key out, there is one output, %s", defaults().Outputs[0].Path)
+		l.wrong(l.origins["outputs"], "outputs",
+			"the list is empty, so nothing would be written; if you leave the key out, there is one output, %s",
+			defaults().Outputs[0].Path)
 	}
 	if len(c.Outputs) > maxOutputs {
-		l.wrong(l.origins["outputs"], "outputs", "there are %d, but at most %d are allowed: gclog could have that many files open for each process", len(c.Outputs), maxOutputs)
+		l.wrong(l.origins["outputs"], "outputs",
+			"there are %d, but at most %d are allowed: gclog could have that many files open for each process",
+			len(c.Outputs), maxOutputs)
 		return
 	}
 	specs := make([]output.Spec, len(c.Outputs))
@@ -127,18 +128,27 @@ func (c *Loaded) check(l *loader) {
 	}
 }
 
-// checkServed warns of keys without an effect because nothing is served over TCP.
-func (c *Loaded) checkServed() {
-	for path, set := range map[string]bool{"metrics.enabled": c.Metrics.Enabled, "http.web_config": c.HTTP.WebConfig != ""} {
-		if set && c.HTTP.Listen == "" {
-			c.Warnings = append(c.Warnings, problem{c.origins[path], path, "it has no effect without http.listen, such as 127.0.0.1:9799"}.Error())
-		}
-	}
-	slices.Sort(c.Warnings)
+// warn adds a warning about a key.
+func (c *Loaded) warn(path, format string, args ...any) {
+	c.Warnings = append(c.Warnings, problem{c.origins[path], path, fmt.Sprintf(format, args...)}.Error())
 }
 
-// checkQuotas warns of a retention that one process, or one service, could fill alone: its own files and
-// those of others that have less are then deleted soon after their processes have exited.
+// checkServed warns of keys without an effect because nothing is served over TCP.
+func (c *Loaded) checkServed() {
+	if c.HTTP.Listen != "" {
+		return
+	}
+	const useless = "it has no effect without http.listen, such as 127.0.0.1:9799"
+	if c.HTTP.WebConfig != "" {
+		c.warn("http.web_config", useless)
+	}
+	if c.Metrics.Enabled {
+		c.warn("metrics.enabled", useless)
+	}
+}
+
+// checkQuotas warns of a retention that one process, or one service, could fill alone: its files, and the
+// files of others that have less, are then deleted soon after their processes have exited.
 func (c *Loaded) checkQuotas() {
 	const path = "retention.total"
 	total := c.Retention.Total
@@ -149,26 +159,25 @@ func (c *Loaded) checkQuotas() {
 		total = AutoTotalMost
 	}
 	size := func(n int64) string { return kinds["total"].print(n) }
-	warn := func(path, format string, args ...any) {
-		c.Warnings = append(c.Warnings, problem{c.origins[path], path, fmt.Sprintf(format, args...)}.Error())
-	}
 	var logs int64
 	for i := range c.Outputs {
 		o := &c.Outputs[i]
 		if o.FileCount == 0 {
-			warn(item("outputs", i)+".filecount", "without rotation the log of one process alone can fill %s", path)
+			c.warn(item("outputs", i)+".filecount", "without rotation the log of one process alone can fill %s", path)
 			return
 		}
 		logs += int64(o.FileCount+1) * o.FileSize
 	}
 	if logs >= total {
-		warn(path, "the logs of one process can have %s (filecount and filesize of the outputs), so that it alone can fill %s: raise it, or lower those", size(logs), size(total))
+		c.warn(path, "the logs of one process can have %s (filecount and filesize of the outputs), so that it alone "+
+			"can fill %s: raise it, or lower those", size(logs), size(total))
 	}
 	records := slices.ContainsFunc(c.Rules, func(r Rule) bool {
 		return slices.ContainsFunc(r.Do, func(a Action) bool { return a.Record.isSet() })
 	})
 	if recordings := int64(c.Recorder.Keep) * c.Recorder.Memory; records && recordings >= total {
-		warn("recorder.keep", "%d recordings of one service can have %s (recorder.memory each), so that it alone can fill %s, %s: lower it, or raise that",
+		c.warn("recorder.keep", "%d recordings of one service can have %s (recorder.memory each), so that it alone "+
+			"can fill %s, %s: lower it, or raise that",
 			c.Recorder.Keep, size(recordings), path, size(total))
 	}
 }
@@ -177,7 +186,7 @@ func (c *Loaded) checkQuotas() {
 func (c *Loaded) checkExported() {
 	const path = "otlp.endpoint"
 	if u, err := url.Parse(string(c.OTLP.Endpoint)); err == nil && u.Port() == "4317" {
-		c.Warnings = append(c.Warnings, problem{c.origins[path], path, "port 4317 is usually for gRPC, which gclog does not send; that for HTTP is usually 4318"}.Error())
+		c.warn(path, "port 4317 is usually for gRPC, which gclog does not send; the port for HTTP is usually 4318")
 	}
 }
 
@@ -207,7 +216,8 @@ func (c *Loaded) checkOutput(l *loader, i int, specs []output.Spec) {
 	case o.Xlog != "":
 		where = path + ".xlog"
 		if o.Format != "" {
-			l.wrong(l.origins[path+".format"], path+".format", "the file's extension determines the format of xlog (unified by default): leave format out")
+			l.wrong(l.origins[path+".format"], path+".format",
+				"the file's extension determines the format of xlog (unified by default): leave format out")
 			return
 		}
 	}
@@ -229,11 +239,14 @@ func (c *Loaded) checkOutput(l *loader, i int, specs []output.Spec) {
 		l.wrong(l.origins[su+".group"], su, "group %s is set without a user: set su.user, too", quote(o.Su.Group))
 	}
 	if !spec.Format.ManyProcesses() && !output.PerProcess(spec.Path) {
-		l.wrong(at, where, "a file in the format %s can contain only one process: put %%p, the pid, into %s", spec.Format.Name, spec.Path)
+		l.wrong(at, where, "a file in the format %s can contain only one process: put %%p, the pid, into %s",
+			spec.Format.Name, spec.Path)
 	}
 	for k, before := range specs[:i] {
-		if before.Path != "" && filepath.Clean(before.Path) == filepath.Clean(spec.Path) && onlyMeet(c.Outputs[k].Only, o.Only) {
-			l.wrong(at, where, "%s is also the file of outputs[%d]: some processes would be logged to it twice", spec.Path, k)
+		same := before.Path != "" && filepath.Clean(before.Path) == filepath.Clean(spec.Path)
+		if same && onlyMeet(c.Outputs[k].Only, o.Only) {
+			l.wrong(at, where,
+				"%s is also the file of outputs[%d]: some processes would be logged to it twice", spec.Path, k)
 		}
 	}
 	specs[i] = spec

@@ -49,8 +49,8 @@ func TestTable(t *testing.T) {
 				t.Errorf("%s.%s: the example %s is %T, %v", v, f.Name, k.example, x, err)
 				continue
 			}
-			if again, err := k.parse(k.print(x)); err != nil || again != x {
-				t.Errorf("%s.%s: %v is written as %s", v, f.Name, x, k.print(x))
+			if again, err := k.parse(k.format(x)); err != nil || again != x {
+				t.Errorf("%s.%s: %v is written as %s", v, f.Name, x, k.format(x))
 			}
 		}
 	}

@@ -14,7 +14,9 @@ import (
 const prefix = "GCLOG_"
 
 // notKeys are variables of gclog that do not belong to the configuration.
-var notKeys = []string{"GCLOG_XLOG", "GCLOG_SHARED", "GCLOG_LIVE", "GCLOG_JAVA", "GCLOG_UPDATE", FileVariable, "GCLOG_IGNORE"}
+var notKeys = []string{
+	"GCLOG_XLOG", "GCLOG_SHARED", "GCLOG_LIVE", "GCLOG_JAVA", "GCLOG_UPDATE", FileVariable, "GCLOG_IGNORE",
+}
 
 // environment applies the variables. Those without __ may belong to another program, unless they
 // are a key, or one with single instead of double underscores: Kubernetes sets GCLOG_PORT and

@@ -82,9 +82,10 @@ func Keys() (list []Key) {
 		switch {
 		case v.Kind() == reflect.Struct:
 			first := fields(v.Type())[0]
-			k.Example, k.Variable = "{"+first.key+": "+scalarText(first.kind.example)+"}", variable(strings.ReplaceAll(join(path, first.key), "[]", "[0]"))
+			k.Example = "{" + first.key + ": " + scalarText(first.kind.example) + "}"
+			k.Variable = variable(strings.ReplaceAll(join(path, first.key), "[]", "[0]"))
 		default:
-			k.Example, k.Default = f.kind.example, f.kind.print(v.Interface())
+			k.Example, k.Default = f.kind.example, f.kind.format(v.Interface())
 		}
 		if path == "outputs[].path" {
 			k.Default = c.Outputs[0].Path

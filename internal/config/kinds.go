@@ -29,15 +29,23 @@ type kind struct {
 	schema map[string]any
 	// parse parses a value: the error is a sentence about it without its key.
 	parse func(text string) (any, error)
-	// print formats a value so that parse accepts it.
+	// print formats a value so that parse accepts it; nil: fmt.Sprint does.
 	print func(value any) string
 	// secret is set if values are a Secret, which no message may have.
 	secret bool
 }
 
+// format formats a value so that parse accepts it.
+func (k *kind) format(v any) string {
+	if k.print == nil {
+		return fmt.Sprint(v)
+	}
+	return k.print(v)
+}
+
 // kinds maps the names in the tags of Config to kinds of values.
 var kinds = map[string]kind{
-	"version":   {example: "1", types: integer, schema: object{"const": 1}, parse: parseVersion, print: printAny},
+	"version":   {example: "1", types: integer, schema: object{"const": 1}, parse: parseVersion},
 	"interval":  duration("3s", 100*time.Millisecond, false),
 	"period":    duration("5m", 10*time.Second, true),
 	"threshold": duration("200ms", time.Nanosecond, false),
@@ -52,7 +60,7 @@ var kinds = map[string]kind{
 	"fullgcs":   number("5", 2, 100),
 	"keep":      number("3", 1, 100),
 	"growth":    percent("20%", 1, 1000),
-	"flag":      {example: "true", types: []string{"boolean"}, parse: parseFlag, print: printAny},
+	"flag":      {example: "true", types: []string{"boolean"}, parse: parseFlag},
 	"rows":      number("1000000", 1000, 100_000_000),
 	"level":     words(attach.Levels...),
 	"format":    formatKind(),
@@ -60,43 +68,52 @@ var kinds = map[string]kind{
 	"causes":    words("java", "dotnet"),
 	"loglevel":  words("debug", "info", "warn", "error"),
 	"logformat": words("auto", "console", "json"),
-	"pattern":   {example: "orders*", types: scalar, parse: parsePattern, print: printAny},
-	"pid":       {example: "4711", types: []string{"string", "integer"}, schema: object{"pattern": `^[0-9*?]+$`}, parse: parsePID, print: printAny},
-	"account":   {example: "app", types: scalar, parse: parseName, print: printAny},
-	"name":      {example: "orders", types: scalar, parse: parseName, print: printAny},
-	"label":     {example: "prod", types: scalar, parse: parseLabel, print: printAny},
-	"path":      {example: "/var/log/gclog/%s-%p.json", types: text, parse: parsePath, print: printAny},
-	"tablepath": {example: "/var/log/gclog/fleet/date=%d/hour=%H/%hn.parquet", types: text, parse: parseTablePath, print: printAny},
-	"directory": {example: "/var/log/gclog/heap", types: text, parse: parseDirectory, print: printAny},
-	"mode":      {example: "0640", types: text, schema: object{"pattern": `^0?[0-7]{3}$`}, parse: parseMode, print: func(v any) string { return fmt.Sprintf("%04o", v) }},
-	"socket":    {example: "/run/gclog/diag.sock", types: text, schema: object{"maxLength": maxSocket}, parse: parseSocket, print: printAny},
-	"control":   {example: "/run/gclog/ctl.sock", types: text, schema: object{"maxLength": maxSocket}, parse: parseControl, print: printAny},
-	"provider":  {example: "Microsoft-Windows-DotNETRuntime:0x1:4", types: text, parse: parseProvider, print: printAny},
-	"xlog":      {example: "gc*:file=/var/log/gclog/%n-%p.gc.log", types: text, parse: parseLine, print: printAny},
+	"pattern":   {example: "orders*", types: scalar, parse: parsePattern},
+	"pid": {
+		example: "4711", types: []string{"string", "integer"}, schema: object{"pattern": `^[0-9*?]+$`}, parse: parsePID,
+	},
+	"account":   {example: "app", types: scalar, parse: parseName},
+	"name":      {example: "orders", types: scalar, parse: parseName},
+	"label":     {example: "prod", types: scalar, parse: parseLabel},
+	"path":      {example: "/var/log/gclog/%s-%p.json", types: text, parse: parsePath},
+	"tablepath": {example: "/var/log/gclog/fleet/date=%d/hour=%H/%hn.parquet", types: text, parse: parseTablePath},
+	"directory": {example: "/var/log/gclog/heap", types: text, parse: parseDirectory},
+	"mode": {
+		example: "0640", types: text, schema: object{"pattern": `^0?[0-7]{3}$`}, parse: parseMode,
+		print: func(v any) string { return fmt.Sprintf("%04o", v) },
+	},
+	"socket": {
+		example: "/run/gclog/diag.sock", types: text, schema: object{"maxLength": maxSocket}, parse: parseSocket,
+	},
+	"control": {
+		example: "/run/gclog/ctl.sock", types: text, schema: object{"maxLength": maxSocket}, parse: parseControl,
+	},
+	"provider":  {example: "Microsoft-Windows-DotNETRuntime:0x1:4", types: text, parse: parseProvider},
+	"xlog":      {example: "gc*:file=/var/log/gclog/%n-%p.gc.log", types: text, parse: parseLine},
 	"event":     words(rules.Kinds...),
-	"condition": {example: "pause > 500ms && generation == 2", types: text, parse: parseLine, print: printAny},
+	"condition": {example: "pause > 500ms && generation == 2", types: text, parse: parseLine},
 	"wait":      duration("10m", time.Millisecond, true),
 	"window":    between("30s", time.Second, 10*time.Minute),
 	"lasting":   between("5m", 10*time.Second, 24*time.Hour),
 	"timeout":   between("30s", time.Second, time.Hour),
 	"severity":  words("info", "warn", "error"),
-	"argument":  {example: "/usr/local/bin/on-long-pause", types: scalar, parse: parseArgument, print: printAny},
-	"url":       secretKind(kind{example: "https://hooks.example/gc", types: text, parse: parseURL, print: printAny}),
-	"secret":    secretKind(kind{example: "file:/etc/gclog/webhook.secret", types: scalar, parse: parseSecret, print: printAny}),
+	"argument":  {example: "/usr/local/bin/on-long-pause", types: scalar, parse: parseArgument},
+	"url":       secretKind(kind{example: "https://hooks.example/gc", types: text, parse: parseURL}),
+	"secret":    secretKind(kind{example: "file:/etc/gclog/webhook.secret", types: scalar, parse: parseSecret}),
 	"memory":    bytes("64M", parseMemory, minMemory),
-	"pem":       {example: "/etc/gclog/web.yml", types: text, parse: parseOptional, print: printAny},
+	"pem":       {example: "/etc/gclog/web.yml", types: text, parse: parseOptional},
 	"series":    number("200000", 1000, 10_000_000),
 	"metrics":   words(metrics.Names...),
 	"attrs":     words(metrics.AttributeNames...),
-	"endpoint":  secretKind(kind{example: "https://collector:4318", types: text, parse: parseEndpoint, print: printAny}),
-	"header":    secretKind(kind{example: "file:/etc/gclog/otlp.token", types: scalar, parse: parseSecret, print: printAny}),
+	"endpoint":  secretKind(kind{example: "https://collector:4318", types: text, parse: parseEndpoint}),
+	"header":    secretKind(kind{example: "file:/etc/gclog/otlp.token", types: scalar, parse: parseSecret}),
 	"patience":  duration("10s", time.Millisecond, true),
 	"every":     duration("1m", time.Second, true),
 	"zip":       optionalWords("gzip", "none"),
 	"tempo":     optionalWords("cumulative", "delta", "lowmemory"),
 	"histogram": optionalWords("explicit", "exponential"),
 	"queue":     bytes("16M", parseQueue, 1<<20),
-	"address":   {example: "127.0.0.1:9799", types: text, parse: parseAddress, print: printAny},
+	"address":   {example: "127.0.0.1:9799", types: text, parse: parseAddress},
 }
 
 type object = map[string]any
@@ -107,23 +124,25 @@ var (
 	scalar  = []string{"string", "integer", "number", "boolean"}
 )
 
-func printAny(v any) string { return fmt.Sprint(v) }
-
 func parseVersion(s string) (any, error) {
 	if s != "1" {
-		return 0, fmt.Errorf("this gclog supports version 1 of the configuration, not %s: use another version of gclog", quote(s))
+		return 0, fmt.Errorf("this gclog supports version 1 of the configuration, not %s: use another version of gclog",
+			quote(s))
 	}
 	return 1, nil
 }
 
 // words returns the kind of values that are one of a few words.
 func words(list ...string) kind {
-	return kind{example: list[0], types: text, schema: object{"enum": list}, print: printAny, parse: func(s string) (any, error) {
+	parse := func(s string) (any, error) {
 		if !slices.Contains(list, s) {
-			return "", fmt.Errorf("%s: it must be %s%s", quote(s), strings.Join(list[:len(list)-1], ", ")+" or "+list[len(list)-1], spelling.DidYouMean(s, list))
+			last := len(list) - 1
+			return "", fmt.Errorf("%s: it must be %s or %s%s",
+				quote(s), strings.Join(list[:last], ", "), list[last], spelling.DidYouMean(s, list))
 		}
 		return s, nil
-	}}
+	}
+	return kind{example: list[0], types: text, schema: object{"enum": list}, parse: parse}
 }
 
 // formatKind returns the kind of formats.
@@ -132,7 +151,8 @@ func formatKind() kind {
 	parse := k.parse
 	k.parse = func(s string) (any, error) {
 		if s == "parquet" {
-			return "", errors.New("parquet: one table contains all processes, so it is none of the outputs: set parquet.path")
+			return "", errors.New(
+				"parquet: one table contains all processes, so it is none of the outputs: set parquet.path")
 		}
 		return parse(s)
 	}
@@ -147,13 +167,15 @@ func formatNames() (names []string) {
 }
 
 func number(example string, least, most int) kind {
-	return kind{example: example, types: integer, schema: object{"minimum": least, "maximum": most}, print: printAny, parse: func(s string) (any, error) {
+	parse := func(s string) (any, error) {
 		n, err := strconv.Atoi(s)
 		if err != nil || n < least || n > most {
 			return 0, fmt.Errorf("%s: it must be a number from %d to %d", quote(s), least, most)
 		}
 		return n, nil
-	}}
+	}
+	schema := object{"minimum": least, "maximum": most}
+	return kind{example: example, types: integer, schema: schema, parse: parse}
 }
 
 // percent returns the kind of percentages.
@@ -185,7 +207,12 @@ func parseFlag(s string) (any, error) {
 // duration returns the kind of durations of at least a minimum, or 0 if zero is allowed and means
 // none.
 func duration(example string, least time.Duration, zero bool) kind {
-	k := kind{example: example, types: text, schema: object{"pattern": `^([0-9]+d)?([0-9.]+(h|m|s|ms|us|µs|ns))*$`}, print: printDuration}
+	k := kind{
+		example: example,
+		types:   text,
+		schema:  object{"pattern": `^([0-9]+d)?([0-9.]+(h|m|s|ms|us|µs|ns))*$`},
+		print:   printDuration,
+	}
 	if zero {
 		k.types = []string{"string", "integer"}
 		k.schema = object{"pattern": `^(0|([0-9]+d)?([0-9.]+(h|m|s|ms|us|µs|ns))*)$`, "minimum": 0, "maximum": 0}
@@ -354,7 +381,8 @@ func parseLabel(s string) (any, error) {
 // isLabelKey reports whether a label can have this key. A dot would make it an object next to the
 // values of other labels, which Elasticsearch rejects.
 func isLabelKey(s string) bool {
-	return s != "" && len(s) <= 100 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == ""
+	return s != "" && len(s) <= 100 &&
+		strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == ""
 }
 
 func parsePath(s string) (any, error) {
@@ -495,8 +523,10 @@ func parseAddress(s string) (any, error) {
 		return s, nil
 	}
 	host, port, err := net.SplitHostPort(s)
-	if _, wrong := strconv.ParseUint(port, 10, 16); err != nil || wrong != nil || strings.ContainsFunc(host, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }) {
-		return "", fmt.Errorf("%s is not an address: write HOST:PORT, such as 127.0.0.1:9799, or \"\" for none", quote(s))
+	outside := func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }
+	if _, wrong := strconv.ParseUint(port, 10, 16); err != nil || wrong != nil || strings.ContainsFunc(host, outside) {
+		return "", fmt.Errorf("%s is not an address: write HOST:PORT, such as 127.0.0.1:9799, or \"\" for none",
+			quote(s))
 	}
 	return s, nil
 }

@@ -119,7 +119,8 @@ func read(path string) ([]byte, error) {
 	case err != nil:
 		return nil, fmt.Errorf("cannot read the configuration %s: %w", path, cause.Of(err))
 	case len(data) > maxFile:
-		return nil, fmt.Errorf("the configuration %s is larger than %d KB: it is probably another file", path, maxFile>>10)
+		return nil, fmt.Errorf("the configuration %s is larger than %d KB: it is probably another file",
+			path, maxFile>>10)
 	}
 	return data, nil
 }

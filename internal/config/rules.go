@@ -12,8 +12,6 @@ import (
 	"github.com/gclog/gclog/session"
 )
 
-// What a configuration means for one process.
-
 // Included reports whether a process is to be logged; if not, why, as the end of a sentence.
 func (l *Loaded) Included(s *Subject) (included bool, why string) {
 	for i := range l.Discovery.Exclude {
@@ -22,7 +20,8 @@ func (l *Loaded) Included(s *Subject) (included bool, why string) {
 			return false, fmt.Sprintf("excluded by %s (%s)", path, l.origins[path])
 		}
 	}
-	if len(l.Discovery.Include) > 0 && !slices.ContainsFunc(l.Discovery.Include, func(m Match) bool { return m.Fits(s) }) {
+	fits := func(m Match) bool { return m.Fits(s) }
+	if len(l.Discovery.Include) > 0 && !slices.ContainsFunc(l.Discovery.Include, fits) {
 		return false, fmt.Sprintf("not in discovery.include (%s)", l.origins[item("discovery.include", 0)])
 	}
 	return true, ""
@@ -35,7 +34,8 @@ func (l *Loaded) Refused(s *Subject) string {
 	open := func(m Match) bool { return m.EntryAssembly != "" || m.Service != "" || m.Namespace != "" }
 	fits := func(m Match) bool { return !open(m) && m.Fits(s) }
 	include := l.Discovery.Include
-	if !slices.ContainsFunc(l.Discovery.Exclude, fits) && (len(include) == 0 || slices.ContainsFunc(include, fits) || slices.ContainsFunc(include, open)) {
+	included := len(include) == 0 || slices.ContainsFunc(include, fits) || slices.ContainsFunc(include, open)
+	if included && !slices.ContainsFunc(l.Discovery.Exclude, fits) {
 		return ""
 	}
 	_, why := l.Included(s)

@@ -62,7 +62,7 @@ func keySchema(f field, v reflect.Value) object {
 		return s
 	}
 	s := elementSchema(f, v)
-	if value := f.kind.print(v.Interface()); f.kind.parses(value) {
+	if value := f.kind.format(v.Interface()); f.kind.parses(value) {
 		s["default"] = value
 		if len(f.kind.types) == 1 && f.kind.types[0] != "string" {
 			s["default"] = v.Interface()

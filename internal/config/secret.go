@@ -120,7 +120,8 @@ func secretKind(k kind) kind {
 		for _, prefix := range []string{fileReference, envReference} {
 			if to, ok := strings.CutPrefix(s, prefix); ok {
 				if _, err := parseLine(to); err != nil {
-					return Secret(""), fmt.Errorf("%s needs a name, such as %s/etc/gclog/token or %sTOKEN", prefix, fileReference, envReference)
+					return Secret(""), fmt.Errorf("%s needs a name, such as %s/etc/gclog/token or %sTOKEN",
+						prefix, fileReference, envReference)
 				}
 				return Secret(s), nil
 			}
@@ -181,7 +182,8 @@ func (c *Loaded) checkSecrets() (problems []error) {
 		}
 		if !s.isReference() && strings.Contains(s.String(), hidden) && at.file != "" {
 			if inFile++; inFile == 1 && readableByAll(at.file) {
-				c.Warnings = append(c.Warnings, problem{at, path, "every user of this host can read this secret: chmod o-r the file, or set it to file:PATH or env:NAME"}.Error())
+				c.warn(path, "every user of this host can read this secret: chmod o-r the file, or set it to "+
+					"file:PATH or env:NAME")
 			}
 		}
 	})
@@ -193,7 +195,7 @@ func (c *Loaded) checkSecrets() (problems []error) {
 // warnReadable warns if every user can read the file that a key names.
 func (c *Loaded) warnReadable(path, file string) {
 	if file != "" && readableByAll(file) {
-		c.Warnings = append(c.Warnings, problem{c.origins[path], path, fmt.Sprintf("every user of this host can read %s: chmod o-r it", file)}.Error())
+		c.warn(path, "every user of this host can read %s: chmod o-r it", file)
 	}
 }
 

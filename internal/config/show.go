@@ -48,7 +48,8 @@ func (p *printer) section(v reflect.Value, path, first, indent string) {
 		if x.Kind() == reflect.String && x.String() == "" && !f.kind.parses("") {
 			continue // it was not given, and cannot be written
 		}
-		if s, ok := reflect.TypeAssert[interface{ isSet() bool }](x); ok && !s.isSet() || v.Type() == reflect.TypeFor[Action]() && x.IsZero() {
+		s, ok := reflect.TypeAssert[interface{ isSet() bool }](x)
+		if ok && !s.isSet() || v.Type() == reflect.TypeFor[Action]() && x.IsZero() {
 			continue // it was not given either
 		}
 		p.field(f, x, at, head+f.key+":", indent)
@@ -88,7 +89,7 @@ func (p *printer) field(f field, v reflect.Value, path, text, indent string) {
 			}
 		}
 	default:
-		value := f.kind.print(v.Interface())
+		value := f.kind.format(v.Interface())
 		if s, ok := reflect.TypeAssert[Secret](v); ok && !p.secrets {
 			value = s.String()
 		}
@@ -108,7 +109,8 @@ var (
 
 // scalarText formats a text so that YAML reads it back.
 func scalarText(s string) string {
-	if plainText.MatchString(s) && !slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}, strings.ToLower(s)) {
+	word := slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}, strings.ToLower(s))
+	if plainText.MatchString(s) && !word {
 		return s
 	}
 	var b strings.Builder

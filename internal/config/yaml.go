@@ -33,7 +33,8 @@ func (l *loader) document(data []byte, v reflect.Value) {
 		l.wrong(whole, "", "%v", errNotUTF8)
 		return
 	}
-	tokens := lexer.Tokenize(strings.TrimPrefix(string(data), "\uFEFF")) // the byte order mark that Windows editors put in front of a text
+	// Windows editors put a byte order mark in front of a text.
+	tokens := lexer.Tokenize(strings.TrimPrefix(string(data), "\uFEFF"))
 	if !l.plain(tokens) {
 		return
 	}
@@ -72,10 +73,12 @@ func (l *loader) plain(tokens token.Tokens) bool {
 	for _, t := range tokens {
 		switch t.Type {
 		case token.AnchorType, token.AliasType, token.MergeKeyType:
-			l.wrong(l.at(t), "", "anchors and aliases (& * <<) are not supported: write the value out, or quote the text")
+			l.wrong(l.at(t), "",
+				"anchors and aliases (& * <<) are not supported: write the value out, or quote the text")
 			return false
 		case token.TagType, token.DirectiveType, token.MappingKeyType:
-			l.wrong(l.at(t), "", "a configuration contains only plain keys and values: %s is not supported", quote(t.Value))
+			l.wrong(l.at(t), "",
+				"a configuration contains only plain keys and values: %s is not supported", quote(t.Value))
 			return false
 		case token.SequenceStartType, token.MappingStartType:
 			depth++
@@ -83,7 +86,8 @@ func (l *loader) plain(tokens token.Tokens) bool {
 			depth--
 		}
 		first := t.Position.Line != line && t.Type != token.CommentType
-		if depth > maxDepth || depth <= 0 && t.Position.Column > maxIndent && (first || t.Type == token.SequenceEntryType) {
+		starts := first || t.Type == token.SequenceEntryType
+		if depth > maxDepth || depth <= 0 && t.Position.Column > maxIndent && starts {
 			l.wrong(l.at(t), "", "nested too deeply")
 			return false
 		}

@@ -119,7 +119,8 @@ func Hold(ctx context.Context, path string, pid int, start uint64) (release func
 	late := time.AfterFunc(answerTime, cancel)
 	given := context.AfterFunc(ctx, cancel)
 	defer given()
-	r, err := http.NewRequestWithContext(held, http.MethodPost, fmt.Sprintf("http://gclog%s?pid=%d&start=%d", PathHold, pid, start), http.NoBody)
+	r, err := http.NewRequestWithContext(held, http.MethodPost,
+		fmt.Sprintf("http://gclog%s?pid=%d&start=%d", PathHold, pid, start), http.NoBody)
 	if err != nil {
 		cancel()
 		return nil, err
@@ -148,7 +149,8 @@ func Hold(ctx context.Context, path string, pid int, start uint64) (release func
 func Records(ctx context.Context, path string, pid int) (io.ReadCloser, error) {
 	asking, cancel := context.WithCancel(ctx)
 	late := time.AfterFunc(answerTime, cancel)
-	r, err := http.NewRequestWithContext(asking, http.MethodGet, fmt.Sprintf("http://gclog%s?pid=%d", PathRecords, pid), http.NoBody)
+	r, err := http.NewRequestWithContext(asking, http.MethodGet, fmt.Sprintf("http://gclog%s?pid=%d", PathRecords, pid),
+		http.NoBody)
 	if err != nil {
 		cancel()
 		return nil, err
@@ -204,12 +206,14 @@ func roundTrip(ctx context.Context, path string, r *http.Request) (*http.Respons
 func explain(path string, err error) error {
 	switch {
 	case errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
-		return fmt.Errorf("no daemon listens at %s: it is not running, or its configuration names another control.socket", path)
+		return fmt.Errorf(
+			"no daemon listens at %s: it is not running, or its configuration names another control.socket", path)
 	case errors.Is(err, os.ErrPermission):
 		return fmt.Errorf("no access to %s: only root and the daemon's user may query it", path)
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("the daemon at %s did not answer within %v", path, answerTime)
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET),
+		errors.Is(err, syscall.EPIPE):
 		return fmt.Errorf("the daemon at %s has closed the connection: only root and its own user may query it", path)
 	}
 	return fmt.Errorf("querying the daemon at %s: %w", path, err)

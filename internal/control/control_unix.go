@@ -64,7 +64,8 @@ func checkOwn(dir string) error {
 	if err != nil {
 		return cause.Of(err)
 	}
-	if st, ok := s.Sys().(*syscall.Stat_t); !s.IsDir() || s.Mode().Perm()&0o022 != 0 || !ok || int(st.Uid) != os.Geteuid() {
+	st, ok := s.Sys().(*syscall.Stat_t)
+	if !s.IsDir() || s.Mode().Perm()&0o022 != 0 || !ok || int(st.Uid) != os.Geteuid() {
 		return fmt.Errorf("%s is not a directory that only this user can write to", dir)
 	}
 	return nil

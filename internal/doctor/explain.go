@@ -53,7 +53,12 @@ func Explain(ctx context.Context, t *host.Target, err error) error {
 			}
 		}
 		if cause == "hang-up" && t.Ends(context.Background(), exitTime) {
-			return &host.TargetError{PID: t.PID, Cause: host.CauseNoSuchProcess, Kind: "no-process", Detail: "has exited"}
+			return &host.TargetError{
+				PID:    t.PID,
+				Cause:  host.CauseNoSuchProcess,
+				Kind:   "no-process",
+				Detail: "has exited",
+			}
 		}
 		return &Problem{cause, fmt.Sprintf("process %d does not answer like a .NET runtime", t.PID), err}
 	}
@@ -61,16 +66,20 @@ func Explain(ctx context.Context, t *host.Target, err error) error {
 }
 
 func noAnswer(ctx context.Context, t *host.Target, err error) error {
+	problem := func(cause, format string, args ...any) error {
+		return &Problem{cause, fmt.Sprintf("process %d ", t.PID) + fmt.Sprintf(format, args...), err}
+	}
 	tracer, stopped := t.Tracer(), t.Stopped()
 	switch {
 	case stopped && tracer != 0:
-		return &Problem{"traced", fmt.Sprintf("process %d does not answer: the debugger with pid %d has stopped it; continue it there", t.PID, tracer), err}
+		return problem("traced", "does not answer: the debugger with pid %d has stopped it; continue it there", tracer)
 	case stopped:
-		return &Problem{"stopped", fmt.Sprintf("process %d does not answer: it is stopped; resume it with kill -CONT %d", t.PID, t.PID), err}
+		return problem("stopped", "does not answer: it is stopped; resume it with kill -CONT %d", t.PID)
 	case t.AbandonedWalk(ctx):
-		return &Problem{AbandonedWalk, fmt.Sprintf("process %d is suspended for good by a heap walk whose reader is gone, as when dotnet-gcdump is interrupted; only a restart helps", t.PID), err}
+		return problem(AbandonedWalk, "is suspended for good by a heap walk whose reader is gone, as when "+
+			"dotnet-gcdump is interrupted; only a restart helps")
 	}
-	return &Problem{"no-answer", fmt.Sprintf("process %d does not answer: it hangs, or gets no CPU time", t.PID), err}
+	return problem("no-answer", "does not answer: it hangs, or gets no CPU time")
 }
 
 // refusal returns the cause of an error that a runtime answered.

@@ -14,8 +14,8 @@ import (
 	"github.com/gclog/gclog/parse"
 )
 
-// File finds out whether a file can be read, and what is missing in it. A packed one may unpack to a number of bytes. If the file is the current
-// one of a rotated log, it reads all files of the log.
+// File finds out whether a file can be read, and what is missing in it. A packed file may unpack to at
+// most unpacked bytes. If the file is the current one of a rotated log, all files of the log are read.
 func File(name string, unpacked int64) *Report {
 	r := &Report{Subject: name}
 	r.file(name, unpacked)

@@ -20,8 +20,10 @@ func (r *Report) log(name string, h logs.Head, unpacked int64) {
 	if from := rotate.ArchivedFrom(name); from != name {
 		r.add(Note, "rotated", "it is one file of the rotated log %s", from)
 	} else if len(archived) > 0 {
-		r.add(Note, "rotated", "also read older files in the same directory: %d, such as %s", len(archived), filepath.Base(archived[0]))
-		names = append(names, slices.DeleteFunc(archived, func(name string) bool { return !r.continues(name, h.Format) })...)
+		r.add(Note, "rotated",
+			"also read older files in the same directory: %d, such as %s", len(archived), filepath.Base(archived[0]))
+		names = append(names,
+			slices.DeleteFunc(archived, func(name string) bool { return !r.continues(name, h.Format) })...)
 	}
 	in, err := history.Open(names, history.Options{Unpacked: unpacked})
 	if err != nil {
@@ -34,7 +36,8 @@ func (r *Report) log(name string, h logs.Head, unpacked int64) {
 		r.logFile(f)
 	}
 	if first := in.Files[0]; first.Log.File > 1 {
-		r.add(Note, "rotated-incomplete", "%s is file %d of its session: the files before it are not here", filepath.Base(first.Name), first.Log.File)
+		r.add(Note, "rotated-incomplete",
+			"%s is file %d of its session: the files before it are not here", filepath.Base(first.Name), first.Log.File)
 	}
 	r.logTotals(h, list, sum)
 	r.endings(list)
@@ -71,16 +74,19 @@ func (r *Report) logFile(f *history.File) {
 	}
 	switch n := f.Skipped.Count; {
 	case n == 1:
-		r.add(Warning, "foreign-lines", "%s has 1 line that is damaged or was not written by gclog: line %s", name, history.SkippedText(&f.Skipped))
+		r.add(Warning, "foreign-lines",
+			"%s has 1 line that is damaged or was not written by gclog: line %s", name, history.SkippedText(&f.Skipped))
 	case n > 1:
-		r.add(Warning, "foreign-lines", "%s has %d lines that are damaged or were not written by gclog: lines %s", name, n, history.SkippedText(&f.Skipped))
+		r.add(Warning, "foreign-lines", "%s has %d lines that are damaged or were not written by gclog: lines %s",
+			name, n, history.SkippedText(&f.Skipped))
 	}
 }
 
 // logTotals adds what the log contains in total.
 func (r *Report) logTotals(h logs.Head, list []*tally, sum *tally) {
 	r.processes(list)
-	r.fact("records", "%d collections, %d of them background, %d incomplete; %d pauses", sum.gcs, sum.background, sum.incomplete, sum.pauses)
+	r.fact("records", "%d collections, %d of them background, %d incomplete; %d pauses",
+		sum.gcs, sum.background, sum.incomplete, sum.pauses)
 	r.fact("lacks", "%s", logs.Lacks(h.Format))
 	if len(sum.gaps) > 0 {
 		var reasons []string
@@ -97,6 +103,8 @@ func (r *Report) logTotals(h logs.Head, list []*tally, sum *tally) {
 	case sum.missing > 0 && h.Sessions:
 		r.add(Warning, "missing-gcs", "missing collection numbers: %d", sum.missing)
 	case sum.missing > 0:
-		r.add(Warning, "missing-gcs", "missing collection numbers: %d; this log format does not record whether no-GC regions used them", sum.missing)
+		r.add(Warning, "missing-gcs",
+			"missing collection numbers: %d; this log format does not record whether no-GC regions used them",
+			sum.missing)
 	}
 }

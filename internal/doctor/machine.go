@@ -14,7 +14,9 @@ import (
 
 // Machine finds out what gclog may do on this machine, and what its daemon would do. It also
 // returns the .NET processes. ready asks the daemon at a control socket whether it is ready.
-func Machine(ctx context.Context, h *host.Host, ready func(ctx context.Context, socket string) (string, error)) (*Report, []host.Listed, error) {
+func Machine(
+	ctx context.Context, h *host.Host, ready func(ctx context.Context, socket string) (string, error),
+) (*Report, []host.Listed, error) {
 	r := &Report{Subject: "this machine", Verdict: "ready"}
 	list, err := h.List(ctx)
 	if err != nil {

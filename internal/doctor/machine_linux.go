@@ -25,7 +25,8 @@ func (r *Report) machine(h *host.Host) {
 	if options := procOptions(); hides(options) {
 		r.fact("proc", "%s", strings.Join(options, ","))
 		if !has(unix.CAP_SYS_PTRACE) {
-			r.add(Warning, "hidepid", "/proc is mounted with %s: gclog does not see the processes of other users", strings.Join(options, ","))
+			r.add(Warning, "hidepid",
+				"/proc is mounted with %s: gclog does not see the processes of other users", strings.Join(options, ","))
 		}
 	}
 	if p, err := h.Describe(os.Getpid()); err == nil {
@@ -44,7 +45,8 @@ func (r *Report) machine(h *host.Host) {
 		}
 		r.fact("open_files", "%s", files)
 		if limit.Max < fewFiles { // programs in Go raise their soft limit to it
-			r.add(Warning, "few-files", "gclog may have %d files open, enough for about %d sessions", limit.Max, limit.Max/(attach.SessionFiles+output.FilesOpen))
+			r.add(Warning, "few-files", "gclog may have %d files open, enough for about %d sessions",
+				limit.Max, limit.Max/(attach.SessionFiles+output.FilesOpen))
 		}
 	}
 	r.fact("yama_ptrace_scope", "%s", firstLine("/proc/sys/kernel/yama/ptrace_scope"))
@@ -56,12 +58,15 @@ func (r *Report) rights() {
 	root, ptrace, override := os.Geteuid() == 0, has(unix.CAP_SYS_PTRACE), has(unix.CAP_DAC_OVERRIDE)
 	switch {
 	case !root && !(ptrace && override):
-		r.add(Note, "own-processes", "gclog runs as uid %d%s: it can reach only the processes of this user", os.Geteuid(), capabilitiesText())
+		r.add(Note, "own-processes",
+			"gclog runs as uid %d%s: it can reach only the processes of this user", os.Geteuid(), capabilitiesText())
 	case root && !ptrace:
-		r.add(Warning, "machine-no-ptrace", "gclog runs as root without the capability SYS_PTRACE: it cannot attach to processes in other containers")
+		r.add(Warning, "machine-no-ptrace",
+			"gclog runs as root without the capability SYS_PTRACE: it cannot attach to processes in other containers")
 	}
 	if root && !override {
-		r.add(Warning, "machine-no-dac-override", "gclog runs as root without the capability DAC_OVERRIDE: it cannot attach to processes of other users")
+		r.add(Warning, "machine-no-dac-override",
+			"gclog runs as root without the capability DAC_OVERRIDE: it cannot attach to processes of other users")
 	}
 }
 

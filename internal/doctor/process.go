@@ -71,9 +71,14 @@ func (r *Report) examine(ctx context.Context, h *host.Host, t *host.Target) *Rep
 	if old {
 		err = nil
 	}
+	once := map[host.Cause]string{
+		host.CauseSuspended: " once its runtime has started",
+		host.CauseSnapshot:  " once the heap snapshot is complete",
+	}
 	var pending *host.TargetError
 	if err == nil {
-		if err = t.CheckStartup(ctx); errors.As(err, &pending) && (pending.Cause == host.CauseSuspended || pending.Cause == host.CauseSnapshot) {
+		err = t.CheckStartup(ctx)
+		if errors.As(err, &pending) && once[pending.Cause] != "" {
 			err = nil
 		}
 	}
@@ -86,7 +91,7 @@ func (r *Report) examine(ctx context.Context, h *host.Host, t *host.Target) *Rep
 	} else {
 		r.Verdict = "can be attached to"
 		if pending != nil {
-			r.Verdict += map[host.Cause]string{host.CauseSuspended: " once its runtime has started", host.CauseSnapshot: " once the heap snapshot is complete"}[pending.Cause]
+			r.Verdict += once[pending.Cause]
 			r.add(Warning, pending.Kind, "%v", pending)
 		}
 		r.limits(t, &facts, pending != nil, old)
@@ -112,7 +117,9 @@ const starvedTime = time.Minute
 // patiently makes a request. If the process does not answer in time and its threads have been waiting for
 // a processor meanwhile, as on an overloaded host, it gets more time for this request and those that
 // follow, unless there is another reason.
-func (r *Report) patiently(ctx context.Context, t *host.Target, delay func() (ns uint64, known bool), request func() error) error {
+func (r *Report) patiently(
+	ctx context.Context, t *host.Target, delay func() (ns uint64, known bool), request func() error,
+) error {
 	began := time.Now()
 	before, known := delay()
 	err := request()
@@ -127,7 +134,8 @@ func (r *Report) patiently(ctx context.Context, t *host.Target, delay func() (ns
 	}
 	t.Timeout = starvedTime
 	if err = request(); !errors.Is(err, session.ErrNoAnswer) {
-		r.add(Warning, "no-cpu", "process %d has answered only after %v: its threads wait for a processor", t.PID, time.Since(began).Round(time.Second/10))
+		r.add(Warning, "no-cpu", "process %d has answered only after %v: its threads wait for a processor",
+			t.PID, time.Since(began).Round(time.Second/10))
 	}
 	return err
 }
@@ -165,21 +173,26 @@ func self() string {
 // limits adds what does not work with a process, or not as people may expect.
 func (r *Report) limits(t *host.Target, facts *gclog.Process, pending, old bool) {
 	if ports := session.SuspendingPorts(t.Environ); len(ports) > 0 && !pending {
-		r.add(Note, "waiting-port", "every .NET process that process %d starts waits for %s to resume it", t.PID, strings.Join(ports, " and "))
+		r.add(Note, "waiting-port",
+			"every .NET process that process %d starts waits for %s to resume it", t.PID, strings.Join(ports, " and "))
 	}
 	switch {
 	case old:
 		r.add(Note, "core31", "process %d does not support the ProcessInfo request: it runs on .NET Core 3.1", t.PID)
 	case facts.Flavor == gclog.FlavorNativeAOT:
-		r.add(Note, "native-aot", "process %d is a NativeAOT program: level full has no types of what it allocates", t.PID)
+		r.add(Note, "native-aot",
+			"process %d is a NativeAOT program: level full has no types of what it allocates", t.PID)
 	case !attach.ReportsSettings(facts):
-		r.add(Note, "runtime-old", "process %d runs on .NET %s, which does not report its GC settings", t.PID, facts.RuntimeVersion)
+		r.add(Note, "runtime-old",
+			"process %d runs on .NET %s, which does not report its GC settings", t.PID, facts.RuntimeVersion)
 	}
 	if e, ok := errors.AsType[*host.TargetError](attach.WalkRefusal(&t.Process, facts)); ok {
 		r.add(Note, e.Kind, "no heap snapshot can be taken: process %d %s", t.PID, e.Detail)
 	}
 	if dir := t.Environ["TMPDIR"]; t.Environ != nil && clean(dir) != clean(os.Getenv("TMPDIR")) {
-		r.add(Note, "tmpdir-differs", "process %d has its socket in %s, but gclog has %s as its own temporary directory", t.PID, clean(dir), clean(os.Getenv("TMPDIR")))
+		r.add(Note, "tmpdir-differs",
+			"process %d has its socket in %s, but gclog has %s as its own temporary directory",
+			t.PID, clean(dir), clean(os.Getenv("TMPDIR")))
 	}
 	if t.Ignored() {
 		r.add(Note, "ignored", "process %d was started with GCLOG_IGNORE=1: gclog daemon ignores it", t.PID)

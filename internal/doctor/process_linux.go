@@ -52,11 +52,14 @@ func refine(h *host.Host, pid int, id string) (finer, text string) {
 		mono, _ := p.Maps("/libmonosgen", "/libmono-2.0", "/mono-sgen")
 		switch {
 		case p.SocketDeleted():
-			return "socket-deleted", fmt.Sprintf("process %d (%s) listens on a diagnostics socket that was deleted, probably by a cleanup of temporary files; restart the process", pid, p.Name)
+			return "socket-deleted", fmt.Sprintf("process %d (%s) listens on a diagnostics socket that was deleted, "+
+				"probably by a cleanup of temporary files; restart the process", pid, p.Name)
 		case mono != "":
-			return "mono", fmt.Sprintf("process %d (%s) runs on Mono, which has no diagnostics socket", pid, procText(pid, "comm"))
+			return "mono", fmt.Sprintf("process %d (%s) runs on Mono, which has no diagnostics socket",
+				pid, procText(pid, "comm"))
 		case p.IsNativeAOT():
-			return "no-event-source", fmt.Sprintf("process %d (%s) is a NativeAOT program without a diagnostics socket: it was built without EventSourceSupport", pid, procText(pid, "comm"))
+			return "no-event-source", fmt.Sprintf("process %d (%s) is a NativeAOT program without a diagnostics "+
+				"socket: it was built without EventSourceSupport", pid, procText(pid, "comm"))
 		}
 	}
 	return "", ""
@@ -70,12 +73,14 @@ func hidesEnvironment(pid int) (uid uint32, hidden bool) {
 		_ = f.Close()
 	}
 	var st unix.Stat_t
-	hidden = errors.Is(err, os.ErrPermission) && os.Geteuid() == 0 && !has(unix.CAP_DAC_OVERRIDE) && unix.Stat(procPath(pid), &st) == nil
+	hidden = errors.Is(err, os.ErrPermission) && os.Geteuid() == 0 && !has(unix.CAP_DAC_OVERRIDE) &&
+		unix.Stat(procPath(pid), &st) == nil
 	return st.Uid, hidden
 }
 
 func noOverride(pid int, uid uint32) (finer, text string) {
-	return "no-dac-override", fmt.Sprintf("process %d belongs to uid %d, and gclog is root without the capability DAC_OVERRIDE: it cannot read the TMPDIR of the process or open its socket", pid, uid)
+	return "no-dac-override", fmt.Sprintf("process %d belongs to uid %d, and gclog is root without the capability "+
+		"DAC_OVERRIDE: it cannot read the TMPDIR of the process or open its socket", pid, uid)
 }
 
 // refineUser returns the cause, and a sentence about what the owner of the process could do or
@@ -91,7 +96,8 @@ func refineUser(pid int) (finer, text string) {
 		}
 		return noOverride(pid, st.Uid)
 	}
-	return "other-user", fmt.Sprintf("process %d belongs to uid %d, gclog runs as uid %d%s: sudo -u '#%d' gclog attach %d, or sudo gclog attach %d",
+	return "other-user", fmt.Sprintf(
+		"process %d belongs to uid %d, gclog runs as uid %d%s: sudo -u '#%d' gclog attach %d, or sudo gclog attach %d",
 		pid, st.Uid, os.Geteuid(), capabilitiesText(), st.Uid, pid, pid)
 }
 
@@ -121,10 +127,14 @@ func (r *Report) namespaces(p *host.Process) {
 		}
 	}
 	if len(apart) > 0 {
-		r.add(Note, "other-container", "process %d has its own namespaces (%s): gclog reaches its socket through /proc/%d/root", p.PID, strings.Join(apart, ", "), p.PID)
+		r.add(Note, "other-container",
+			"process %d has its own namespaces (%s): gclog reaches its socket through /proc/%d/root",
+			p.PID, strings.Join(apart, ", "), p.PID)
 	}
 	if differs("time") {
-		r.add(Note, "time-namespace", "process %d is in its own time namespace: it sees a different start time for itself than the host does", p.PID)
+		r.add(Note, "time-namespace",
+			"process %d is in its own time namespace: it sees a different start time for itself than the host does",
+			p.PID)
 	}
 }
 

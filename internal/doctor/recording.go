@@ -199,7 +199,8 @@ func (r *Report) recording(in *history.Source, events *inventory) {
 	if limit, ok := errors.AsType[*unpack.LimitError](f.Err); ok {
 		r.add(Failure, "unpack-limit", "%v%s", limit, before)
 	} else if packed, ok := errors.AsType[*unpack.Error](f.Err); ok {
-		r.add(Failure, "bad-packing", "it cannot be decompressed beyond byte %d of its contents: %v%s", f.Stats().Bytes, packed, before)
+		r.add(Failure, "bad-packing",
+			"it cannot be decompressed beyond byte %d of its contents: %v%s", f.Stats().Bytes, packed, before)
 	} else if f.Err != nil {
 		r.broken(f.Err, before)
 	}
@@ -243,7 +244,8 @@ func (r *Report) endings(list []*tally) {
 			all = append(all, "and more")
 			break
 		}
-		all = append(all, fmt.Sprintf("process %d %s, at %s", t.process.ID, t.end.AppendTo(nil), t.process.Time(t.end.At).UTC().Format(time.RFC3339Nano)))
+		all = append(all, fmt.Sprintf("process %d %s, at %s",
+			t.process.ID, t.end.AppendTo(nil), t.process.Time(t.end.At).UTC().Format(time.RFC3339Nano)))
 	}
 	if len(all) > 0 {
 		r.Facts = slices.Insert(r.Facts, 0, Fact{"end", strings.Join(all, "; ")})
@@ -260,7 +262,8 @@ func (r *Report) missingEvents(v *inventory, sum *tally, heard bool) {
 		case heard, v.count(clr.RecordingProvider) > 0: // gclog record always enables the GC's events
 			text = "GC events were recorded, but no collection happened"
 		case has():
-			text = "it has events of the provider " + clr.RuntimeProvider + ", but none of the keyword GC (0x1) at level 4"
+			text = "it has events of the provider " + clr.RuntimeProvider +
+				", but none of the keyword GC (0x1) at level 4"
 		}
 		r.add(Warning, "no-gc-events", "%s", text)
 		return
@@ -275,13 +278,16 @@ func (r *Report) missingEvents(v *inventory, sum *tally, heard bool) {
 		r.add(Warning, "no-heap-stats", "it has no GCHeapStats: no sizes after collections")
 	}
 	if !has(clr.IDGCGlobalHeapHistory) || !has(clr.IDGCPerHeapHistory) {
-		r.add(Warning, "no-heap-history", "it has no GCGlobalHeapHistory or no GCPerHeapHistory: no sizes before, budgets, free space and memory load")
+		r.add(Warning, "no-heap-history", "it has no GCGlobalHeapHistory or no GCPerHeapHistory: no sizes before, "+
+			"budgets, free space and memory load")
 	}
 	if !has(clr.IDGCAllocationTick) {
 		r.add(Note, "no-allocation-ticks", "it has no allocation ticks: it was recorded below level full")
 	}
 	if sum.background > 0 && v.count(clr.PrivateProvider) == 0 {
-		r.add(Note, "no-private-events", "it has %d background collections but no events of the provider %s: their phases have no times", sum.background, clr.PrivateProvider)
+		r.add(Note, "no-private-events",
+			"it has %d background collections but no events of the provider %s: their phases have no times",
+			sum.background, clr.PrivateProvider)
 	}
 }
 

@@ -54,7 +54,8 @@ const (
 )
 
 var (
-	filePattern = regexp.MustCompile(`^(.+)-([0-9]+)-([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}-[0-9]{2}-[0-9]{2}\.[0-9]{3})(?:\.[0-9]+)?\.nettrace$`)
+	filePattern = regexp.MustCompile(
+		`^(.+)-([0-9]+)-([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}-[0-9]{2}-[0-9]{2}\.[0-9]{3})(?:\.[0-9]+)?\.nettrace$`)
 	partPattern = regexp.MustCompile(`^\.(.+)-[a-z0-9]{16}$`)
 )
 
@@ -127,7 +128,10 @@ func (f *Files) enter(user string) (leave func(), err error) {
 	}
 	place := f.waiting.Of(user)
 	if !place.Take(1) {
-		return nil, &output.PathError{Path: f.Dir, Err: fmt.Errorf("%d recordings are waiting for it: it is too slow", f.waiting.Used())}
+		return nil, &output.PathError{
+			Path: f.Dir,
+			Err:  fmt.Errorf("%d recordings are waiting for it: it is too slow", f.waiting.Used()),
+		}
 	}
 	return func() {
 		f.asking.Lock()
@@ -144,7 +148,8 @@ func (f *Files) tidy(dir *os.Root, latest name, of *gclog.Process) (deleted []st
 		return nil, err
 	}
 	user, _ := recordingUser(dir, latest.file()) // unknown where files have no owners
-	slices.SortStableFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(asName(b.Name()).time, asName(a.Name()).time) })
+	slices.SortStableFunc(entries,
+		func(a, b fs.DirEntry) int { return cmp.Compare(asName(b.Name()).time, asName(a.Name()).time) })
 	kept := map[bool][]name{} // of the process, and of those that have exited
 	var size int64
 	for _, e := range entries {
@@ -161,9 +166,11 @@ func (f *Files) tidy(dir *os.Root, latest name, of *gclog.Process) (deleted []st
 		if ok {
 			own := x.pid == latest.pid && !x.at().Before(of.Started.Truncate(time.Millisecond)) &&
 				(of.StartKey != 0 || x.service == latest.service) // in another pid namespace others have the pid
-			counts := own || x.service == latest.service && owner == user && f.Running != nil && !f.Running(x.pid, x.at())
+			counts := own ||
+				x.service == latest.service && owner == user && f.Running != nil && !f.Running(x.pid, x.at())
 			known := slices.Contains(kept[own], x) // another part of it
-			remove = x != latest && (counts && !known && len(kept[own]) >= f.Keep || f.Size > 0 && size+info.Size() > f.Size)
+			remove = x != latest &&
+				(counts && !known && len(kept[own]) >= f.Keep || f.Size > 0 && size+info.Size() > f.Size)
 			if !remove {
 				size += info.Size()
 			}

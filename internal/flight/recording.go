@@ -22,7 +22,13 @@ type Trigger struct {
 // TriggerFor returns the Trigger for something that a process did from began to ended, in nanoseconds
 // since its Sync.
 func TriggerFor(p *gclog.Process, began gclog.Stamp, ended int64, before, after time.Duration) Trigger {
-	return Trigger{Time: p.Time(began.Time), Ticks: began.Ticks, Duration: time.Duration(ended - began.Time), Before: before, After: after}
+	return Trigger{
+		Time:     p.Time(began.Time),
+		Ticks:    began.Ticks,
+		Duration: time.Duration(ended - began.Time),
+		Before:   before,
+		After:    after,
+	}
 }
 
 // A Recording is a part of the stream of a process, from some time before a trigger to some time after
@@ -38,7 +44,7 @@ type Recording struct {
 	most      time.Time // the last deadline that is possible
 	arrived   time.Time // when the latest block had arrived at the last deadline
 
-	// What follows is set when done is closed.
+	// The fields below are set when done is closed.
 	parts     []*Part
 	missing   time.Duration
 	exhausted bool

@@ -46,7 +46,8 @@ func (c clock) duration(ticks int64) time.Duration {
 	if c.perSecond <= 0 {
 		return 0
 	}
-	return time.Duration(ticks/c.perSecond)*time.Second + time.Duration(ticks%c.perSecond*int64(time.Second)/c.perSecond)
+	return time.Duration(ticks/c.perSecond)*time.Second +
+		time.Duration(ticks%c.perSecond*int64(time.Second)/c.perSecond)
 }
 
 // A loss is a report of lost events: the sequence numbers of the events that are kept may not show

@@ -135,7 +135,10 @@ func (p *Part) survey() *survey {
 				continue
 			}
 			last = w.Capture
-			if _, seen := s.threads[last]; !seen && !s.missed(p, nettrace.Thread{ID: last, Seq: w.Seq - 1}, w.Ticks) && len(s.threads) < maxThreads {
+			if _, seen := s.threads[last]; seen || len(s.threads) >= maxThreads {
+				continue
+			}
+			if !s.missed(p, nettrace.Thread{ID: last, Seq: w.Seq - 1}, w.Ticks) {
 				s.threads[last] = i
 			}
 		}

@@ -8,9 +8,11 @@ import (
 
 // A Config is the relevant content of a runtimeconfig.json.
 type Config struct {
-	Path       string         // as the process sees it
-	Version    string         // of the runtime; "" if the file does not say
-	Properties map[string]any // properties of the GC, and variables of the GC that were put there by mistake; numbers as they are written
+	Path    string // as the process sees it
+	Version string // version of the runtime; "": the file has none
+	// Properties has the properties of the GC, and variables of the GC that are in the file by mistake.
+	// Numbers are json.Number.
+	Properties map[string]any
 }
 
 // propertyPrefix is what the names of the GC's properties start with.
@@ -41,7 +43,8 @@ func ParseConfig(path string, b []byte) (*Config, error) {
 	}
 	variables := variableNames()
 	for name, value := range o.ConfigProperties {
-		if bare, _ := bareName(name); variables[bare] || isProperty(name) && !strings.Contains(name[:len(propertyPrefix)], "_") {
+		bare, _ := bareName(name)
+		if variables[bare] || isProperty(name) && !strings.Contains(name[:len(propertyPrefix)], "_") {
 			c.Properties[name] = value
 		}
 	}

@@ -41,11 +41,13 @@ func (c *Configuration) conflicts(set []Value) (left []Value, ignored []Ignored)
 		case s.Kind == Text && c.NativeAOT && (s.Variable == "GCName" || s.Variable == "GCPath"):
 			why = "in a NativeAOT program the GC is built in"
 		case s.Variable == "gcServer" && c.NativeAOT && v.Number != 0:
-			why = "a NativeAOT program has server GC only if it was built with it, and then without this setting, too; only 0 has an effect"
+			why = "a NativeAOT program has server GC only if it was built with it, and then without this setting, " +
+				"too; only 0 has an effect"
 		case s.Variable == "GCHeapAffinitizeMask" && !c.Windows:
 			why = "it has an effect only on Windows: elsewhere use GCHeapAffinitizeRanges"
 		case (s.Variable == "GCHeapAffinitizeMask" || s.Variable == "GCHeapAffinitizeRanges") && on("GCNoAffinitize"):
-			why = by["GCNoAffinitize"].Name + " is on: GC threads are not affinitized, and there is one heap per processor"
+			why = by["GCNoAffinitize"].Name +
+				" is on: GC threads are not affinitized, and there is one heap per processor"
 		case s.Variable == "GCCpuGroup" && !c.Windows:
 			why = "only Windows has processor groups"
 		case strings.HasPrefix(s.Variable, "GCHeapHardLimit") && s.Unit == Percent && limits != "":
@@ -74,7 +76,8 @@ func (c *Configuration) conflicts(set []Value) (left []Value, ignored []Ignored)
 			v.note("the number of processors is the maximum")
 		case s.Variable == "gcServer" && v.Number != 0 && server == "off":
 			v.note("this is workstation GC anyway: server GC requires two processors")
-		case s.Variable == "GCNoAffinitize" && v.Number == 0 && (on("GCHeapHardLimit") || on("GCHeapHardLimitPercent") || limits+shares != ""):
+		case s.Variable == "GCNoAffinitize" && v.Number == 0 &&
+			(on("GCHeapHardLimit") || on("GCHeapHardLimitPercent") || limits+shares != ""):
 			v.note("a hard limit turns it on anyway")
 		}
 		if why != "" {

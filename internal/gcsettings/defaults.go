@@ -32,7 +32,8 @@ func (c *Configuration) defaults(r *Report) (list []Fact) {
 	set, server := byVariable(r.Set), c.flavour()
 	for _, s := range Settings() {
 		switch {
-		case set[s.Variable] != nil, known[s.Variable], c.tooOld(s.Since), s.Server && server == "off", s.Segments && c.Major >= regions && !c.Segments, s.Regions && c.Segments:
+		case set[s.Variable] != nil, known[s.Variable], c.tooOld(s.Since), s.Server && server == "off",
+			s.Segments && c.Major >= regions && !c.Segments, s.Regions && c.Segments:
 		case s.Datas && c.whyFixed(set) != "":
 		case c.mayBeSet(&s):
 		case c.NativeAOT && (s.Variable == "GCName" || s.Variable == "GCPath" || s.Variable == "gcServer"):
@@ -164,7 +165,8 @@ func (c *Configuration) hardLimit(set map[string]*Value) (limit uint64, why stri
 		} else {
 			limit = someMemory
 		}
-		return limit, fmt.Sprintf("%d%% of the memory %s, sum of GCHeapHardLimitSOHPercent, LOH and POH", percent, of), true
+		const sum = "sum of GCHeapHardLimitSOHPercent, LOH and POH"
+		return limit, fmt.Sprintf("%d%% of the memory %s, %s", percent, of, sum), true
 	}
 	if v := set["GCHeapHardLimitPercent"]; v != nil && v.Number != 0 {
 		return share(v.Number), fmt.Sprintf("%d%% of the memory %s: %s", v.Number, of, v.Name), true
@@ -176,7 +178,8 @@ func (c *Configuration) hardLimit(set map[string]*Value) (limit uint64, why stri
 	case c.Memory.Limit == 0:
 		return 0, "", true
 	}
-	return max(containerLeast, share(containerPercent)), fmt.Sprintf("%d%% of the memory %s", containerPercent, of), true
+	limit = max(containerLeast, share(containerPercent))
+	return limit, fmt.Sprintf("%d%% of the memory %s", containerPercent, of), true
 }
 
 // memory returns what the GC takes as the memory of the machine, and which memory that is; 0 if it

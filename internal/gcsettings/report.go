@@ -133,7 +133,8 @@ func (r *Report) addReported(p *gclog.Process, heaps Heaps, from Sources) {
 	number("GCGen0MaxBudget", l.Gen0MaxBudget)
 	number("GCHighMemPercent", uint64(min(l.HighMemoryPercent, highestLoad)))
 	if l.HighMemoryPercent > highestLoad { // it reports the value it was given
-		r.InForce[len(r.InForce)-1].Note = fmt.Sprintf("the runtime reports %d and treats it as %d", l.HighMemoryPercent, highestLoad)
+		r.InForce[len(r.InForce)-1].Note = fmt.Sprintf("the runtime reports %d and treats it as %d",
+			l.HighMemoryPercent, highestLoad)
 	}
 	add("GCLargePages", r.largePages(p), from.Limits)
 	if p.Server != gclog.No { // workstation GC has no threads of its own, and reports that they are not affinitized

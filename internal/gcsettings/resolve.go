@@ -104,7 +104,8 @@ func bareName(name string) (bare string, prefixed bool) {
 // isProperty reports whether a name is meant to be a property: in a variable it may have _ instead
 // of the dots.
 func isProperty(name string) bool {
-	return len(name) >= len(propertyPrefix) && strings.EqualFold(strings.ReplaceAll(name[:len(propertyPrefix)], "_", "."), propertyPrefix)
+	return len(name) >= len(propertyPrefix) &&
+		strings.EqualFold(strings.ReplaceAll(name[:len(propertyPrefix)], "_", "."), propertyPrefix)
 }
 
 // Resolve returns which settings take effect, in the order of the table, and which do not.
@@ -152,13 +153,18 @@ func (c *Configuration) resolve(s *Setting) (winner *Value, ignored []Ignored) {
 		case winner != nil:
 			ignored = append(ignored, Ignored{name, text, from, winner.Name + " wins"})
 		case c.tooOld(s.Since):
-			ignored = append(ignored, Ignored{name, text, from, fmt.Sprintf("the setting exists since .NET %d, the runtime is %s", s.Since, c.runtime())})
+			ignored = append(ignored, Ignored{
+				name, text, from,
+				fmt.Sprintf("the setting exists since .NET %d, the runtime is %s", s.Since, c.runtime()),
+			})
 		default:
 			note := r.note
 			if r.why != "" {
 				note = r.why
 			}
-			winner = &Value{Setting: *s, Name: name, Text: text, Value: r.value, From: from, Note: note, Number: r.number}
+			winner = &Value{
+				Setting: *s, Name: name, Text: text, Value: r.value, From: from, Note: note, Number: r.number,
+			}
 		}
 	}
 	for i, prefix := range prefixes {
@@ -167,9 +173,15 @@ func (c *Configuration) resolve(s *Setting) (winner *Value, ignored []Ignored) {
 		switch {
 		case !there:
 		case i == 0 && c.tooOld(dotnetPrefix):
-			ignored = append(ignored, Ignored{name, text, Environment, fmt.Sprintf("the prefix DOTNET_ exists since .NET %d, the runtime is %s: write COMPlus_%s", dotnetPrefix, c.runtime(), s.Variable)})
+			ignored = append(ignored, Ignored{
+				name, text, Environment,
+				fmt.Sprintf("the prefix DOTNET_ exists since .NET %d, the runtime is %s: write COMPlus_%s",
+					dotnetPrefix, c.runtime(), s.Variable),
+			})
 		case i == 1 && c.NativeAOT:
-			ignored = append(ignored, Ignored{name, text, Environment, "NativeAOT does not support the prefix COMPlus_: write DOTNET_" + s.Variable})
+			ignored = append(ignored, Ignored{
+				name, text, Environment, "NativeAOT does not support the prefix COMPlus_: write DOTNET_" + s.Variable,
+			})
 		case c.NativeAOT:
 			take(name, text, Environment, readStrict(s, text))
 		default:
@@ -181,7 +193,11 @@ func (c *Configuration) resolve(s *Setting) (winner *Value, ignored []Ignored) {
 	}
 	if value, ok := c.Config.Properties[s.Property]; ok {
 		if since := s.PropertySince; c.tooOld(since) && !c.tooOld(s.Since) {
-			ignored = append(ignored, Ignored{s.Property, propertyText(value), c.Config.Path, fmt.Sprintf("the property exists since .NET %d, the runtime is %s: use the variable %s", since, c.runtime(), s.Variable)})
+			ignored = append(ignored, Ignored{
+				s.Property, propertyText(value), c.Config.Path,
+				fmt.Sprintf("the property exists since .NET %d, the runtime is %s: use the variable %s",
+					since, c.runtime(), s.Variable),
+			})
 		} else {
 			take(s.Property, propertyText(value), c.Config.Path, readProperty(s, value))
 		}
@@ -247,7 +263,8 @@ func (c *Configuration) misspelt() (list []Ignored) {
 		}
 		why := ""
 		if rest, _ := bareName(name); isProperty(rest) {
-			why = "it is the name of a property, which has an effect only in runtimeconfig.json" + variableOf(settings, rest)
+			why = "it is the name of a property, which has an effect only in runtimeconfig.json" +
+				variableOf(settings, rest)
 		} else if right := withCase(variables, name); right != "" {
 			why = "names are case-sensitive: write " + right
 		} else if right := withCase(bare, name); right != "" {

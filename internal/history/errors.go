@@ -65,5 +65,6 @@ type TextError struct {
 }
 
 func (e *TextError) Error() string {
-	return "it is neither a recording (.nettrace) nor a log that gclog wrote in the format unified (with DotNet: lines), json or csv"
+	return "it is neither a recording (.nettrace) nor a log that gclog wrote in the format unified (with DotNet: " +
+		"lines), json or csv"
 }

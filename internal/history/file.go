@@ -166,5 +166,6 @@ const maxHead = 1 << 20
 // later.
 func isText(b []byte) bool {
 	magic := []byte("Nettrace")
-	return len(b) > 0 && !bytes.HasPrefix(b, magic) && !bytes.HasPrefix(magic, b) && bytes.IndexByte(b[:min(len(b), 4096)], 0) < 0
+	return len(b) > 0 && !bytes.HasPrefix(b, magic) && !bytes.HasPrefix(magic, b) &&
+		bytes.IndexByte(b[:min(len(b), 4096)], 0) < 0
 }

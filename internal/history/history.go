@@ -135,7 +135,9 @@ func (h *History) ended(e *gclog.End) {
 // Watch reads the history of a running process from a session that was started, until the session
 // ends; it is expected to last as long as length. known is what was found out about the process.
 // Watch always returns a History; a *CallError means that the part that was asked for is not in it.
-func Watch(s *attach.Session, known *gclog.Process, length time.Duration, asked Span, observe Observe) (*History, gclog.End, error) {
+func Watch(
+	s *attach.Session, known *gclog.Process, length time.Duration, asked Span, observe Observe,
+) (*History, gclog.End, error) {
 	h := &History{Span: asked}
 	var wrong error
 	var to gclog.Observer

@@ -104,7 +104,8 @@ func (o *instance) from(begin int64) *subject {
 		return nil
 	}
 	if o.subject != o.r.subject {
-		o.r.fail(callf("it contains several processes with the pid %d at the same time: use the log of a single one", o.process.ID))
+		o.r.fail(callf("it contains several processes with the pid %d at the same time: use the log of a single one",
+			o.process.ID))
 		return nil
 	}
 	return o.subject
@@ -138,7 +139,8 @@ func (o *instance) ask(begin int64) {
 		if e := r.subject.ended; e != nil && e.Bad() {
 			how = string(e.AppendTo(nil)) + ", and "
 		}
-		r.notifyf("process %d %swas restarted at %s: everything before that is left out (choose it with --until)", o.process.ID, how, r.part.timeText(t))
+		r.notifyf("process %d %swas restarted at %s: everything before that is left out (choose it with --until)",
+			o.process.ID, how, r.part.timeText(t))
 		r.gcs.Store(0)
 	}
 	o.subject = r.pass(o.process)
@@ -168,8 +170,8 @@ func (o *instance) observe(r gclog.Record) {
 			x.pass(r)
 		}
 	case *gclog.Gap:
-		// What is missing was noticed during the session. It says nothing about the session's start: a
-		// pause that started earlier may follow.
+		// The gap was noticed during the session, and does not show when the session started: a pause that
+		// started earlier may follow.
 		if x := o.from(r.Time); x != nil {
 			x.newest = max(x.newest, r.Time)
 			x.pass(r)

@@ -67,7 +67,8 @@ func (s *Source) readLogs(files []*File, observe func(*gclog.Process) gclog.Obse
 func overlapping(e *logs.OverlapError, names []string) error {
 	name, before := names[len(names)-1], names[e.Before]
 	if name == before {
-		return fmt.Errorf("%s: %w: the same log twice, or sessions that ran at the same time: pass the log of each session separately", name, e)
+		return fmt.Errorf("%s: %w: the same log twice, or sessions that ran at the same time: pass the log of each "+
+			"session separately", name, e)
 	}
 	return fmt.Errorf("%s: %w, after %s: pass them one at a time", name, e, before)
 }

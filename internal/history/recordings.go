@@ -46,7 +46,9 @@ func (r *recordingReader) readRecording(f *File) error {
 	start := int64(f.Trace.SyncTime.Sub(r.begin()))
 	shift := start // of its times
 	if shift < r.newest[f.Trace.ProcessID] {
-		return fmt.Errorf("it was recorded at the same time as another recording of process %d: pass them one at a time", f.Trace.ProcessID)
+		return fmt.Errorf(
+			"it was recorded at the same time as another recording of process %d: pass them one at a time",
+			f.Trace.ProcessID)
 	}
 	var list []recorded
 	processes := gclog.NewProcesses(func(p *gclog.Process) gclog.Observer {
@@ -106,7 +108,13 @@ func (r *recordingReader) readRecording(f *File) error {
 	for _, x := range list {
 		r.seen[x.ID] = true
 		if x.first {
-			x.observer(&gclog.End{At: f.until, Ticks: f.until, Reason: gclog.EndOfRecording, Process: x.Process, Open: open[x.ID]})
+			x.observer(&gclog.End{
+				At:      f.until,
+				Ticks:   f.until,
+				Reason:  gclog.EndOfRecording,
+				Process: x.Process,
+				Open:    open[x.ID],
+			})
 		}
 	}
 	return f.reader.Err()

@@ -38,10 +38,11 @@ type Options struct {
 	// Unpacked is how many bytes a packed file may unpack to; 0: unpack.LimitPassed.
 	Unpacked int64
 
-	Want    func(*parse.Metadata) parse.Want // the events to read from recordings; nil: gclog.Wanted
-	Inspect func(*parse.Reader) bool         // sees each event and loss of a recording, and reports whether it is used; nil: all are
-	Stdin   io.Reader                        // what the name - means
-	Notify  func(string)                     // receives messages for people; nil: none
+	Want func(*parse.Metadata) parse.Want // the events to read from recordings; nil: gclog.Wanted
+	// Inspect sees each event and loss of a recording, and reports whether it is used; nil: all are.
+	Inspect func(*parse.Reader) bool
+	Stdin   io.Reader    // the input named -
+	Notify  func(string) // receives messages for people; nil: none
 }
 
 // A Choice is the process to read. The zero Choice is the only one, or all with ReadAll.
@@ -117,7 +118,8 @@ func (s *Source) open(names []string) error {
 		case unnamed.series().name == "":
 			unnamed = f
 		case unnamed.series().name != name:
-			return callf("%s and %s do not say which process they are from: pass them one at a time", unnamed.Name, f.Name)
+			return callf("%s and %s do not say which process they are from: pass them one at a time",
+				unnamed.Name, f.Name)
 		}
 	}
 	return nil
@@ -232,7 +234,8 @@ func (s *Source) NothingText() string {
 	if s.Files[0].handle != nil {
 		more = " (see gclog doctor " + s.Files[0].Name + ")"
 	}
-	return fmt.Sprintf("no collection in %s: none happened, or GC events were not recorded%s", strings.Join(s.names(), ", "), more)
+	return fmt.Sprintf("no collection in %s: none happened, or GC events were not recorded%s",
+		strings.Join(s.names(), ", "), more)
 }
 
 // ReadAll reads the files to their end and returns what was wrong with them: what precedes damage
@@ -292,7 +295,8 @@ func (s *Source) resolve() error {
 	if err != nil {
 		return err
 	}
-	fits := slices.DeleteFunc(slices.Clone(all), func(p *gclog.Process) bool { return s.o.Named != nil && !s.o.Named(p) })
+	fits := slices.DeleteFunc(slices.Clone(all),
+		func(p *gclog.Process) bool { return s.o.Named != nil && !s.o.Named(p) })
 	switch {
 	case len(fits) == 0 && s.o.Name != "":
 		return &ProcessError{Choice: s.o.Choice, File: s.Files[0].Name, Processes: all}
@@ -365,6 +369,7 @@ func (s *Source) notifyOlder() {
 		if len(list) == 1 {
 			files = "file"
 		}
-		s.notifyf("%s has %d older %s in the same directory, such as %s: name all of them to get the whole log", name, len(list), files, list[0])
+		s.notifyf("%s has %d older %s in the same directory, such as %s: name all of them to get the whole log",
+			name, len(list), files, list[0])
 	}
 }

@@ -61,7 +61,8 @@ func (s *Span) CheckRunning() error {
 		Instant
 	}{{"since", s.Since}, {"until", s.Until}} {
 		if x.kind == instantFromEnd {
-			return callf("--%s %s: a running process has no end to count from: give a time since the start of the session, such as 10s", x.flag, x.Text)
+			return callf("--%s %s: a running process has no end to count from: give a time since the start of the "+
+				"session, such as 10s", x.flag, x.Text)
 		}
 	}
 	return nil
@@ -85,7 +86,8 @@ func ParseInstant(flag, text string, z Zone) (i Instant, err error) {
 		i.time, i.again = times.Moments(t.Shown, t.Zone(z.location()))
 		i.twice = !i.time.Equal(i.again)
 	case err != nil && ok:
-		return i, callf("--%s %s is %s as a number since 1970: %s", flag, text, TimeText(time.Unix(0, t.Shown).UTC()), howToWrite())
+		return i, callf("--%s %s is %s as a number since 1970: %s",
+			flag, text, TimeText(time.Unix(0, t.Shown).UTC()), howToWrite())
 	case err != nil:
 		return i, callf("--%s %q is not a time: %s", flag, text, howToWrite())
 	default:
@@ -97,8 +99,8 @@ func ParseInstant(flag, text string, z Zone) (i Instant, err error) {
 	return i, nil
 }
 
-// leastNumber is the first number since 1970 that is taken as a time: that of 2000. A smaller one lacks
-// its unit, or is a date without its signs.
+// leastNumber is the smallest number since 1970 that is taken as a time: the start of 2000. A smaller
+// number lacks its unit, or is a date without its dashes.
 const leastNumber = int64(946_684_800 * time.Second)
 
 // howToWrite says how a time is written, as the end of a sentence.
@@ -217,7 +219,8 @@ func (s *stretch) check() error {
 	since, a := s.since()
 	until, b := s.until()
 	if a && b && !since.Before(until) {
-		return callf("--since %s (%s) is not before --until %s (%s)", s.Since.Text, s.timeText(since), s.Until.Text, s.timeText(until))
+		return callf("--since %s (%s) is not before --until %s (%s)",
+			s.Since.Text, s.timeText(since), s.Until.Text, s.timeText(until))
 	}
 	return nil
 }
@@ -241,9 +244,11 @@ func (s *stretch) outside(end time.Time) error {
 	is := s.timeText(s.begin) + " to " + s.timeText(end)
 	switch {
 	case a && since.After(end):
-		return callf("--since %s (%s) is after the end of the recorded time: that is from %s%s", s.Since.Text, s.timeText(since), is, s.zoneRule(&s.Since))
+		return callf("--since %s (%s) is after the end of the recorded time: that is from %s%s",
+			s.Since.Text, s.timeText(since), is, s.zoneRule(&s.Since))
 	case b && !until.After(s.begin):
-		return callf("--until %s (%s) is before the start of the recorded time: that is from %s%s", s.Until.Text, s.timeText(until), is, s.zoneRule(&s.Until))
+		return callf("--until %s (%s) is before the start of the recorded time: that is from %s%s",
+			s.Until.Text, s.timeText(until), is, s.zoneRule(&s.Until))
 	}
 	return nil
 }

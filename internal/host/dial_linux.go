@@ -45,7 +45,8 @@ func (p *Process) dialError(err error) error {
 	switch _, known := errors.AsType[*TargetError](err); {
 	case known:
 		return err
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, syscall.EAGAIN):
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded),
+		errors.Is(err, syscall.EAGAIN):
 		return fmt.Errorf("connecting to process %d: %w", p.PID, session.ErrNoAnswer)
 	case errors.Is(err, context.Canceled):
 		return err
@@ -55,14 +56,19 @@ func (p *Process) dialError(err error) error {
 	}
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return refuse(p.PID, CauseStaleSocket, nil, "has a socket that no process listens on, left over from another process: %s/%s", p.tempDir, p.socket)
+		return refuse(p.PID, CauseStaleSocket, nil,
+			"has a socket that no process listens on, left over from another process: %s/%s", p.tempDir, p.socket)
 	case errors.Is(err, unix.ENOTSOCK):
-		return refuse(p.PID, CauseNoSocket, nil, "no longer has a socket at %s/%s: the path is now a link or a regular file, which gclog does not follow", p.tempDir, p.socket).as("planted-link")
+		return refuse(p.PID, CauseNoSocket, nil,
+			"no longer has a socket at %s/%s: the path is now a link or a regular file, which gclog does not follow",
+			p.tempDir, p.socket).as("planted-link")
 	case errors.Is(err, fs.ErrNotExist):
-		return refuse(p.PID, CauseNoSocket, nil, "has removed its diagnostics socket: it is about to exit").as("socket-deleted")
+		return refuse(p.PID, CauseNoSocket, nil, "has removed its diagnostics socket: it is about to exit").
+			as("socket-deleted")
 	case errors.Is(err, fs.ErrPermission):
 		return refuse(p.PID, CauseOtherUser, nil,
-			"belongs to user %s (uid %d), gclog runs as uid %d and may not connect to its socket: run gclog as that user or as root", p.User, p.UID, os.Geteuid())
+			"belongs to user %s (uid %d), gclog runs as uid %d and may not connect to its socket: run gclog as that "+
+				"user or as root", p.User, p.UID, os.Geteuid())
 	}
 	return refuse(p.PID, CauseNoAccess, err, "cannot be reached over %s/%s", p.tempDir, p.socket)
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// What is read of a process is bounded: it can have as many and as long arguments and variables as
-// fit into its memory. The limits are far above what programs use.
+// Limits of what is read of a process: it can have as many and as long arguments and variables as fit
+// into its memory. The limits are far above what programs use.
 const (
 	maxArguments     = 1024
 	maxArgumentBytes = 8 << 10 // total; the rest is left out

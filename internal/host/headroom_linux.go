@@ -34,7 +34,8 @@ func processRooms(proc int) (list []Room) {
 		_, rest, _ := bytes.Cut(limits, []byte("\n"+name))
 		word, _ := nextWord(rest)
 		if limit := decimal(word); limit > 0 && field < len(used) {
-			list = append(list, Room{Of: "the process", Limit: limit, Used: decimal(used[field]) * uint64(unix.Getpagesize())})
+			list = append(list,
+				Room{Of: "the process", Limit: limit, Used: decimal(used[field]) * uint64(unix.Getpagesize())})
 		}
 	}
 	return list

@@ -84,7 +84,9 @@ func (hs *helpers) stuck() (n int) {
 func (t *task) isStuck() bool { return time.Since(t.since) >= helperTime }
 
 // perform has a helper perform a request. wait says whether the request may wait long for a slot.
-func (hs *helpers) perform(ctx context.Context, command []string, p *Process, q *request, proc int, away *awayError, wait bool) (reply, error) {
+func (hs *helpers) perform(
+	ctx context.Context, command []string, p *Process, q *request, proc int, away *awayError, wait bool,
+) (reply, error) {
 	none := reply{FD: noFile}
 	t, err := hs.begin(ctx, p, away, wait)
 	if err != nil {
@@ -93,7 +95,8 @@ func (hs *helpers) perform(ctx context.Context, command []string, p *Process, q 
 	h, err := hs.take(command)
 	if err != nil {
 		hs.end(t)
-		return none, refuse(p.PID, CauseNoAccess, err, "cannot be inspected: %v, and the helper process for that could not be started", away)
+		return none, refuse(p.PID, CauseNoAccess, err,
+			"cannot be inspected: %v, and the helper process for that could not be started", away)
 	}
 	_ = h.conn.SetDeadline(t.since.Add(helperTime))
 	a, err := h.ask(q, proc)
@@ -102,7 +105,8 @@ func (hs *helpers) perform(ctx context.Context, command []string, p *Process, q 
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			return none, away.stuck(p)
 		}
-		return none, refuse(p.PID, CauseNoAccess, err, "cannot be inspected: %v, and the helper process for that failed", away)
+		return none, refuse(p.PID, CauseNoAccess, err,
+			"cannot be inspected: %v, and the helper process for that failed", away)
 	}
 	hs.keep(h)
 	hs.end(t)
@@ -110,14 +114,16 @@ func (hs *helpers) perform(ctx context.Context, command []string, p *Process, q 
 }
 
 func (e *awayError) stuck(p *Process) *TargetError {
-	return refuse(p.PID, CauseStuck, nil, "cannot be inspected: its file system does not respond (%s at %s)", e.system, e.point)
+	return refuse(p.PID, CauseStuck, nil,
+		"cannot be inspected: its file system does not respond (%s at %s)", e.system, e.point)
 }
 
 // begin waits for a slot for a process and returns its task.
 func (hs *helpers) begin(ctx context.Context, p *Process, away *awayError, wait bool) (*task, error) {
 	late := time.After(helperTime)
 	busy := func() error {
-		return refuse(p.PID, CauseStuck, nil, "cannot be inspected now: %v, and other inspections of such file systems take long", away)
+		return refuse(p.PID, CauseStuck, nil,
+			"cannot be inspected now: %v, and other inspections of such file systems take long", away)
 	}
 	for {
 		hs.mu.Lock()
@@ -182,7 +188,8 @@ func (hs *helpers) inTheWay(p *Process, away *awayError) (*task, error) {
 		case stuck == len(list) && group.most == maxHelpersOfDevice:
 			return nil, away.stuck(p)
 		case stuck == len(list):
-			return nil, refuse(p.PID, CauseStuck, nil, "is not inspected: %v, and inspections of %d other processes%s are stuck", away, stuck, group.who)
+			return nil, refuse(p.PID, CauseStuck, nil,
+				"is not inspected: %v, and inspections of %d other processes%s are stuck", away, stuck, group.who)
 		default:
 			return list[stuck], nil
 		}

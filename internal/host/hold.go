@@ -71,7 +71,8 @@ func (t *Target) Hold(ctx context.Context) (*Hold, error) {
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
-			return nil, refuse(t.PID, CauseSnapshot, nil, "is busy: another gclog has been starting or ending a session with it for %v", holdTime)
+			return nil, refuse(t.PID, CauseSnapshot, nil,
+				"is busy: another gclog has been starting or ending a session with it for %v", holdTime)
 		}
 	}
 }

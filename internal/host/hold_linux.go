@@ -26,7 +26,7 @@ func (p *Process) announced() bool {
 	return false
 }
 
-// What is locked, in the directory of the process in /proc: files that only root and the user of the
+// The files to lock, in the directory of the process in /proc: files that only root and the user of the
 // process can open, so that nobody else can lock them. Opening these two, unlike others, does not wait
 // for the process.
 const (
@@ -80,9 +80,12 @@ func (p *Process) heldBy() *TargetError {
 	case pid == 0:
 		return refuse(p.PID, CauseSnapshot, nil, "is the target of a heap snapshot that another gclog is taking")
 	case isOrphan(pid):
-		return refuse(p.PID, CauseSnapshot, nil, "is the target of a heap snapshot of a daemon that has ended (process %d): gclog waits %v at most", pid, abandonedTime)
+		return refuse(p.PID, CauseSnapshot, nil,
+			"is the target of a heap snapshot of a daemon that has ended (process %d): gclog waits %v at most",
+			pid, abandonedTime)
 	default:
-		return refuse(p.PID, CauseSnapshot, nil, "is the target of a heap snapshot that another gclog is taking (process %d)", pid)
+		return refuse(p.PID, CauseSnapshot, nil,
+			"is the target of a heap snapshot that another gclog is taking (process %d)", pid)
 	}
 }
 

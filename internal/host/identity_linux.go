@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"regexp"
-	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -19,11 +18,13 @@ var (
 	containerPattern = regexp.MustCompile(`(?:^|[/:-])([0-9a-f]{64})(?:\.scope)?(?:$|[/\n])`)
 	// podPattern matches the uid of a pod there; systemd requires underscores in place of its
 	// dashes. The uids of a node's static pods have no dashes.
-	podPattern = regexp.MustCompile(`[/-]pod([0-9a-f]{8}(?:[-_][0-9a-f]{4}){3}[-_][0-9a-f]{12}|[0-9a-f]{32})(?:$|[./\n])`)
+	podPattern = regexp.MustCompile(
+		`[/-]pod([0-9a-f]{8}(?:[-_][0-9a-f]{4}){3}[-_][0-9a-f]{12}|[0-9a-f]{32})(?:$|[./\n])`)
 	// Files that Kubernetes and others mount into a container come from directories named after the
 	// pod or the container.
-	mountedPodPattern       = regexp.MustCompile(`/pods/([0-9a-f-]{32,36})/`)
-	mountedNamePattern      = regexp.MustCompile(`/pods/[0-9a-f-]{32,36}/containers/([a-z0-9][-a-z0-9]{0,62})/[0-9a-f]+$`)
+	mountedPodPattern  = regexp.MustCompile(`/pods/([0-9a-f-]{32,36})/`)
+	mountedNamePattern = regexp.MustCompile(
+		`/pods/[0-9a-f-]{32,36}/containers/([a-z0-9][-a-z0-9]{0,62})/[0-9a-f]+$`)
 	mountedContainerPattern = regexp.MustCompile(`containers/([0-9a-f]{64})/`)
 	// namePattern matches names of namespaces and pods.
 	namePattern = regexp.MustCompile(`^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$`)
@@ -61,7 +62,8 @@ func (p *Process) identify() {
 		return
 	}
 	p.Pod = firstName(p.readName("/etc/podinfo/name"), pod)
-	p.Namespace = firstName(p.readName("/etc/podinfo/namespace"), namespace, p.readName("/var/run/secrets/kubernetes.io/serviceaccount/namespace"))
+	p.Namespace = firstName(p.readName("/etc/podinfo/namespace"), namespace,
+		p.readName("/var/run/secrets/kubernetes.io/serviceaccount/namespace"))
 }
 
 // identifyByMounts takes the ids from what is mounted into a container.
@@ -74,8 +76,11 @@ func (p *Process) identifyByMounts(mounts []mount) {
 		if name := mountedNamePattern.FindStringSubmatch(m.root); name != nil && p.ContainerName == "" {
 			p.ContainerName = name[1]
 		}
-		if id := mountedContainerPattern.FindStringSubmatch(m.root); id != nil && slices.Contains([]string{"/etc/hostname", "/etc/hosts", "/etc/resolv.conf"}, m.point) {
-			containers = id[1]
+		switch m.point {
+		case "/etc/hostname", "/etc/hosts", "/etc/resolv.conf":
+			if id := mountedContainerPattern.FindStringSubmatch(m.root); id != nil {
+				containers = id[1]
+			}
 		}
 	}
 	// In a pod these files belong to a container that the whole pod shares.

@@ -58,7 +58,9 @@ func (h *Host) begin(p *Process) (*underway, error) {
 			continue
 		}
 		if u.isOf(p) {
-			return nil, refuse(p.PID, CauseStuck, nil, "cannot be inspected: an earlier inspection has been stuck in the kernel since %s", u.since.UTC().Format(time.RFC3339))
+			return nil, refuse(p.PID, CauseStuck, nil,
+				"cannot be inspected: an earlier inspection has been stuck in the kernel since %s",
+				u.since.UTC().Format(time.RFC3339))
 		}
 		all++
 		if u.uid == p.UID {
@@ -67,9 +69,12 @@ func (h *Host) begin(p *Process) (*underway, error) {
 	}
 	switch {
 	case all >= maxStuck:
-		return nil, refuse(p.PID, CauseStuck, nil, "is not inspected: inspections of %d processes are stuck in the kernel", all)
+		return nil, refuse(p.PID, CauseStuck, nil,
+			"is not inspected: inspections of %d processes are stuck in the kernel", all)
 	case ofUser >= maxStuckOfUser:
-		return nil, refuse(p.PID, CauseStuck, nil, "is not inspected: inspections of %d other processes of user %s are stuck in the kernel", ofUser, userName(p.UID))
+		return nil, refuse(p.PID, CauseStuck, nil,
+			"is not inspected: inspections of %d other processes of user %s are stuck in the kernel",
+			ofUser, userName(p.UID))
 	}
 	if s.looks == nil {
 		s.looks = map[*underway]bool{}
@@ -133,7 +138,8 @@ func look[T any](ctx context.Context, p *Process, f func() (T, error), drop func
 		return none, ctx.Err()
 	case <-time.After(lookTime):
 		close(left)
-		return none, refuse(p.PID, CauseStuck, nil, "could not be inspected within %v: the call is stuck in the kernel, or this machine is very busy", lookTime)
+		return none, refuse(p.PID, CauseStuck, nil,
+			"could not be inspected within %v: the call is stuck in the kernel, or this machine is very busy", lookTime)
 	}
 }
 

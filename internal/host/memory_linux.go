@@ -19,7 +19,8 @@ type MemoryReader struct {
 // OpenMemory opens the files. A value whose file cannot be opened is unknown. The group is the one
 // that the process is in now. Close the result.
 func (p *Process) OpenMemory() *MemoryReader {
-	r, err := look(context.Background(), p, func() (*MemoryReader, error) { return p.openMemory(), nil }, (*MemoryReader).Close)
+	r, err := look(context.Background(), p,
+		func() (*MemoryReader, error) { return p.openMemory(), nil }, (*MemoryReader).Close)
 	if err != nil {
 		return newMemoryReader()
 	}

@@ -76,8 +76,9 @@ func unescape(s string) string {
 // or from a disk. All others may wait for another party: FUSE for a program, NFS and the like for
 // another host, autofs for a program that mounts.
 var answering = []string{
-	"bcachefs", "btrfs", "cgroup", "cgroup2", "devtmpfs", "erofs", "exfat", "ext2", "ext3", "ext4", "f2fs", "iso9660", "jfs", "mqueue",
-	"ntfs3", "proc", "ramfs", "reiserfs", "rootfs", "squashfs", "sysfs", "tmpfs", "udf", "vfat", "xfs", "zfs",
+	"bcachefs", "btrfs", "cgroup", "cgroup2", "devtmpfs", "erofs", "exfat", "ext2", "ext3", "ext4", "f2fs", "iso9660",
+	"jfs", "mqueue", "ntfs3", "proc", "ramfs", "reiserfs", "rootfs", "squashfs", "sysfs", "tmpfs", "udf", "vfat", "xfs",
+	"zfs",
 }
 
 // A guard decides which of the file systems that a process sees may be touched. A nil guard allows

@@ -27,7 +27,8 @@ func namespaceMaker(proc int) (uid int) {
 		st := status(fd)
 		outside := st.Dev != own.Dev || st.Ino != own.Ino
 		if outside {
-			_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.NS_GET_OWNER_UID, uintptr(unsafe.Pointer(&maker)))
+			_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.NS_GET_OWNER_UID,
+				uintptr(unsafe.Pointer(&maker)))
 			if parent, err = unix.IoctlRetInt(fd, unix.NS_GET_PARENT); errno != 0 {
 				err = errno
 			}

@@ -19,14 +19,20 @@ func (p *Process) whyNoSocket(failure error) error {
 		return refuse(p.PID, CauseNoSuchProcess, nil, "has exited")
 	}
 	if errors.Is(failure, fs.ErrPermission) {
-		return refuse(p.PID, CauseNoAccess, failure, "does not let gclog see its files: that requires the capability SYS_PTRACE, which root on the host has and root in a container may lack").as("no-ptrace")
+		return refuse(p.PID, CauseNoAccess, failure, "does not let gclog see its files: that requires the capability "+
+			"SYS_PTRACE, which root on the host has and root in a container may lack").as("no-ptrace")
 	}
 	if errors.Is(failure, syscall.EMFILE) || errors.Is(failure, syscall.ENFILE) {
-		return refuse(p.PID, CauseNoAccess, failure, "cannot be inspected, because gclog has reached its limit of open files")
+		return refuse(p.PID, CauseNoAccess, failure,
+			"cannot be inspected, because gclog has reached its limit of open files")
 	}
-	for _, name := range []string{"DOTNET_EnableDiagnostics", "COMPlus_EnableDiagnostics", "DOTNET_EnableDiagnostics_IPC", "COMPlus_EnableDiagnostics_IPC"} {
+	for _, name := range []string{
+		"DOTNET_EnableDiagnostics", "COMPlus_EnableDiagnostics",
+		"DOTNET_EnableDiagnostics_IPC", "COMPlus_EnableDiagnostics_IPC",
+	} {
 		if p.Environ[name] == "0" {
-			return refuse(p.PID, CauseDiagnosticsOff, nil, "was started with %s=0, so its runtime has no diagnostics socket: start it without that variable", name)
+			return refuse(p.PID, CauseDiagnosticsOff, nil,
+				"was started with %s=0, so its runtime has no diagnostics socket: start it without that variable", name)
 		}
 	}
 	lib, found := p.runtimeLibrary()
@@ -40,18 +46,24 @@ func (p *Process) whyNoSocket(failure error) error {
 		if time.Since(p.Started) < newborn {
 			starting = "; or it is still starting"
 		}
-		return refuse(p.PID, CauseNotDotnet, nil, "(%s) is not a .NET process: it has no diagnostics socket and no .NET runtime in it (a NativeAOT program has one if it is built with EventSourceSupport)%s", p.Name, starting)
-	case strings.Contains(lib, "Microsoft.NETCore.App/2.") || strings.Contains(lib, "Microsoft.NETCore.App/1."), p.isOldLibrary(lib):
-		return refuse(p.PID, CauseTooOld, nil, "runs a version of .NET Core without a diagnostics socket (%s): gclog requires 3.0 or later", lib)
+		return refuse(p.PID, CauseNotDotnet, nil,
+			"(%s) is not a .NET process: it has no diagnostics socket and no .NET runtime in it (a NativeAOT program "+
+				"has one if it is built with EventSourceSupport)%s", p.Name, starting)
+	case strings.Contains(lib, "Microsoft.NETCore.App/2.") || strings.Contains(lib, "Microsoft.NETCore.App/1."),
+		p.isOldLibrary(lib):
+		return refuse(p.PID, CauseTooOld, nil,
+			"runs a version of .NET Core without a diagnostics socket (%s): gclog requires 3.0 or later", lib)
 	}
 	if failure != nil {
-		return refuse(p.PID, CauseNoSocket, failure, "has no diagnostics socket: its temporary directory %s cannot be used", p.tempDir).as("tmpdir-missing")
+		return refuse(p.PID, CauseNoSocket, failure,
+			"has no diagnostics socket: its temporary directory %s cannot be used", p.tempDir).as("tmpdir-missing")
 	}
 	if found, _ := p.search(); found {
 		return nil
 	}
 	kind, trouble := p.tempDirTrouble()
-	return refuse(p.PID, CauseNoSocket, nil, "is a .NET process without a diagnostics socket in %s: %s", p.tempDir, trouble).as(kind)
+	return refuse(p.PID, CauseNoSocket, nil,
+		"is a .NET process without a diagnostics socket in %s: %s", p.tempDir, trouble).as(kind)
 }
 
 const (
@@ -96,15 +108,18 @@ func (p *Process) tempDirTrouble() (kind, trouble string) {
 	case r.Name == dirStarting:
 		return "no-socket", "the runtime is still starting"
 	case r.Name == dirPlanted:
-		return "planted-link", "the socket's path is a link or a regular file, which gclog does not follow; find out who created it, delete it and restart the process"
+		return "planted-link", "the socket's path is a link or a regular file, which gclog does not follow; find out " +
+			"who created it, delete it and restart the process"
 	case deleted:
-		return "socket-deleted", "the socket was deleted while the process was running, probably by a cleanup of temporary files; restart the process"
+		return "socket-deleted", "the socket was deleted while the process was running, probably by a cleanup of " +
+			"temporary files; restart the process"
 	case r.Name == dirReadOnly:
 		return "tmpdir-readonly", "the directory is read-only; give the process a writable TMPDIR"
 	case r.Name == dirFull:
 		return "tmpdir-full", "the directory is full; free some space and restart the process"
 	}
-	return "no-socket", "the socket was deleted, or the runtime is still starting; restart the process if the socket does not appear"
+	return "no-socket",
+		"the socket was deleted, or the runtime is still starting; restart the process if the socket does not appear"
 }
 
 // SocketDeleted reports, for a process without a socket file, whether the kernel still has a
@@ -118,7 +133,8 @@ func (p *Process) SocketDeleted() bool {
 func (p *Process) listens(name string, matches func(inode string) bool) bool {
 	line, _ := p.findLine("net/unix", func(line string) bool {
 		fields := strings.Fields(line)
-		return len(fields) == 8 && fields[3] == listening && strings.HasSuffix("/"+fields[7], "/"+name) && matches(fields[6])
+		return len(fields) == 8 && fields[3] == listening && strings.HasSuffix("/"+fields[7], "/"+name) &&
+			matches(fields[6])
 	})
 	return line != ""
 }

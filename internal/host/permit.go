@@ -43,7 +43,8 @@ func (p *Process) PermitHeap(kind Runtime, version, commandLine string, walk boo
 	case kind == RuntimeCoreCLR && p.peer == nil:
 		return nil
 	case kind == RuntimeNativeAOT && major < 10:
-		return refuse(p.PID, CauseHarm, nil, "is a NativeAOT program of .NET %s: its runtime neither collects nor walks its heap on request, which .NET 10 and later do", cmp.Or(version, "(unknown)")).as("native-aot-old")
+		return refuse(p.PID, CauseHarm, nil, "is a NativeAOT program of .NET %s: its runtime neither collects nor "+
+			"walks its heap on request, which .NET 10 and later do", cmp.Or(version, "(unknown)")).as("native-aot-old")
 	case kind != RuntimeNativeAOT && strings.Contains(commandLine, ".dll"): // NativeAOT runs no assembly
 		return nil
 	case major != 10 || !walk:
@@ -51,9 +52,11 @@ func (p *Process) PermitHeap(kind Runtime, version, commandLine string, walk boo
 	}
 	switch n, known := p.ServerGCThreads(); {
 	case n > 0 && kind == RuntimeNativeAOT:
-		return refuse(p.PID, CauseHarm, nil, "is a NativeAOT program of .NET 10 with server GC, which crashes in a heap walk: start it with DOTNET_gcServer=0, or publish it with .NET 11")
+		return refuse(p.PID, CauseHarm, nil, "is a NativeAOT program of .NET 10 with server GC, which crashes in a "+
+			"heap walk: start it with DOTNET_gcServer=0, or publish it with .NET 11")
 	case n > 0 || !known:
-		return refuse(p.PID, CauseHarm, nil, "may be a NativeAOT program of .NET 10 with server GC, which crashes in a heap walk: nothing that gclog can see of it says that it is not")
+		return refuse(p.PID, CauseHarm, nil, "may be a NativeAOT program of .NET 10 with server GC, which crashes in "+
+			"a heap walk: nothing that gclog can see of it says that it is not")
 	}
 	return nil
 }

@@ -24,7 +24,8 @@ const (
 func programRuntime(program io.ReaderAt) Runtime {
 	names := exportedNames(program)
 	exports := func(name string) bool {
-		return bytes.Contains(names, []byte("\x00"+name+"\x00")) || bytes.Contains(names, []byte("\x00_"+name+"\x00")) // Mach-O's
+		return bytes.Contains(names, []byte("\x00"+name+"\x00")) ||
+			bytes.Contains(names, []byte("\x00_"+name+"\x00")) // in Mach-O
 	}
 	switch {
 	case exports("DotNetRuntimeInfo"):

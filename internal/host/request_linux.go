@@ -75,7 +75,8 @@ func (p *Process) guard(proc int) *guard {
 
 // confirm performs a request whose reply is yes or no. It returns false if that cannot be found out.
 func (p *Process) confirm(q *request) bool {
-	r, err := look(context.Background(), p, func() (reply, error) { return p.perform(context.Background(), q, true) }, keep)
+	r, err := look(context.Background(), p,
+		func() (reply, error) { return p.perform(context.Background(), q, true) }, keep)
 	return err == nil && r.Yes
 }
 
@@ -264,8 +265,9 @@ func (t *tree) readFile(path string, limit int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, limit))
 }
 
-// openFile opens a regular file. Links to directories may lead anywhere in the process's root. The file itself may be a link to something below its own directory, because
-// Kubernetes makes files links into a directory next to them that it can replace.
+// openFile opens a regular file. Links to directories may lead anywhere in the process's root. The file
+// itself may be a link to a file below its own directory, because Kubernetes makes files links into a
+// directory next to them that it can replace.
 func (t *tree) openFile(path string) (*os.File, error) {
 	dir, err := t.open(filepath.Dir(path))
 	if err != nil {

@@ -45,6 +45,7 @@ func (p *Process) IsNativeAOT() bool {
 
 // program reports which runtime is part of the program that the process runs.
 func (p *Process) program() (Runtime, error) {
-	r, err := look(context.Background(), p, func() (reply, error) { return p.perform(context.Background(), &request{Kind: program}, true) }, keep)
+	r, err := look(context.Background(), p,
+		func() (reply, error) { return p.perform(context.Background(), &request{Kind: program}, true) }, keep)
 	return r.Runtime, err
 }

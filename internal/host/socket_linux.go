@@ -29,7 +29,12 @@ func (p *Process) search() (found bool, failure error) {
 	}
 	for _, dir := range dirs {
 		r, err := p.ask(&request{
-			Kind: findSocket, Path: dir, Name: p.socketName(), Prefix: p.socketPrefix(), Oldest: p.Started.Add(-time.Second).UnixNano(), UID: p.UID,
+			Kind:   findSocket,
+			Path:   dir,
+			Name:   p.socketName(),
+			Prefix: p.socketPrefix(),
+			Oldest: p.Started.Add(-time.Second).UnixNano(),
+			UID:    p.UID,
 		})
 		if err == nil && r.Name != "" {
 			p.tempDir, p.socket = dir, r.Name

@@ -115,7 +115,8 @@ func (t *Target) pending(ctx context.Context) *TargetError {
 	ports := session.SuspendingPorts(env)
 	switch {
 	case env == nil:
-		return refuse(t.PID, CauseSuspended, nil, "is waiting for a diagnostic port to resume it (DOTNET_DiagnosticPorts)")
+		return refuse(t.PID, CauseSuspended, nil,
+			"is waiting for a diagnostic port to resume it (DOTNET_DiagnosticPorts)")
 	case len(ports) == 0:
 		return refuse(t.PID, CauseSuspended, nil, "is still starting").as("starting")
 	}

@@ -25,7 +25,7 @@ type Process struct {
 	// In Kubernetes; "" outside of it or if unknown.
 	Namespace, Pod, ContainerName string
 	PodUID                        string
-	Environ                       map[string]string // initial variables that matter to gclog; nil if they cannot be read
+	Environ                       map[string]string // initial variables that matter to gclog; nil: unreadable
 
 	maker   int           // user other than root who has made its user namespace; 0: none has
 	tempDir string        // where its runtime creates the socket
@@ -166,9 +166,9 @@ type Outcome struct {
 	Exited bool // exited, not killed; if Known is false: it left no socket behind, as killed processes do
 	Code   int  // with Exited
 	Signal int  // the signal that killed it
-	// OOM: the kernel killed it because memory ran out. This is derived from the OOM kill count of
-	// its control group. If others of the group were OOM-killed since the watch started, any other
-	// kill of this process looks the same.
+	// OOM reports whether the kernel killed it because memory ran out, which the OOM kill count of its
+	// control group shows. If the kernel has killed others of the group since the watch started, any
+	// other kill of this process looks the same.
 	OOM bool
 	// Unseen: this host does not show the process, so how it ended is unknown.
 	Unseen bool
@@ -193,7 +193,10 @@ func (p *Process) target() *Target {
 // does not show of it stays unknown. That is everything if the process is in a pid namespace that is not
 // below gclog's: then only its connection shows that it is alive.
 func (h *Host) TargetOf(peer *session.Peer) *Target {
-	t := &Target{Client: peer.Client, Process: Process{PID: peer.PID, InnerPID: peer.Inner, UID: peer.UID, peer: peer, host: h}}
+	t := &Target{
+		Client:  peer.Client,
+		Process: Process{PID: peer.PID, InnerPID: peer.Inner, UID: peer.UID, peer: peer, host: h},
+	}
 	if peer.PID == 0 {
 		t.PID = peer.Inner
 	} else if known, err := h.Describe(peer.PID); err == nil && peer.MayBe(known.StartKey) {

@@ -38,7 +38,8 @@ func (h *Host) Find(ctx context.Context, pid int) (*Target, error) {
 	} else if errors.Is(err, syscall.EPERM) {
 		return nil, refuse(pid, CauseOtherUser, nil, "belongs to another user: run gclog as that user or as root")
 	}
-	return nil, refuse(pid, CauseNotDotnet, nil, "has no diagnostics socket in %s: it is not a .NET process, it was started with DOTNET_EnableDiagnostics=0, or its TMPDIR differs", os.TempDir())
+	return nil, refuse(pid, CauseNotDotnet, nil, "has no diagnostics socket in %s: it is not a .NET process, it was "+
+		"started with DOTNET_EnableDiagnostics=0, or its TMPDIR differs", os.TempDir())
 }
 
 // List returns the processes that have a diagnostics socket in this user's temporary directory; as root,
@@ -52,7 +53,7 @@ func (h *Host) List(ctx context.Context) ([]Listed, error) {
 		}
 		for _, e := range entries {
 			p, ok := socketOf(e.Name())
-			// What somebody else's folder has of a process is not its socket.
+			// A file for the process in another user's folder is not its socket.
 			if !ok || p.StartKey < byPID[p.PID].StartKey || !belongsTo(filepath.Join(dir, e.Name()), p.UID) {
 				continue
 			}
@@ -102,7 +103,8 @@ func (p *Process) dial(ctx context.Context) (net.Conn, error) {
 	switch {
 	case err == nil:
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return nil, refuse(p.PID, CauseStaleSocket, nil, "has a socket that no process listens on, left over from another process: %s", path)
+		return nil, refuse(p.PID, CauseStaleSocket, nil,
+			"has a socket that no process listens on, left over from another process: %s", path)
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, refuse(p.PID, CauseNoSuchProcess, nil, "has exited")
 	case errors.Is(err, context.DeadlineExceeded):

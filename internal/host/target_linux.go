@@ -110,7 +110,9 @@ func (h *Host) sight(pid int) (*Process, error) {
 	gone := func(err error) error {
 		switch missing := errors.Is(err, fs.ErrNotExist); {
 		case missing && isHidden(pid):
-			return refuse(pid, CauseNoAccess, nil, "exists, but /proc is mounted with hidepid and does not show it to gclog, which runs as uid %d", os.Geteuid()).as("hidden")
+			return refuse(pid, CauseNoAccess, nil,
+				"exists, but /proc is mounted with hidepid and does not show it to gclog, which runs as uid %d",
+				os.Geteuid()).as("hidden")
 		case missing, errors.Is(err, syscall.ESRCH):
 			return refuse(pid, CauseNoSuchProcess, nil, "does not exist")
 		}
@@ -130,14 +132,23 @@ func (h *Host) sight(pid int) (*Process, error) {
 		return nil, gone(err)
 	}
 	if stat.ended() {
-		return nil, refuse(pid, CauseNoSuchProcess, nil, "has exited (it is a zombie until its parent waits for it)").as("ended")
+		return nil, refuse(pid, CauseNoSuchProcess, nil, "has exited (it is a zombie until its parent waits for it)").
+			as("ended")
 	}
 	if status.process != pid {
-		return nil, refuse(pid, CauseNoSuchProcess, nil, "does not exist: %d is a thread of process %d", pid, status.process).as("thread")
+		return nil, refuse(pid, CauseNoSuchProcess, nil,
+			"does not exist: %d is a thread of process %d", pid, status.process).as("thread")
 	}
 	p := &Process{
-		PID: pid, InnerPID: status.innerPID, Name: string(stat.name), StartKey: stat.startKey, Started: startTime(stat.startKey),
-		UID: status.uid, User: userName(status.uid), tempDir: "/tmp", host: h,
+		PID:      pid,
+		InnerPID: status.innerPID,
+		Name:     string(stat.name),
+		StartKey: stat.startKey,
+		Started:  startTime(stat.startKey),
+		UID:      status.uid,
+		User:     userName(status.uid),
+		tempDir:  "/tmp",
+		host:     h,
 	}
 	return p, nil
 }

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// What follows is only available on Linux.
+// These are only available on Linux.
 
 type hostState struct{}
 

@@ -34,7 +34,8 @@ func (h *Host) Find(ctx context.Context, pid int) (*Target, error) {
 		return nil, refuse(pid, CauseNoSuchProcess, nil, "does not exist")
 	}
 	if _, err := os.Stat(pipeRoot + p.socket); errors.Is(err, fs.ErrNotExist) {
-		return nil, refuse(pid, CauseNotDotnet, nil, "has no diagnostics pipe: it is not a .NET process, or was started with DOTNET_EnableDiagnostics=0")
+		return nil, refuse(pid, CauseNotDotnet, nil,
+			"has no diagnostics pipe: it is not a .NET process, or was started with DOTNET_EnableDiagnostics=0")
 	}
 	return p.target(), ctx.Err()
 }
@@ -98,7 +99,8 @@ func (p *Process) dial(ctx context.Context) (net.Conn, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, refuse(p.PID, CauseNoSuchProcess, nil, "has exited")
 	case errors.Is(err, fs.ErrPermission):
-		return nil, refuse(p.PID, CauseOtherUser, nil, "belongs to another user: run gclog as that user or as administrator")
+		return nil, refuse(p.PID, CauseOtherUser, nil,
+			"belongs to another user: run gclog as that user or as administrator")
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, winio.ErrTimeout):
 		return nil, fmt.Errorf("connecting to process %d: %w", p.PID, session.ErrNoAnswer)
 	}

@@ -48,7 +48,10 @@ func AppendHead(b, trace []byte) []byte {
 // milliseconds of the time can be stated.
 func Sync(trace []byte, at time.Time, ticks int64) {
 	at = at.UTC()
-	for i, v := range []int{at.Year(), int(at.Month()), int(at.Weekday()), at.Day(), at.Hour(), at.Minute(), at.Second(), at.Nanosecond() / int(time.Millisecond)} {
+	for i, v := range []int{
+		at.Year(), int(at.Month()), int(at.Weekday()), at.Day(),
+		at.Hour(), at.Minute(), at.Second(), at.Nanosecond() / int(time.Millisecond),
+	} {
 		binary.LittleEndian.PutUint16(trace[2*i:], uint16(v))
 	}
 	binary.LittleEndian.PutUint64(trace[syncTicks:], uint64(ticks))
@@ -63,7 +66,8 @@ func AppendBlock(b []byte, offset int64, kind parse.BlockKind, content []byte) [
 }
 
 var names = map[parse.BlockKind]string{
-	parse.BlockEvent: "EventBlock", parse.BlockMetadata: "MetadataBlock", parse.BlockStack: "StackBlock", parse.BlockSequencePoint: "SPBlock",
+	parse.BlockEvent: "EventBlock", parse.BlockMetadata: "MetadataBlock", parse.BlockStack: "StackBlock",
+	parse.BlockSequencePoint: "SPBlock",
 }
 
 // AppendEnd appends the end of a stream.
@@ -118,8 +122,11 @@ var recordedGC = [...]string{gclog.Unknown: "", gclog.No: "workstation", gclog.Y
 
 func recordedProcess(p *gclog.Process) *clr.RecordedProcess {
 	e := &clr.RecordedProcess{
-		Name: clr.EncodeUTF16(p.Name), RuntimeVersion: clr.EncodeUTF16(p.RuntimeVersion), Flavor: clr.EncodeUTF16(p.Flavor),
-		GC: clr.EncodeUTF16(recordedGC[p.Server]), Snapshot: p.Snapshot,
+		Name:           clr.EncodeUTF16(p.Name),
+		RuntimeVersion: clr.EncodeUTF16(p.RuntimeVersion),
+		Flavor:         clr.EncodeUTF16(p.Flavor),
+		GC:             clr.EncodeUTF16(recordedGC[p.Server]),
+		Snapshot:       p.Snapshot,
 	}
 	if !p.Started.IsZero() {
 		e.Started = p.Started.UnixNano()

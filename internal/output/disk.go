@@ -49,5 +49,6 @@ type ReserveError struct {
 }
 
 func (e *ReserveError) Error() string {
-	return fmt.Sprintf("%s has only %s of %s left, and the last tenth of a disk is for others", e.Folder, formats.SizeText(int64(e.Disk.Free)), formats.SizeText(int64(e.Disk.Size)))
+	return fmt.Sprintf("%s has only %s of %s left, and the last tenth of a disk is for others",
+		e.Folder, formats.SizeText(int64(e.Disk.Free)), formats.SizeText(int64(e.Disk.Size)))
 }

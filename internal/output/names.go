@@ -19,7 +19,8 @@ const (
 	HostPlaces      = "%hn is the host, %% a percent sign"
 	RecordingPlaces = "%p is the pid, %% a percent sign"
 	TablePlaces     = "%d is the date and %H the hour of the records (UTC), " + Places
-	Places          = "%p is the pid, %t the start of the process, %hn the host, %n the name of the process, %s its service, %c its container, %P its pod, %N the namespace of the pod, %% a percent sign"
+	Places          = "%p is the pid, %t the start of the process, %hn the host, %n the name of the process, %s its " +
+		"service, %c its container, %P its pod, %N the namespace of the pod, %% a percent sign"
 )
 
 var (

@@ -209,7 +209,8 @@ func (o *opened) broken() bool {
 
 // is reports whether it is the output that a spec requires for a process.
 func (o *opened) is(spec *Spec, opts *formats.Options) bool {
-	return o.key == spec.key(opts) && o.spec.look() == spec.look() && reflect.DeepEqual(o.spec.Selection, spec.Selection)
+	return o.key == spec.key(opts) && o.spec.look() == spec.look() &&
+		reflect.DeepEqual(o.spec.Selection, spec.Selection)
 }
 
 // Change replaces the outputs with those of specs, for what is now known of the process. An output

@@ -17,8 +17,6 @@ import (
 	"github.com/gclog/gclog/internal/rotate"
 )
 
-// What processes share: each path is opened once, for all that write to it.
-
 // A place is a file, a pipe or standard output. Several Writers can share it, one for each process.
 // A caller that got it from open must close it.
 type place struct {
@@ -142,9 +140,9 @@ type Opener struct {
 	Files  rotate.Files
 	Stdout io.Writer
 	Stderr io.Writer
-	Warn   func(string) // receives messages for people about problems that end nothing: an output fails, and works again
+	Warn   func(string) // receives messages about problems that end nothing: an output fails, or works again
 
-	// Of all outputs so far: bytes written, writes that failed, files that replaced a full one.
+	// Totals of all outputs so far: bytes written, writes that failed, files that replaced a full one.
 	Written, Errors, Rotations atomic.Int64
 
 	// mu is never held during disk I/O: a disk that hangs must not keep others from opening and
@@ -204,7 +202,11 @@ func (o *Opener) open(spec Spec, opts *formats.Options) (*place, error) {
 			if x.look == look {
 				return nil, &PathError{key, errors.New("closing it is taking long")}
 			}
-			return nil, &PathError{key, fmt.Errorf("it is already written as %s or with other rotation options: give each output its own file", x.look.format)}
+			return nil, &PathError{
+				key,
+				fmt.Errorf("it is already written as %s or with other rotation options: give each output its own file",
+					x.look.format),
+			}
 		}
 	}
 }

@@ -47,7 +47,9 @@ func Replace(dir *os.Root, name string, mode fs.FileMode, write func(io.Writer) 
 
 // fillPart creates a file of a directory when there is something to write, and writes it: a command that
 // is interrupted before leaves nothing.
-func fillPart(dir *os.Root, name string, mode fs.FileMode, write func(io.Writer) error) (f *os.File, size int64, err error) {
+func fillPart(
+	dir *os.Root, name string, mode fs.FileMode, write func(io.Writer) error,
+) (f *os.File, size int64, err error) {
 	create := func() (err error) {
 		if f == nil {
 			f, err = dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)

@@ -51,8 +51,8 @@ type Answer struct {
 	of *http.Response
 }
 
-// Send sends a request. The error has neither its URL, which may be secret, nor text of the server
-// that a terminal acts upon.
+// Send sends a request. The error has neither its URL, which may be secret, nor control characters that
+// the server sent.
 func (c *Client) Send(r *http.Request) (*Answer, error) {
 	answer, err := c.Do(r)
 	if err != nil {

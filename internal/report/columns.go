@@ -52,7 +52,8 @@ const (
 func allColumns() []column {
 	shared := view.Columns()
 	rank := func(c column) int {
-		i := slices.IndexFunc(shared, func(v view.Column) bool { return v.Key == c.Key || v.Key == "event.start" && c.Key == "start" })
+		i := slices.IndexFunc(shared,
+			func(v view.Column) bool { return v.Key == c.Key || v.Key == "event.start" && c.Key == "start" })
 		switch {
 		case c.Group != groupMain:
 			return 2 * len(shared)
@@ -77,7 +78,8 @@ func unorderedColumns() []column {
 	exceeded := shown("condemned.budget_exceeded")
 	list := []column{
 		of("number", "gc", groupMain),
-		instant("start", "time", groupMain, "the start of the collection", func(d *gclog.GCDetails) (int64, bool) { return started(d), true }),
+		instant("start", "time", groupMain, "the start of the collection",
+			func(d *gclog.GCDetails) (int64, bool) { return started(d), true }),
 		named("generation", "gen", groupMain, "the condemned generation", shown("generation")),
 		named("type", "kind", groupMain, "how the collection ran", func(d *gclog.GCDetails) string {
 			if !d.KindKnown() {
@@ -85,18 +87,16 @@ func unorderedColumns() []column {
 			}
 			return d.Kind.String()
 		}),
-		named("name", "name", groupMain, "generation and kind as PerfView writes them: 2B is a background gen2, 1F a foreground gen1, 0N a blocking gen0; I and i are induced", func(d *gclog.GCDetails) string {
-			if !d.KindKnown() {
-				return fmt.Sprintf("%d?", min(d.Generation, 9))
-			}
-			return string(d.AppendName(nil))
-		}),
-		named("class", "class", groupMain, "the class of the collection in statistics", func(d *gclog.GCDetails) string { return analysis.ClassOf(d).String() }),
+		named("name", "name", groupMain, "generation and kind as PerfView writes them: 2B is a background gen2, "+
+			"1F a foreground gen1, 0N a blocking gen0; I and i are induced", shortName),
+		named("class", "class", groupMain, "the class of the collection in statistics",
+			func(d *gclog.GCDetails) string { return analysis.ClassOf(d).String() }),
 		of("reason", "reason", groupMain),
-		named("condemned.budget_exceeded", "exceeded", groupMain, "the oldest generation whose budget was exceeded", func(d *gclog.GCDetails) string {
-			name, _, _ := strings.Cut(exceeded(d), " ") // by how much is in other columns
-			return strings.Trim(name, "-")
-		}),
+		named("condemned.budget_exceeded", "exceeded", groupMain, "the oldest generation whose budget was exceeded",
+			func(d *gclog.GCDetails) string {
+				name, _, _ := strings.Cut(exceeded(d), " ") // by how much is in other columns
+				return strings.Trim(name, "-")
+			}),
 		of("suspend", "suspend", groupMain),
 		of("pause.total", "pause", groupMain),
 		of("pause.max", "longest pause", groupMain).near("pause.total"),
@@ -107,20 +107,17 @@ func unorderedColumns() []column {
 		of("heap.fragmentation", "free", groupMain),
 		of("heap.peak", "peak", groupMain).near("heap.before"),
 		of("heap.after", "after", groupMain).near(eachGeneration(".after")...),
-		scaled("heap.peak_ratio", "peak ÷ after", groupMain, "the largest size during the collection relative to the size after it", 1000, (*gclog.GCDetails).PeakRatio),
+		scaled("heap.peak_ratio", "peak ÷ after", groupMain,
+			"the largest size during the collection relative to the size after it", 1000, (*gclog.GCDetails).PeakRatio),
 		of("heap.promoted", "promoted", groupMain).near(eachGeneration(".promoted")...),
 		of("compacting", "compacting", groupMain),
 
-		instant("pause.start", "pause start", groupTriggers, "the start of the first pause", func(d *gclog.GCDetails) (int64, bool) { return d.PauseStart(), len(d.Pauses) > 0 }).near("start"),
+		instant("pause.start", "pause start", groupTriggers, "the start of the first pause",
+			func(d *gclog.GCDetails) (int64, bool) { return d.PauseStart(), len(d.Pauses) > 0 }).near("start"),
 		of("since_last", "since last", groupTriggers),
 		of("trigger.delay", "trigger delay", groupTriggers),
-		named("condemned.reasons", "condemned because", groupTriggers, "why this generation was condemned", func(d *gclog.GCDetails) string {
-			_, conditions, known := d.Condemned()
-			if !known {
-				return ""
-			}
-			return strings.Join(conditions.Names(nil), " ")
-		}),
+		named("condemned.reasons", "condemned because", groupTriggers, "why this generation was condemned",
+			condemnedReasons),
 		of("memory_load", "memory load", groupTriggers),
 		of("heap_count", "heaps", groupTriggers),
 
@@ -140,12 +137,15 @@ func unorderedColumns() []column {
 			of(key+".before", name+" before", group).near(previous+key+".after", key+".allocated"),
 			of(key+".after", name+" after", group),
 			of(key+".survival", name+" survival", group),
-			scaled(key+".fragmentation_share", name+" free", group, "the share of free space in it after the collection", 100, func(d *gclog.GCDetails) (float64, bool) { return d.FragmentationPercent(g) }).in("%"),
+			scaled(key+".fragmentation_share", name+" free", group,
+				"the share of free space in it after the collection", 100,
+				func(d *gclog.GCDetails) (float64, bool) { return d.FragmentationPercent(g) }).in("%"),
 			of(key+".promoted", name+" promoted", group),
 			of(key+".budget", name+" budget", group),
 			column{
 				Key: key + ".budget_left", Title: name + " budget left", Unit: "bytes", Group: group, Scale: 1,
-				Doc: "what remained of its budget in the fullest heap when the collection started; negative: exceeded by that much; an estimate",
+				Doc: "what remained of its budget in the fullest heap when the collection started; negative: " +
+					"exceeded by that much; an estimate",
 				value: func(d *gclog.GCDetails) (int64, bool) {
 					return d.Generations[g].BudgetLeft, d.Generations[g].HasBudgetLeft && g < d.GenerationCount
 				},
@@ -176,22 +176,45 @@ func unorderedColumns() []column {
 	list = append(list,
 		of("background.concurrent_mark", "concurrent mark", groupBackground),
 		of("background.concurrent_sweep", "concurrent sweep", groupBackground),
-		background("background.mark_start", "mark start", func(b *gclog.BackgroundDetails) int64 { return b.MarkStart }),
+		background("background.mark_start", "mark start",
+			func(b *gclog.BackgroundDetails) int64 { return b.MarkStart }),
 		background("background.mark_end", "mark end", func(b *gclog.BackgroundDetails) int64 { return b.MarkEnd }),
-		background("background.sweep_start", "sweep start", func(b *gclog.BackgroundDetails) int64 { return b.SweepStart }),
+		background("background.sweep_start", "sweep start",
+			func(b *gclog.BackgroundDetails) int64 { return b.SweepStart }),
 		background("background.sweep_end", "sweep end", func(b *gclog.BackgroundDetails) int64 { return b.SweepEnd }),
 		of("background.alloc_waits.count", "allocation waits", groupBackground),
 		of("background.alloc_waits.total", "waited", groupBackground),
-		memory("process.memory.rss", "RSS", "the resident memory of the process", func(m *gclog.Memory) uint64 { return m.Resident }),
-		memory("process.cgroup.memory.usage", "cgroup", "the memory of its control group, page cache included", func(m *gclog.Memory) uint64 { return m.Cgroup }),
-		memory("process.cgroup.memory.limit", "cgroup limit", "the memory limit of the control group", func(m *gclog.Memory) uint64 { return m.CgroupLimit }),
+		memory("process.memory.rss", "RSS", "the resident memory of the process",
+			func(m *gclog.Memory) uint64 { return m.Resident }),
+		memory("process.cgroup.memory.usage", "cgroup", "the memory of its control group, page cache included",
+			func(m *gclog.Memory) uint64 { return m.Cgroup }),
+		memory("process.cgroup.memory.limit", "cgroup limit", "the memory limit of the control group",
+			func(m *gclog.Memory) uint64 { return m.CgroupLimit }),
 		of("complete", "complete", groupData),
-		named("flaws", "flaws", groupData, "why the record is not complete", func(d *gclog.GCDetails) string { return strings.Join(d.Flaws.Names(nil), " ") }),
-		column{Key: "heap_dump", Title: "heap snapshot", Unit: "flag", Group: groupData, Scale: 1, Doc: "the collection of a heap snapshot, whose pause includes a walk of the heap", value: func(d *gclog.GCDetails) (int64, bool) {
-			return 1, d.HeapDump
-		}},
+		named("flaws", "flaws", groupData, "why the record is not complete",
+			func(d *gclog.GCDetails) string { return strings.Join(d.Flaws.Names(nil), " ") }),
+		column{
+			Key: "heap_dump", Title: "heap snapshot", Unit: "flag", Group: groupData, Scale: 1,
+			Doc:   "the collection of a heap snapshot, whose pause includes a walk of the heap",
+			value: func(d *gclog.GCDetails) (int64, bool) { return 1, d.HeapDump },
+		},
 	)
 	return list
+}
+
+func shortName(d *gclog.GCDetails) string {
+	if !d.KindKnown() {
+		return fmt.Sprintf("%d?", min(d.Generation, 9))
+	}
+	return string(d.AppendName(nil))
+}
+
+func condemnedReasons(d *gclog.GCDetails) string {
+	_, conditions, known := d.Condemned()
+	if !known {
+		return ""
+	}
+	return strings.Join(conditions.Names(nil), " ")
 }
 
 // shown returns the cell of a column of all views; "" if it is unknown.
@@ -289,10 +312,11 @@ func eachGeneration(end string) (keys []string) {
 }
 
 func scaled(key, title, group, doc string, by int, get func(*gclog.GCDetails) (float64, bool)) column {
-	return column{Key: key, Title: title, Group: group, Doc: doc, Scale: by, value: func(d *gclog.GCDetails) (int64, bool) {
+	value := func(d *gclog.GCDetails) (int64, bool) {
 		v, known := get(d)
 		return scale(v, by), known
-	}}
+	}
+	return column{Key: key, Title: title, Group: group, Doc: doc, Scale: by, value: value}
 }
 
 func instant(key, title, group, doc string, get func(*gclog.GCDetails) (int64, bool)) column {
@@ -304,7 +328,9 @@ func named(key, title, group, doc string, get func(*gclog.GCDetails) string) col
 }
 
 func background(key, title string, at func(*gclog.BackgroundDetails) int64) column {
-	return instant(key, title, groupBackground, "the "+strings.Fields(title)[1]+" of concurrent "+strings.Fields(title)[0]+"ing", func(d *gclog.GCDetails) (int64, bool) {
+	phase, moment, _ := strings.Cut(title, " ")
+	doc := "the " + moment + " of concurrent " + phase + "ing"
+	return instant(key, title, groupBackground, doc, func(d *gclog.GCDetails) (int64, bool) {
 		if d.Background == nil || at(d.Background) == 0 {
 			return 0, false
 		}
@@ -313,8 +339,9 @@ func background(key, title string, at func(*gclog.BackgroundDetails) int64) colu
 }
 
 func memory(key, title, doc string, of func(*gclog.Memory) uint64) column {
-	return column{Key: key, Title: title, Unit: "bytes", Group: groupMemory, Doc: doc, Scale: 1, value: func(d *gclog.GCDetails) (int64, bool) {
+	value := func(d *gclog.GCDetails) (int64, bool) {
 		v := of(&d.Memory)
 		return int64(min(v, mostSafe)), v > 0
-	}}
+	}
+	return column{Key: key, Title: title, Unit: "bytes", Group: groupMemory, Doc: doc, Scale: 1, value: value}
 }

@@ -37,8 +37,10 @@ type PairOfMetrics struct {
 
 // important are the metrics that a comparison shows first.
 var important = []string{
-	"duration", "pause.share", "pause.p50", "pause.p99", "pause.max", "suspend.max", "mutator.100ms", "gc.rate", "gen0.rate", "gen1.rate", "gen2.blocking.rate", "background.rate",
-	"gen0.pause.p50", "gen1.pause.p50", "gen2.blocking.pause.max", "background.pause.max", "alloc.rate", "promoted.mean", "heap.max", "heap.last.gen2", "heap.committed.max", "memory.rss.max", "gc.induced",
+	"duration", "pause.share", "pause.p50", "pause.p99", "pause.max", "suspend.max", "mutator.100ms", "gc.rate",
+	"gen0.rate", "gen1.rate", "gen2.blocking.rate", "background.rate", "gen0.pause.p50", "gen1.pause.p50",
+	"gen2.blocking.pause.max", "background.pause.max", "alloc.rate", "promoted.mean", "heap.max", "heap.last.gen2",
+	"heap.committed.max", "memory.rss.max", "gc.induced",
 }
 
 // Compare computes what a report says about two histories.
@@ -60,7 +62,8 @@ func Compare(before, after *Input) *Comparison {
 			c.More = append(c.More, m)
 		}
 	}
-	slices.SortFunc(c.Metrics, func(a, b PairOfMetrics) int { return slices.Index(important, a.Name) - slices.Index(important, b.Name) })
+	slices.SortFunc(c.Metrics,
+		func(a, b PairOfMetrics) int { return slices.Index(important, a.Name) - slices.Index(important, b.Name) })
 	c.Gone = without(c.Sides[0].Findings, c.Sides[1].Findings)
 	c.New = without(c.Sides[1].Findings, c.Sides[0].Findings)
 	c.Both = without(c.Sides[1].Findings, c.New)

@@ -113,7 +113,13 @@ type Bar struct {
 
 // New computes what a report says.
 func New(in *Input) *Data {
-	d := &Data{Title: title(in), Source: view.OneLine(in.Source), Version: in.Version, Snapshots: in.Snapshots, page: pageData{Snapshots: len(in.Snapshots)}}
+	d := &Data{
+		Title:     title(in),
+		Source:    view.OneLine(in.Source),
+		Version:   in.Version,
+		Snapshots: in.Snapshots,
+		page:      pageData{Snapshots: len(in.Snapshots)},
+	}
 	for _, f := range in.Facts {
 		d.Facts = append(d.Facts, Fact{f.Name, view.OneLine(f.Text)})
 	}
@@ -133,10 +139,13 @@ func New(in *Input) *Data {
 // history computes what a report says about a history.
 func (d *Data) history(in *Input) {
 	s, r := in.Summary, in.Records
-	d.Worst, d.MMU, d.Collected = shares(in.Process, s.Worst), shares(in.Process, s.Utilization), s.Classes[analysis.ClassAll].Count
+	d.Worst, d.MMU, d.Collected = shares(in.Process, s.Worst), shares(in.Process, s.Utilization),
+		s.Classes[analysis.ClassAll].Count
 	for i := range in.Findings {
 		f := &in.Findings[i]
-		d.Findings = append(d.Findings, Finding{f.Rule.ID, f.Severity.String(), f.Rule.Title, view.OneLine(f.Text), f.Rule.Explanation, f.Advice, f.GCs})
+		d.Findings = append(d.Findings, Finding{
+			f.Rule.ID, f.Severity.String(), f.Rule.Title, view.OneLine(f.Text), f.Rule.Explanation, f.Advice, f.GCs,
+		})
 	}
 	for _, n := range in.NotEvaluated {
 		d.NotEvaluated = addLack(d.NotEvaluated, view.OneLine(n.Why), n.Rule.ID)
@@ -177,7 +186,10 @@ func addLack(list []Lack, why, name string) []Lack {
 func classGrid(s *analysis.Summary, caption string, columns []view.ClassColumn) Grid {
 	g := Grid{Caption: caption, Head: []string{"class"}}
 	var there []analysis.Class
-	for _, c := range [...]analysis.Class{analysis.ClassGen0, analysis.ClassGen1, analysis.ClassGen2, analysis.ClassBackground, analysis.ClassNone, analysis.ClassAll} {
+	for _, c := range [...]analysis.Class{
+		analysis.ClassGen0, analysis.ClassGen1, analysis.ClassGen2,
+		analysis.ClassBackground, analysis.ClassNone, analysis.ClassAll,
+	} {
 		if s.Classes[c].Count > 0 || s.Classes[c].Pauses.Count > 0 {
 			there = append(there, c)
 		}
@@ -249,7 +261,8 @@ func tiles(in *Input) []Tile {
 	}
 	for _, w := range s.Worst {
 		if w.Percent.Known() {
-			share.Notes = append(share.Notes, fmt.Sprintf("worst %s: %s", analysis.Number{Value: float64(w.Length), Unit: "ns"}.Text(), w.Percent.Text()))
+			share.Notes = append(share.Notes, fmt.Sprintf("worst %s: %s",
+				analysis.Number{Value: float64(w.Length), Unit: "ns"}.Text(), w.Percent.Text()))
 			break
 		}
 	}

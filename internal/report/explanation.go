@@ -48,7 +48,9 @@ func newExplanation(d *gclog.GCDetails, e *analysis.Explanation) *explanation {
 	result := add("What it achieved", e.Result)
 	for _, s := range e.Sizes {
 		result.Head = []string{"", "before", "after", "free after", "promoted", "survived", "next budget"}
-		result.Rows = append(result.Rows, []string{s.Name, cell(s.Before), cell(s.After), cell(s.Free), cell(s.Promoted), cell(s.Survival), cell(s.Budget)})
+		result.Rows = append(result.Rows, []string{
+			s.Name, cell(s.Before), cell(s.After), cell(s.Free), cell(s.Promoted), cell(s.Survival), cell(s.Budget),
+		})
 	}
 	if len(e.Roots) > 0 {
 		s := add("Marked from", nil)

@@ -12,8 +12,8 @@ import (
 	"github.com/gclog/gclog/internal/view"
 )
 
-// What a page shows before its scripts have run, and where they cannot: the numbers of each chart as a
-// table, and the collections. A script replaces both.
+// A page shows tables, of the numbers of each chart and of the collections, until its scripts have run,
+// and where they cannot. A script replaces both.
 
 // A Figure is the place of a chart.
 type Figure struct {
@@ -41,7 +41,10 @@ var (
 		{"process.cgroup.memory.usage", "cgroup"},
 		{"process.cgroup.memory.limit", "cgroup limit"},
 	}
-	balanceLines = []line{{"imbalance.gen0", "gen0: most objects of a heap ÷ mean"}, {"imbalance.survived", "survivors: most of a heap ÷ mean"}}
+	balanceLines = []line{
+		{"imbalance.gen0", "gen0: most objects of a heap ÷ mean"},
+		{"imbalance.survived", "survivors: most of a heap ÷ mean"},
+	}
 )
 
 // generationLines returns a series for each generation.
@@ -66,7 +69,10 @@ func (d *Data) figures(in *Input) {
 		{"heap", heapLines, "the size of the heap", nil},
 		{"generations", generationLines(".after"), "the sizes of the generations", []string{"json", "csv", "unified"}},
 		{"budgets", generationLines(".budget"), "allocation budgets", []string{"json"}},
-		{"allocation", []line{{"alloc_rate.bytes_per_s", "allocated per second while the program ran"}}, "the allocation rate", []string{"json"}},
+		{
+			"allocation", []line{{"alloc_rate.bytes_per_s", "allocated per second while the program ran"}},
+			"the allocation rate", []string{"json"},
+		},
 		{"balance", balanceLines, "the balance of the heaps", []string{"json"}},
 	} {
 		f := &Figure{Name: c.name, Table: d.series(t, c.lines)}
@@ -117,7 +123,8 @@ func lacking(t *table) string {
 	rss, committed := t.knows("process.memory.rss"), t.knows("heap.committed")
 	switch {
 	case !rss && !committed:
-		return "Not recorded: RSS and committed. Live sessions and their logs in json and csv have the memory of the process; .NET 8 and later report what is committed."
+		return "Not recorded: RSS and committed. Live sessions and their logs in json and csv have the memory of the " +
+			"process; .NET 8 and later report what is committed."
 	case !rss:
 		return "Not recorded: RSS. Live sessions and their logs in json and csv have the memory of the process."
 	case !committed:
@@ -169,17 +176,28 @@ func (t *table) text(column int, v int64, p *gclog.Process) string {
 
 // pausesFigure returns the longest pauses.
 func pausesFigure(in *Input) *Figure {
-	f := &Figure{Name: "pauses", Table: Grid{Caption: "The longest pauses", Head: []string{"time", "paused", "class", "kind", "gc"}}}
+	f := &Figure{
+		Name:  "pauses",
+		Table: Grid{Caption: "The longest pauses", Head: []string{"time", "paused", "class", "kind", "gc"}},
+	}
 	type pause struct {
 		start, duration int64
 		cells           []string
 	}
 	var list []pause
 	gcs, others := in.Records.gcs, in.Records.pauses
-	start, total, class, number, kind := gcs.column("pause.start"), gcs.column("pause.total"), gcs.column("class"), gcs.column("number"), gcs.column("type")
+	start, total := gcs.column("pause.start"), gcs.column("pause.total")
+	class, number, kind := gcs.column("class"), gcs.column("number"), gcs.column("type")
 	for i := range gcs.rows() {
-		if gcs.values[start][i] != unknown && gcs.text(kind, gcs.values[kind][i], nil) != gclog.KindBackground.String() {
-			list = append(list, pause{gcs.values[start][i], gcs.values[total][i], []string{gcs.text(class, gcs.values[class][i], nil), gclog.PauseBlocking.String(), gcs.text(number, gcs.values[number][i], nil)}})
+		blocking := gcs.text(kind, gcs.values[kind][i], nil) != gclog.KindBackground.String()
+		if blocking && gcs.values[start][i] != unknown {
+			list = append(list, pause{
+				gcs.values[start][i], gcs.values[total][i],
+				[]string{
+					gcs.text(class, gcs.values[class][i], nil), gclog.PauseBlocking.String(),
+					gcs.text(number, gcs.values[number][i], nil),
+				},
+			})
 		}
 	}
 	for i := range others.rows() {
@@ -187,7 +205,8 @@ func pausesFigure(in *Input) *Figure {
 			c := others.column(key)
 			return others.text(c, others.values[c][i], nil)
 		}
-		list = append(list, pause{others.values[0][i], others.values[1][i], []string{cell("class"), cell("kind"), cell("number")}})
+		list = append(list,
+			pause{others.values[0][i], others.values[1][i], []string{cell("class"), cell("kind"), cell("number")}})
 	}
 	if len(list) == 0 {
 		f.Missing = "No pause was recorded."
@@ -195,7 +214,8 @@ func pausesFigure(in *Input) *Figure {
 	}
 	slices.SortStableFunc(list, func(a, b pause) int { return cmp.Compare(b.duration, a.duration) })
 	for _, p := range list[:min(len(list), staticRows)] {
-		f.Table.Rows = append(f.Table.Rows, append([]string{in.Process.Time(p.start).Format("15:04:05.000"), view.Text(float64(p.duration), "ns")}, p.cells...))
+		f.Table.Rows = append(f.Table.Rows, append([]string{in.Process.Time(p.start).
+			Format("15:04:05.000"), view.Text(float64(p.duration), "ns")}, p.cells...))
 	}
 	return f
 }
@@ -205,13 +225,15 @@ func backgroundFigure(in *Input) *Figure {
 	f := &Figure{Name: "background"}
 	t := in.Records.gcs
 	kind := t.column("type")
-	rows := t.rowsWhere(func(i int) bool { return t.text(kind, t.values[kind][i], nil) == gclog.KindBackground.String() })
+	rows := t.rowsWhere(
+		func(i int) bool { return t.text(kind, t.values[kind][i], nil) == gclog.KindBackground.String() })
 	switch {
 	case len(rows) > 0:
 		mark, sweep := t.column("background.concurrent_mark"), t.column("background.concurrent_sweep")
 		took := func(i int) int64 { return max(0, t.values[mark][i]) + max(0, t.values[sweep][i]) }
 		slices.SortStableFunc(rows, func(a, b int) int { return cmp.Compare(took(b), took(a)) })
-		f.Table = t.grid(in.Process, rows[:min(len(rows), staticRows)], "start", "number", "pause.total", "background.concurrent_mark", "background.concurrent_sweep")
+		f.Table = t.grid(in.Process, rows[:min(len(rows), staticRows)], "start", "number", "pause.total",
+			"background.concurrent_mark", "background.concurrent_sweep")
 		f.Table.Caption = "The longest background collections"
 	case t.rows() == 0:
 		f.Missing = "No collection was recorded."
@@ -292,7 +314,9 @@ func (s *Snapshot) Outline() Grid {
 		todo = todo[:len(todo)-1]
 		if n.depth > 0 {
 			indent := strings.Repeat("\u2003", min(n.depth-1, 12))
-			g.Rows = append(g.Rows, []string{view.Text(float64(n.Retained), "bytes"), thousands(int(min(n.Objects, math.MaxInt32))), indent + n.Name})
+			g.Rows = append(g.Rows, []string{
+				view.Text(float64(n.Retained), "bytes"), thousands(int(min(n.Objects, math.MaxInt32))), indent + n.Name,
+			})
 		}
 		for _, b := range slices.Backward(n.Below) {
 			if float64(b.Retained) >= leastOutlined*float64(s.Tree.Retained) {
@@ -325,7 +349,10 @@ func (s *Snapshot) TypeRows() Grid {
 
 // GrowthRows returns the first rows of the table of differences.
 func (s *Snapshot) GrowthRows() Grid {
-	g := Grid{Caption: s.first(len(s.Growth), "difference"), Head: []string{"objects more", "bytes more", "bytes now", "type"}}
+	g := Grid{
+		Caption: s.first(len(s.Growth), "difference"),
+		Head:    []string{"objects more", "bytes more", "bytes now", "type"},
+	}
 	sign := func(n int64, text string) string {
 		if n > 0 {
 			return "+" + text
@@ -333,7 +360,10 @@ func (s *Snapshot) GrowthRows() Grid {
 		return text
 	}
 	for _, x := range s.Growth[:min(len(s.Growth), firstTypes)] {
-		g.Rows = append(g.Rows, []string{sign(x.Objects, fmt.Sprint(x.Objects)), sign(x.Bytes, view.Text(float64(x.Bytes), "bytes")), view.Text(float64(x.Now), "bytes"), x.Name})
+		g.Rows = append(g.Rows, []string{
+			sign(x.Objects, fmt.Sprint(x.Objects)), sign(x.Bytes, view.Text(float64(x.Bytes), "bytes")),
+			view.Text(float64(x.Now), "bytes"), x.Name,
+		})
 	}
 	return g
 }

@@ -79,8 +79,12 @@ func newHistogram(r *Recorder, s *analysis.Summary) *Histogram {
 				continue
 			}
 			class := analysis.Class(c)
-			text := fmt.Sprintf("%s of %s from %s to %s", plural(n, "pause"), view.ClassTitle(class), pauseText(bucketStart(b)), pauseText(bucketStart(b+1)))
-			h.Bars = append(h.Bars, HistogramBar{x(float64(b)) + 0.5, y(float64(below + n)), max(1, scaleX-1), y(float64(below)) - y(float64(below+n)), classCSS(class), text})
+			text := fmt.Sprintf("%s of %s from %s to %s",
+				plural(n, "pause"), view.ClassTitle(class), pauseText(bucketStart(b)), pauseText(bucketStart(b+1)))
+			h.Bars = append(h.Bars, HistogramBar{
+				x(float64(b)) + 0.5, y(float64(below + n)), max(1, scaleX-1), y(float64(below)) - y(float64(below+n)),
+				classCSS(class), text,
+			})
 			below += n
 			total += n
 		}

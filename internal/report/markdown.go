@@ -92,7 +92,8 @@ func (s *Snapshot) markdown(b io.Writer) {
 		fmt.Fprint(b, "\n### Suspects\n\n")
 	}
 	for _, x := range s.Suspects {
-		fmt.Fprintf(b, "- **%s**. %s\n", escaped(x.Text), escaped(strings.Join(append([]string{x.Held}, x.Path...), " ")))
+		fmt.Fprintf(b,
+			"- **%s**. %s\n", escaped(x.Text), escaped(strings.Join(append([]string{x.Held}, x.Path...), " ")))
 		fmt.Fprintf(b, "  - %s\n", escaped(x.Advice))
 	}
 	head, rows := []string{"type", "objects", "size", "retained"}, [][]string(nil)
@@ -100,7 +101,10 @@ func (s *Snapshot) markdown(b io.Writer) {
 		head = head[:3] // without the references it is unknown
 	}
 	for _, t := range s.Types[:min(len(s.Types), markdownRows)] {
-		row := []string{t.Name, strconv.FormatUint(t.Objects, 10), view.Text(float64(t.Bytes), "bytes"), view.Text(float64(t.Retained), "bytes")}
+		row := []string{
+			t.Name, strconv.FormatUint(t.Objects, 10), view.Text(float64(t.Bytes), "bytes"),
+			view.Text(float64(t.Retained), "bytes"),
+		}
 		rows = append(rows, row[:len(head)])
 	}
 	fmt.Fprint(b, "\n### Types\n\n")
@@ -114,7 +118,8 @@ func (s *Snapshot) markdown(b io.Writer) {
 		if g.Bytes > 0 {
 			sign = "+"
 		}
-		rows = append(rows, []string{g.Name, fmt.Sprintf("%+d", g.Objects), sign + view.Text(float64(g.Bytes), "bytes")})
+		rows = append(rows,
+			[]string{g.Name, fmt.Sprintf("%+d", g.Objects), sign + view.Text(float64(g.Bytes), "bytes")})
 	}
 	fmt.Fprintf(b, "\n### Difference to %s\n\n", escaped(s.Before))
 	markdownTable(b, []string{"type", "objects more", "bytes more"}, rows)
@@ -135,7 +140,8 @@ func escaped(s string) string {
 	var b strings.Builder
 	for i, r := range s {
 		switch {
-		case r == ':' && strings.HasPrefix(s[i:], "://"), r == '.' && i >= 3 && strings.EqualFold(s[i-3:i], "www"): // it would be a link
+		case r == ':' && strings.HasPrefix(s[i:], "://"), r == '.' && i >= 3 && strings.EqualFold(s[i-3:i], "www"):
+			// It would be a link.
 			b.WriteByte('\\')
 			b.WriteRune(r)
 		case strings.ContainsRune("\\`*_[]|~#!", r):

@@ -38,7 +38,8 @@ func packTable(t *table) (packedTable, []byte) {
 		c := &t.columns[i]
 		known := 0
 		all, known = appendColumn(all, t.rest(i))
-		p.Columns = append(p.Columns, packedColumn{c.Key, c.Title, c.Unit, c.Group, c.Doc, max(1, c.Scale), t.names[i].list, c.Base, known})
+		p.Columns = append(p.Columns,
+			packedColumn{c.Key, c.Title, c.Unit, c.Group, c.Doc, max(1, c.Scale), t.names[i].list, c.Base, known})
 	}
 	return p, all
 }

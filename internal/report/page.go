@@ -20,7 +20,10 @@ var files embed.FS
 
 // scripts are our own, in the order in which they run: as one function, so that they add no names to
 // the page.
-var scripts = []string{"dom.js", "unpack.js", "theme.js", "range.js", "chart.js", "charts.js", "gctable.js", "explain.js", "heap.js", "comparison.js", "main.js"}
+var scripts = []string{
+	"dom.js", "unpack.js", "theme.js", "range.js", "chart.js", "charts.js", "gctable.js", "explain.js", "heap.js",
+	"comparison.js", "main.js",
+}
 
 // A page is what the template shows.
 type page struct {
@@ -81,9 +84,11 @@ func writePage(w io.Writer, name string, content any, data, tables, told, heaps 
 	uplot := file("uplot/uPlot.iife.min.js")
 	style := file("uplot/uPlot.min.css") + colors() + file("report.css")
 	p := &page{
-		Content: content, PageData: template.JS(data), Tables: template.HTML(deflated(tables)), Explanations: template.HTML(deflated(told)), Heaps: template.HTML(deflated(heaps)),
-		Policy: fmt.Sprintf("default-src 'none'; script-src %s %s; style-src %s; base-uri 'none'; form-action 'none'", hash(uplot), hash(own), hash(style)),
-		Style:  template.HTML("<style>" + style + "</style>"),
+		Content: content, PageData: template.JS(data), Tables: template.HTML(deflated(tables)),
+		Explanations: template.HTML(deflated(told)), Heaps: template.HTML(deflated(heaps)),
+		Policy: fmt.Sprintf("default-src 'none'; script-src %s %s; style-src %s; base-uri 'none'; form-action 'none'",
+			hash(uplot), hash(own), hash(style)),
+		Style: template.HTML("<style>" + style + "</style>"),
 		// Neither may end its element early: TestScripts.
 		Scripts: template.HTML("<script>" + uplot + "</script>\n<script>" + own + "</script>"),
 	}
@@ -122,5 +127,6 @@ func colors() string {
 		fmt.Fprintf(&light, "--series-%d:%s;", i+1, s.RGB)
 		fmt.Fprintf(&dark, "--series-%d:%s;", i+1, s.Dark)
 	}
-	return "\n:root{" + light.String() + "}\n@media (prefers-color-scheme: dark){:root{" + dark.String() + "}}\n" + fills.String()
+	return "\n:root{" + light.String() + "}\n@media (prefers-color-scheme: dark){:root{" + dark.String() + "}}\n" +
+		fills.String()
 }

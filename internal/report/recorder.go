@@ -18,8 +18,8 @@ const (
 	mostGaps = 1000
 )
 
-// A Recorder is the observer of a report: it keeps what tables and charts show. It does not keep
-// what it is passed.
+// A Recorder is the observer of a report: it copies what tables and charts show from the records that it
+// is passed.
 type Recorder struct {
 	window   analysis.Window
 	findings func() []analysis.Finding
@@ -60,7 +60,8 @@ func NewRecorder(w analysis.Window, findings func() []analysis.Finding) *Recorde
 func newRecorder(w analysis.Window, findings func() []analysis.Finding, rows int) *Recorder {
 	r := &Recorder{
 		window: w, findings: findings, conditions: map[string]uint64{}, peers: analysis.NewPeers(),
-		gcs:    newTable(allColumns(), rows, "pause.total", "suspend", "heap.peak", "heap.after", "heap.committed", "alloc_rate.bytes_per_s", "process.memory.rss"),
+		gcs: newTable(allColumns(), rows, "pause.total", "suspend", "heap.peak", "heap.after", "heap.committed",
+			"alloc_rate.bytes_per_s", "process.memory.rss"),
 		pauses: newTable(pauseColumns(), rows, "duration", "suspend"),
 	}
 	r.gcs.keep = r.keptRows
@@ -120,7 +121,8 @@ func (r *Recorder) Observe(x gclog.Record) {
 		if x.GC != nil && x.GC.HasNumber {
 			number = int64(x.GC.Number)
 		}
-		r.pauses.addValues(start, end-start, suspend, r.pauses.names[3].number(class.String()), r.pauses.names[4].number(x.Kind.String()), number)
+		r.pauses.addValues(start, end-start, suspend, r.pauses.names[3].number(class.String()),
+			r.pauses.names[4].number(x.Kind.String()), number)
 	case *gclog.GCDetails:
 		if !r.window.Contains(started(x)) {
 			return
@@ -152,8 +154,8 @@ func (r *Recorder) gap(g gap) {
 // HeapDumps returns the number of collections for heap snapshots.
 func (r *Recorder) HeapDumps() int { return r.heapDumps }
 
-// forget keeps the records that may be explained: those that findings name now, and the longest.
-// What findings name are the worst of their kind: one that is not among them will never be.
+// forget drops the records that cannot be explained any more. The longest collections, and the ones that
+// findings name now, are kept: findings name the worst of their kind, so no earlier one joins them later.
 func (r *Recorder) forget() {
 	named := map[uint32]bool{}
 	for _, f := range r.findings() {

@@ -59,12 +59,16 @@ func (d *Data) records(in *Input) {
 	r.pauses.sort("start")
 	d.figures(in)
 	if n := r.gcs.rows(); n < r.gcs.added {
-		d.Thinned = fmt.Sprintf("The table and the charts show %s of %s collections: of each few consecutive ones those with the longest pause, the largest heap and the highest allocation rate. All other numbers are of all collections.", thousands(n), thousands(r.gcs.added))
+		d.Thinned = fmt.Sprintf(
+			"The table and the charts show %s of %s collections: of each few consecutive ones those with the longest "+
+				"pause, the largest heap and the highest allocation rate. All other numbers are of all collections.",
+			thousands(n), thousands(r.gcs.added))
 	}
 	sync := in.Process.Sync
 	zone, offset := sync.Zone()
 	p := pageData{
-		Snapshots: len(in.Snapshots), History: true, Sync: sync.UnixMilli(), Offset: offset, Zone: zone, From: in.Summary.Window.From, To: in.Summary.Window.To, Command: view.OneLine(in.Command),
+		Snapshots: len(in.Snapshots), History: true, Sync: sync.UnixMilli(), Offset: offset, Zone: zone,
+		From: in.Summary.Window.From, To: in.Summary.Window.To, Command: view.OneLine(in.Command),
 		Gaps: append([]gap{}, r.gaps...), Marks: []mark{}, Explained: []int{},
 	}
 	if in.Process.HasLimits {

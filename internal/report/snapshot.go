@@ -100,7 +100,9 @@ func (s *Snapshot) other(p *gclog.Process) string {
 	case s.PID != 0 && p.ID != 0 && s.PID != p.ID:
 		return fmt.Sprintf("This snapshot is of %s, the log of %s.", of(s.Process, s.PID), of(p.Name, p.ID))
 	case !s.Time.IsZero() && s.Time.Before(p.Started):
-		return fmt.Sprintf("This snapshot was taken before the process of the log was started, at %s: it is of an earlier one.", p.Started.In(p.Sync.Location()).Format("2006-01-02 15:04:05 MST"))
+		return fmt.Sprintf(
+			"This snapshot was taken before the process of the log was started, at %s: it is of an earlier one.",
+			p.Started.In(p.Sync.Location()).Format("2006-01-02 15:04:05 MST"))
 	}
 	return ""
 }

@@ -57,7 +57,13 @@ func (n *names) number(name string) int64 {
 }
 
 func newTable(columns []column, limit int, maximum ...string) *table {
-	t := &table{columns: columns, limit: limit, width: 1, values: make([][]int64, len(columns)), names: make([]names, len(columns))}
+	t := &table{
+		columns: columns,
+		limit:   limit,
+		width:   1,
+		values:  make([][]int64, len(columns)),
+		names:   make([]names, len(columns)),
+	}
 	for _, key := range maximum {
 		t.maximum = append(t.maximum, t.column(key))
 	}

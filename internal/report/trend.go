@@ -25,9 +25,12 @@ func gen2Trend(r *Recorder) *Trend {
 	class, after := t.column("class"), t.column("heap.after")
 	var sizes []float64
 	for i := range t.rows() {
-		if c := t.values[class][i]; c == unknown || t.values[after][i] == unknown {
+		c := t.values[class][i]
+		if c == unknown || t.values[after][i] == unknown {
 			continue
-		} else if name := t.names[class].list[c]; name == analysis.ClassGen2.String() || name == analysis.ClassBackground.String() {
+		}
+		switch t.names[class].list[c] {
+		case analysis.ClassGen2.String(), analysis.ClassBackground.String():
 			sizes = append(sizes, float64(t.values[after][i]))
 		}
 	}
@@ -42,7 +45,8 @@ func gen2Trend(r *Recorder) *Trend {
 	step := max(1, len(sizes)/mostPoints)
 	var points []string
 	for i := 0; i < len(sizes); i += step {
-		points = append(points, fmt.Sprintf("%.1f,%.1f", trendWidth*float64(i)/float64(len(sizes)-1), (trendHeight-2)*(1-sizes[i]/most)+1))
+		points = append(points,
+			fmt.Sprintf("%.1f,%.1f", trendWidth*float64(i)/float64(len(sizes)-1), (trendHeight-2)*(1-sizes[i]/most)+1))
 	}
 	x.Points = strings.Join(points, " ")
 	return x

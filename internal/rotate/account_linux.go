@@ -103,7 +103,8 @@ func (a Account) Check() error {
 	}
 	if a.isOwn() {
 		if os.Geteuid() != 0 && data != ([2]unix.CapUserData{}) && isRefused(unix.SYS_CAPSET) {
-			return errors.New("it requires the system call capset, to give up gclog's capabilities; in a systemd unit, add SystemCallFilter=capset")
+			return errors.New("it requires the system call capset, to give up gclog's capabilities; in a systemd " +
+				"unit, add SystemCallFilter=capset")
 		}
 		return nil
 	}
@@ -127,9 +128,12 @@ func (a Account) Check() error {
 	}
 	switch {
 	case data[0].Effective&both != both:
-		return fmt.Errorf("it requires root, or the capabilities SETUID and SETGID; in a systemd unit, add AmbientCapabilities=CAP_SETUID CAP_SETGID, CapabilityBoundingSet=CAP_SETUID CAP_SETGID and SystemCallFilter=%s", strings.Join(all, " "))
+		return fmt.Errorf("it requires root, or the capabilities SETUID and SETGID; in a systemd unit, add "+
+			"AmbientCapabilities=CAP_SETUID CAP_SETGID, CapabilityBoundingSet=CAP_SETUID CAP_SETGID and "+
+			"SystemCallFilter=%s", strings.Join(all, " "))
 	case len(refused) > 0:
-		return fmt.Errorf("it requires the system calls %s; in a systemd unit, add SystemCallFilter=%[1]s", strings.Join(refused, " "))
+		return fmt.Errorf("it requires the system calls %s; in a systemd unit, add SystemCallFilter=%[1]s",
+			strings.Join(refused, " "))
 	}
 	return nil
 }

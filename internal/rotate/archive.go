@@ -77,13 +77,15 @@ func (r *File) nextIndex(dir *os.Root) (string, error) {
 			name := r.indexName(r.index)
 			// Something that is not a file may be in the way temporarily; that is no reason to replace
 			// a newer file.
-			if info, err := dir.Lstat(name); err != nil || !info.Mode().IsRegular() || r.isArchived(dir, name) && (others || !r.isOthers(dir, name)) {
+			info, err := dir.Lstat(name)
+			if err != nil || !info.Mode().IsRegular() || r.isArchived(dir, name) && (others || !r.isOthers(dir, name)) {
 				return name, nil
 			}
 			r.stepIndex()
 		}
 	}
-	return "", errors.New("no free name for the archived file: " + r.indexName(0) + " and all after it are files of other programs")
+	return "", errors.New("no free name for the archived file: " + r.indexName(0) +
+		" and all after it are files of other programs")
 }
 
 // stepIndex advances to the next name. It is called after a file was renamed to the previous one:

@@ -102,7 +102,8 @@ func (o *Options) openFolder(dir string) (_ *os.Root, warning string, err error)
 
 func split(path string) []string {
 	path = path[len(filepath.VolumeName(path)):]
-	return slices.DeleteFunc(strings.Split(path, string(filepath.Separator)), func(s string) bool { return s == "" || s == "." })
+	return slices.DeleteFunc(strings.Split(path, string(filepath.Separator)),
+		func(s string) bool { return s == "" || s == "." })
 }
 
 func (w *walk) close() {
@@ -206,7 +207,10 @@ func (w *walk) check(above, info fs.FileInfo, path string) error {
 	case info.Mode()&fs.ModeSymlink != 0:
 		return &FolderError{path, "is a link that belongs to another user: give the path of the directory itself"}
 	case isSticky(above):
-		return &FolderError{path, "belongs to another user and is in a world-writable directory: give a path in a directory of your own"}
+		return &FolderError{
+			path,
+			"belongs to another user and is in a world-writable directory: give a path in a directory of your own",
+		}
 	}
 	return nil // its owner is checked in the next step
 }
@@ -239,12 +243,18 @@ func (w *walk) checkOwner(info fs.FileInfo, path string) error {
 	case mode&groupWrite == 0 || mode&fs.ModeSticky != 0 || group.trusted:
 		return nil
 	case group.system:
-		w.warning = fmt.Sprintf("%s is writable by the group %s: its members can redirect what gclog writes there to other files", path, group.name)
+		w.warning = fmt.Sprintf(
+			"%s is writable by the group %s: its members can redirect what gclog writes there to other files",
+			path, group.name)
 		return nil
 	default:
 		why = "is writable by the group " + group.name
 	}
-	return &FolderError{path, why + ": whoever can write there can redirect gclog, which runs as root, to other files. " + w.o.wayOut(account)}
+	return &FolderError{
+		path,
+		why + ": whoever can write there can redirect gclog, which runs as root, to other files. " +
+			w.o.wayOut(account),
+	}
 }
 
 // wayOut says what to do about a directory of another user.
@@ -253,9 +263,11 @@ func (o *Options) wayOut(account string) string {
 		account = "USER"
 	}
 	if o.NoLinks {
-		return fmt.Sprintf("Use a directory that only root can write to, or write as that user with su: {user: %s}", account)
+		return fmt.Sprintf("Use a directory that only root can write to, or write as that user with su: {user: %s}",
+			account)
 	}
-	return fmt.Sprintf("Use a directory that only root can write to, or run gclog as that user (sudo -u %s gclog ...)", account)
+	return fmt.Sprintf("Use a directory that only root can write to, or run gclog as that user (sudo -u %s gclog ...)",
+		account)
 }
 
 // isSticky reports whether a directory is like /tmp: several users create files in it, but each can

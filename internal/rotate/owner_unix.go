@@ -14,7 +14,8 @@ import (
 // ran gclog with sudo, to the user that gclog writes as, or to no user in this user namespace.
 func (o *Options) isTrusted(info fs.FileInfo) bool {
 	s, ok := info.Sys().(*syscall.Stat_t)
-	return ok && (s.Uid == 0 || int(s.Uid) == os.Geteuid() || o.Sudo != 0 && int(s.Uid) == o.Sudo || s.Uid == o.As.UID || isUnmapped(s.Uid))
+	return ok && (s.Uid == 0 || int(s.Uid) == os.Geteuid() || o.Sudo != 0 && int(s.Uid) == o.Sudo ||
+		s.Uid == o.As.UID || isUnmapped(s.Uid))
 }
 
 // accountOf returns the user that a file belongs to, if it is neither root nor the user of this process.
@@ -52,7 +53,11 @@ func (o *Options) owners(info fs.FileInfo) (owner string, group groupOf) {
 			owner = u.Username
 		}
 	}
-	group = groupOf{name: strconv.Itoa(int(s.Gid)), trusted: s.Gid == 0 || int(s.Gid) == os.Getegid(), system: s.Gid < firstOrdinary}
+	group = groupOf{
+		name:    strconv.Itoa(int(s.Gid)),
+		trusted: s.Gid == 0 || int(s.Gid) == os.Getegid(),
+		system:  s.Gid < firstOrdinary,
+	}
 	if g, err := user.LookupGroupId(group.name); err == nil {
 		group.name = g.Name
 	}

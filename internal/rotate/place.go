@@ -15,7 +15,7 @@ import (
 
 // Place returns where the file of a path is, or will be, with links resolved: it is rotated there.
 // The result is clean, as are the names of archived files that a directory lists. An error means
-// that other users could have put something there, or could still do so.
+// that other users could have put a file there, or could still do so.
 func (o *Options) Place(path string) (place string, err error) {
 	err = o.As.Do(func() error {
 		place, err = o.place(path)
@@ -66,7 +66,8 @@ func (o *Options) checkFile(dir *os.Root, path string) error {
 		return err
 	}
 	if info, err := dir.Lstat(filepath.Base(path)); err == nil && !o.isTrusted(info) && isSticky(above) {
-		return fmt.Errorf("%s already exists and belongs to another user, in a world-writable directory: give a path in a directory of your own", path)
+		return fmt.Errorf("%s already exists and belongs to another user, in a world-writable directory: give a path "+
+			"in a directory of your own", path)
 	}
 	return nil
 }

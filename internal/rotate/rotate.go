@@ -501,7 +501,10 @@ func (r *File) unmake(dir *os.Root, made fs.FileInfo) {
 	_ = r.log.Close()
 	r.release()
 	for _, e := range entries(dir) {
-		if info, err := dir.Lstat(e); err == nil && strings.HasPrefix(e, filepath.Base(r.stem())) && os.SameFile(info, made) && info.Size() == 0 {
+		if !strings.HasPrefix(e, filepath.Base(r.stem())) {
+			continue
+		}
+		if info, err := dir.Lstat(e); err == nil && os.SameFile(info, made) && info.Size() == 0 {
 			_ = dir.Remove(e)
 		}
 	}

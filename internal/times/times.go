@@ -251,7 +251,12 @@ func sinceEpoch(b []byte) (t Time, ok bool) {
 	if !ok || whole > math.MaxInt64/unit-1 {
 		return t, false
 	}
-	return Time{Shown: whole*unit + scale(part, unit), Zoned: true, Number: true, Unit: unitAfter(time.Duration(unit), decimals)}, true
+	return Time{
+		Shown:  whole*unit + scale(part, unit),
+		Zoned:  true,
+		Number: true,
+		Unit:   unitAfter(time.Duration(unit), decimals),
+	}, true
 }
 
 // digits parses a number that consists of digits only.
@@ -280,7 +285,8 @@ func fraction(b []byte) (v int64, read int) {
 }
 
 func validDate(year, month, day int) bool {
-	if year < 1970 || year > 2261 || month < 1 || month > 12 || day < 1 { // 2262 is the last year that nanoseconds can represent
+	// Nanoseconds since 1970 end in 2262.
+	if year < 1970 || year > 2261 || month < 1 || month > 12 || day < 1 {
 		return false
 	}
 	last := [...]int{31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}[month-1]

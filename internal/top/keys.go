@@ -112,7 +112,8 @@ func (m *Model) step(k string) int {
 	const far = 1 << 20
 	screen := max(1, m.height-listFixed)
 	return map[string]int{
-		"down": 1, "j": 1, "up": -1, "k": -1, "pgdown": screen, "ctrl+f": screen, "pgup": -screen, "ctrl+b": -screen, "end": far, "G": far, "home": -far,
+		"down": 1, "j": 1, "up": -1, "k": -1, "pgdown": screen, "ctrl+f": screen, "pgup": -screen, "ctrl+b": -screen,
+		"end": far, "G": far, "home": -far,
 	}[k]
 }
 
@@ -130,7 +131,8 @@ func (m *Model) typeFilter(k string) {
 	case utf8.RuneCountInString(k) == 1 && len(m.filter) < 100:
 		m.filter += k
 	}
-	if list := m.shown(); len(list) > 0 && !slices.ContainsFunc(list, func(p *process) bool { return p.ID == m.selected }) {
+	selected := func(p *process) bool { return p.ID == m.selected }
+	if list := m.shown(); len(list) > 0 && !slices.ContainsFunc(list, selected) {
 		m.selected = list[0].ID
 	}
 }
@@ -178,6 +180,7 @@ func (m *Model) askInduce() {
 		m.message = fmt.Sprintf("process %d has exited", p.PID)
 	default:
 		m.confirming = true
-		m.message = fmt.Sprintf("Induce a full blocking collection, which pauses process %d (%s)? y/N", p.PID, screen.Cut(p.title(), 12))
+		m.message = fmt.Sprintf("Induce a full blocking collection, which pauses process %d (%s)? y/N",
+			p.PID, screen.Cut(p.title(), 12))
 	}
 }

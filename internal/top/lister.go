@@ -10,7 +10,7 @@ import (
 const (
 	// youngTime is how long a process may take until it is known whether it has a runtime.
 	youngTime = 10 * time.Second
-	// brokenEvery and otherEvery are how often older processes are inspected: those with a runtime
+	// brokenEvery and otherEvery are how often older processes are inspected: processes with a runtime
 	// that cannot be reached, and all others.
 	brokenEvery = 10 * time.Second
 	otherEvery  = time.Minute

@@ -59,7 +59,7 @@ type Listed struct {
 	PID     int
 	Name    string
 	Trouble string // why there can be no records; "" if there can
-	// What distinguishes processes of one name; "": unknown.
+	// CommandLine and Directory distinguish processes of one name; "": unknown.
 	CommandLine, Directory string
 }
 
@@ -270,8 +270,8 @@ func (m *Model) shown() []*process {
 // current returns the process with the cursor; nil if there is none.
 func (m *Model) current() *process { return m.find(m.selected) }
 
-// Wanted returns the ids of the processes whose records are needed, the most important first: that
-// of the page, those on the screen, then the others.
+// Wanted returns the ids of the processes whose records are needed, the most important first: the process
+// of the page, the processes on the screen, then the others.
 func (m *Model) Wanted() []int {
 	list := m.shown()
 	from, to := m.window(len(list), m.index(list))
@@ -305,7 +305,7 @@ func distinct(list []*process) map[int]string {
 	for _, same := range byName {
 		words, count := make([][]string, len(same)), map[string]int{}
 		for i, p := range same {
-			for _, w := range strings.FieldsFunc(p.command()+" "+p.Directory, func(r rune) bool { return r == ' ' || r == '/' }) {
+			for _, w := range strings.Fields(strings.ReplaceAll(p.command()+" "+p.Directory, "/", " ")) {
 				if !slices.Contains(words[i], w) {
 					words[i] = append(words[i], w)
 					count[w]++

@@ -31,7 +31,8 @@ func (m *Model) heaps(p *process) []string {
 	if len(rows) == 0 {
 		why := "the collection reports no heaps: the runtime did not send their histories (GCPerHeapHistory)"
 		if d.Summary != nil {
-			why = "logs, and the records of the daemon, have no numbers of each heap: stop the daemon's session, or open a recording"
+			why = "logs, and the records of the daemon, have no numbers of each heap: stop the daemon's session, or " +
+				"open a recording"
 		}
 		return append(lines, m.wrapped(screen.Plain, why, 0)...)
 	}
@@ -102,8 +103,9 @@ func heapRows(d *gclog.GCDetails) (rows [][]string) {
 			}
 		}
 		cells := []string{
-			strconv.FormatUint(uint64(h.Heap), 10), view.Text(float64(in), "bytes"), view.Text(float64(out(h)), "bytes"),
-			view.Text(float64(h.History.Generation[gclog.Gen0].Budget), "bytes"), view.Text(float64(free), "bytes"), "-", "-", "",
+			strconv.FormatUint(uint64(h.Heap), 10), view.Text(float64(in), "bytes"),
+			view.Text(float64(out(h)), "bytes"), view.Text(float64(h.History.Generation[gclog.Gen0].Budget), "bytes"),
+			view.Text(float64(free), "bytes"), "-", "-", "",
 		}
 		if marked {
 			cells[5] = strconv.FormatFloat(float64(mark)/1e6, 'f', 3, 64)

@@ -175,7 +175,11 @@ func (p *process) recent() *minute {
 		return p.minute
 	}
 	w := analysis.Window{From: max(p.since, p.now-aMinute), To: p.now}
-	m := &minute{share: analysis.Number{Why: "no time"}, longest: analysis.Number{Why: "no pause"}, rate: analysis.AllocationRate(p.gcs, w)}
+	m := &minute{
+		share:   analysis.Number{Why: "no time"},
+		longest: analysis.Number{Why: "no pause"},
+		rate:    analysis.AllocationRate(p.gcs, w),
+	}
 	var paused, longest int64
 	for i := range p.pauses {
 		x := &p.pauses[i]

@@ -53,7 +53,13 @@ type RunOptions struct {
 // Run shows processes, or replays files, until the user ends it. The terminal is restored, also
 // after a panic, which is returned as an error, as is what was wrong with the files.
 func Run(ctx context.Context, o RunOptions) error {
-	r := &runner{o: o, m: New(o.Options), sources: map[int]*source{}, targets: map[int]*host.Target{}, ids: map[identity]int{}}
+	r := &runner{
+		o:       o,
+		m:       New(o.Options),
+		sources: map[int]*source{},
+		targets: map[int]*host.Target{},
+		ids:     map[identity]int{},
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r.ctx = ctx
@@ -274,7 +280,13 @@ func (r *runner) seen(list []host.Listed) {
 		if l.Err == nil && r.targets[id] == nil { // a runtime that is starting has no socket yet
 			r.targets[id] = l.Target()
 		}
-		x := Listed{ID: id, PID: l.PID, Name: attach.Names(&l.Process)[0], CommandLine: strings.Join(l.CommandLine, " "), Directory: l.Directory}
+		x := Listed{
+			ID:          id,
+			PID:         l.PID,
+			Name:        attach.Names(&l.Process)[0],
+			CommandLine: strings.Join(l.CommandLine, " "),
+			Directory:   l.Directory,
+		}
 		if l.Err != nil {
 			x.Trouble = l.Err.Error()
 		}
@@ -301,7 +313,8 @@ func (r *runner) ensure() {
 	}
 	for i, id := range wanted {
 		t := r.targets[id]
-		if s := r.sources[id]; t == nil || s != nil && (s.ended.IsZero() || s.last || time.Since(s.ended) < retryAfter) {
+		s := r.sources[id]
+		if t == nil || s != nil && (s.ended.IsZero() || s.last || time.Since(s.ended) < retryAfter) {
 			continue
 		}
 		switch byDaemon := r.logged[t.PID]; {

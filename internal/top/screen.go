@@ -152,7 +152,9 @@ func (m *Model) list() []string {
 	if len(list) > 0 {
 		about = list[cursor].about()
 	}
-	lines := []string{m.sides(screen.Heading, title, m.clock()), m.line(screen.Aside, strings.Repeat(" ", markWidth)+about)}
+	lines := []string{
+		m.sides(screen.Heading, title, m.clock()), m.line(screen.Aside, strings.Repeat(" ", markWidth)+about),
+	}
 	t := screen.NewTable(m.listColumns())
 	t.Fit(m.width - markWidth)
 	lines = append(lines, m.line(screen.Heading, strings.Repeat(" ", markWidth)+string(t.Head(nil))))
@@ -259,7 +261,8 @@ func (m *Model) listRow(t *screen.Table, p *process, differs string, cursor bool
 		return view.Text(float64(n), "bytes")
 	}
 	cells[4], cells[5], cells[6], cells[7] = size(p.heap()), size(p.resident()), short(p.commit()), size(p.limit())
-	cells[8], cells[9], cells[10] = strings.TrimSuffix(short(recent.rate), "/s"), short(recent.share), short(recent.longest)
+	cells[8] = strings.TrimSuffix(short(recent.rate), "/s")
+	cells[9], cells[10] = short(recent.share), short(recent.longest)
 	cells[11] = p.lastText()
 	values, most := p.buckets(m.sparkWidth())
 	cells[12] = view.Sparkline(values, max(most, screen.NoticeablePause))
@@ -402,7 +405,8 @@ func (m *Model) head(p *process) []string {
 		if gc := gcText(&p.facts); gc != "-" {
 			who = append(who, gc+" GC")
 		}
-		who = append(who, map[string]string{"session": "own session", "daemon": "records of the daemon", "replay": "replay"}[p.from])
+		who = append(who,
+			map[string]string{"session": "own session", "daemon": "records of the daemon", "replay": "replay"}[p.from])
 	}
 	for i := range who[1:] {
 		who[i+1] = "  " + who[i+1]
@@ -440,17 +444,20 @@ func (m *Model) head(p *process) []string {
 	if d := p.last; d != nil && d.HasFragmentation && d.HasSizesAfter && d.SizeAfter() > 0 {
 		sizes = append(sizes, "fragmentation "+view.Text(100*float64(d.Fragmentation())/float64(d.SizeAfter()), "%"))
 	}
-	pauses := fmt.Sprintf("last minute: paused %s, %s, longest %s", recent.share.Text(), counted(recent.pauses, "pause", "pauses"), recent.longest.Text())
+	pauses := fmt.Sprintf("last minute: paused %s, %s, longest %s",
+		recent.share.Text(), counted(recent.pauses, "pause", "pauses"), recent.longest.Text())
 	whole := []string{
 		fmt.Sprintf("since the start: paused %s, gen0 %d, gen1 %d, blocking gen2 %d, background %d", total.Share.Text(),
-			total.Classes[analysis.ClassGen0].Count, total.Classes[analysis.ClassGen1].Count, total.Classes[analysis.ClassGen2].Count, total.Classes[analysis.ClassBackground].Count),
+			total.Classes[analysis.ClassGen0].Count, total.Classes[analysis.ClassGen1].Count,
+			total.Classes[analysis.ClassGen2].Count, total.Classes[analysis.ClassBackground].Count),
 		total.Classes[analysis.ClassAll].Pauses.Total.Text() + " of pauses", total.Allocated.Text() + " allocated",
 	}
 	style := screen.Plain
 	if p.stale() {
 		style = screen.Aside
 	}
-	return append(append(lines, m.parts(style, "  ", sizes), m.line(style, pauses), m.parts(style, ", ", whole)), m.state(p)...)
+	return append(append(lines, m.parts(style, "  ", sizes), m.line(style, pauses), m.parts(style, ", ", whole)),
+		m.state(p)...)
 }
 
 // state returns a line about a stall, an end or old numbers.
@@ -477,7 +484,8 @@ func (m *Model) state(p *process) []string {
 	case known && age > staleAfter:
 		notes = append([]string{"no collection for " + ageText(age)}, notes...)
 	case !known:
-		notes = append([]string{"no collection since the start of the session, " + ageText(p.now-p.begin) + " ago"}, notes...)
+		notes = append([]string{"no collection since the start of the session, " + ageText(p.now-p.begin) + " ago"},
+			notes...)
 	}
 	if len(notes) == 0 {
 		return nil
@@ -626,7 +634,8 @@ func moreColumns(width int) (list []formats.TextColumn) {
 		if width -= c.Width + gap; width < 0 {
 			break
 		}
-		list = append(list, formats.NewTextColumn(c.Column, c.Key, func(b []byte, d *gclog.GCDetails) []byte { return append(b, c.Text(nil, d)...) }))
+		list = append(list, formats.NewTextColumn(c.Column, c.Key,
+			func(b []byte, d *gclog.GCDetails) []byte { return append(b, c.Text(nil, d)...) }))
 	}
 	return list
 }

@@ -46,7 +46,10 @@ func (s *source) start(ctx context.Context, run func(context.Context) Ended) {
 }
 
 // session observes a process in a session of its own, until the process ends or ctx does.
-func (s *source) session(ctx context.Context, t *host.Target, poller *session.Poller, explain func(context.Context, *host.Target, error) error) Ended {
+func (s *source) session(
+	ctx context.Context, t *host.Target, poller *session.Poller,
+	explain func(context.Context, *host.Target, error) error,
+) Ended {
 	config, err := attach.SessionConfig("normal", nil, true)
 	if err != nil {
 		return Ended{Text: err.Error()}
@@ -63,7 +66,8 @@ func (s *source) session(ctx context.Context, t *host.Target, poller *session.Po
 	if err != nil && !session.IsUnknownCommand(err) {
 		return Ended{Text: explain(ctx, t, err).Error()}
 	}
-	o, err := attach.Open(ctx, t, attach.SessionOptions{Config: config, Poller: poller, Warn: func(text string) { s.send(Said(text)) }})
+	o, err := attach.Open(ctx, t,
+		attach.SessionOptions{Config: config, Poller: poller, Warn: func(text string) { s.send(Said(text)) }})
 	if err != nil {
 		return Ended{Text: explain(ctx, t, err).Error()}
 	}

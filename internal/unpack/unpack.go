@@ -38,7 +38,8 @@ const Flag = "max-unpacked"
 type LimitError struct{ Limit int64 }
 
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("it unpacks to more than %s: --%s SIZE raises the limit, and a file that is not packed has none", formats.SizeText(e.Limit), Flag)
+	return fmt.Sprintf("it unpacks to more than %s: --%s SIZE raises the limit, and a file that is not packed has none",
+		formats.SizeText(e.Limit), Flag)
 }
 
 // A reader reads the content of a file. Its errors are of type *Error.
@@ -64,7 +65,8 @@ func Reader(r io.Reader, read *atomic.Int64, limit int64) (io.Reader, error) {
 		}
 		return &reader{&limited{z, limit, limit}}, nil
 	case bytes.Equal(head[:n], []byte{0x28, 0xb5, 0x2f, 0xfd}):
-		z, err := zstd.NewReader(whole, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderMaxMemory(noLimit))
+		z, err := zstd.NewReader(whole, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderMaxMemory(noLimit))
 		if err != nil {
 			return nil, &Error{fmt.Errorf("unpacking zstd: %w", err)}
 		}
@@ -135,7 +137,8 @@ const maxWindow = 8 << 20
 func (r *reader) Read(p []byte) (int, error) {
 	n, err := r.r.Read(p)
 	if errors.Is(err, zstd.ErrWindowSizeExceeded) || errors.Is(err, zstd.ErrDecoderSizeExceeded) {
-		err = errors.New("it was packed with --long or --ultra, which needs more than 8 MB to unpack: unpack it with zstd -d --long=31 first")
+		err = errors.New("it was packed with --long or --ultra, which needs more than 8 MB to unpack: unpack it with " +
+			"zstd -d --long=31 first")
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		err = &Error{err}

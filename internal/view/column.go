@@ -35,7 +35,11 @@ func Columns() []Column {
 		if t.Key == "" { // an arrow between two columns
 			continue
 		}
-		c := Column{Column: t.Column, Key: t.Key, Text: func(p *gclog.Process, d *gclog.GCDetails) string { return string(t.Append(nil, p, d)) }}
+		c := Column{
+			Column: t.Column,
+			Key:    t.Key,
+			Text:   func(p *gclog.Process, d *gclog.GCDetails) string { return string(t.Append(nil, p, d)) },
+		}
 		c.describe(byKey[t.Key])
 		list = append(list, c)
 	}
@@ -46,7 +50,10 @@ func Columns() []Column {
 	rank := len(list)
 	for _, m := range more {
 		rank++
-		c := Column{Column: screen.Column{Title: m.title, Width: max(len("999.9 MB"), len(m.title)), Right: true, Rank: rank}, Key: m.key}
+		c := Column{
+			Column: screen.Column{Title: m.title, Width: max(len("999.9 MB"), len(m.title)), Right: true, Rank: rank},
+			Key:    m.key,
+		}
 		c.describe(byKey[m.key])
 		c.Text = func(_ *gclog.Process, d *gclog.GCDetails) string {
 			if v, known := c.Value(d); known {

@@ -30,7 +30,7 @@ const (
 	yellow     = "#f0e442"
 )
 
-// Of returns the look of a class of collections and pauses. ClassAll has that of none.
+// Of returns the look of a class of collections and pauses. ClassAll looks like ClassNone.
 func Of(c analysis.Class) Look { return classes[min(c, analysis.ClassNone)] }
 
 var classes = [analysis.ClassNone + 1]Look{

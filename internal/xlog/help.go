@@ -16,7 +16,10 @@ func InsteadOf(option string) string {
 		{"Stopped", "write -Xlog:safepoint:file=safepoints.log"},
 		{"Concurrent", "write -Xlog:safepoint:file=safepoints.log"},
 		{"Details", "write -Xlog:gc*:file=gc.log, or --format jdk8 -o gc.log for lines in the JDK 8 style"},
-		{"Stamps", "write -Xlog:gc*:file=gc.log, which includes them, or --format jdk8 -o gc.log for lines in the JDK 8 style"},
+		{
+			"Stamps",
+			"write -Xlog:gc*:file=gc.log, which includes them, or --format jdk8 -o gc.log for lines in the JDK 8 style",
+		},
 		{"Ergonomics", "write -Xlog:gc+ergo:file=gc.log"},
 		{"AdaptiveSizePolicy", "write -Xlog:gc+ergo:file=gc.log"},
 		{"Reference", "write -Xlog:gc+ref:file=gc.log"},

@@ -26,12 +26,14 @@ func (o *Output) ReaderWarnings() (warnings []string) {
 		return warnings
 	}
 	reported := func(lines, instead string) {
-		warnings = append(warnings, fmt.Sprintf("GCViewer will report each line of %s in %s as one that it cannot parse, and read all others: add %s to avoid that", lines, o.Path, instead))
+		warnings = append(warnings, fmt.Sprintf("GCViewer will report each line of %s in %s as one that it cannot "+
+			"parse, and read all others: add %s to avoid that", lines, o.Path, instead))
 	}
 	if s.Levels[formats.TagPhases] >= formats.LevelInfo {
 		reported("gc+phases", "gc+phases=off")
 	}
-	if s.Levels[formats.TagHeap] >= formats.LevelDebug && !s.Decorators.Has(formats.DecLevel) { // it skips lines of [debug]
+	// GCViewer skips lines that are marked [debug].
+	if s.Levels[formats.TagHeap] >= formats.LevelDebug && !s.Decorators.Has(formats.DecLevel) {
 		reported("gc+heap=debug", "the decorator level")
 	}
 	return warnings
@@ -44,14 +46,18 @@ func gcViewer(s *formats.Selection) string {
 		d = d&^date | formats.Of(formats.DecTime) // it cannot distinguish them
 	}
 	switch d {
-	case formats.Of(formats.DecTime, formats.DecUptime, formats.DecLevel, formats.DecTags), formats.Of(formats.DecTime, formats.DecUptime, formats.DecTags),
-		formats.Of(formats.DecTime, formats.DecLevel, formats.DecTags), formats.Of(formats.DecUptime, formats.DecLevel, formats.DecTags),
-		formats.Of(formats.DecTimeMillis, formats.DecLevel, formats.DecTags), formats.Of(formats.DecUptimeMillis, formats.DecLevel, formats.DecTags):
+	case formats.Of(formats.DecTime, formats.DecUptime, formats.DecLevel, formats.DecTags),
+		formats.Of(formats.DecTime, formats.DecUptime, formats.DecTags),
+		formats.Of(formats.DecTime, formats.DecLevel, formats.DecTags),
+		formats.Of(formats.DecUptime, formats.DecLevel, formats.DecTags),
+		formats.Of(formats.DecTimeMillis, formats.DecLevel, formats.DecTags),
+		formats.Of(formats.DecUptimeMillis, formats.DecLevel, formats.DecTags):
 		if date != formats.Of(formats.DecTime, formats.DecUTCTime) {
 			return ""
 		}
 	}
-	return "it supports only the decorators level and tags with time, uptime or both (here: " + named(s.Decorators) + ")"
+	return "it supports only the decorators level and tags with time, uptime or both (here: " + named(s.Decorators) +
+		")"
 }
 
 func gcToolKit(s *formats.Selection) string {

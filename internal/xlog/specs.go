@@ -19,7 +19,8 @@ func Specs(args []string, rotation rotate.Options, named bool) (specs []output.S
 		return nil, nil, err
 	}
 	if len(config.Outputs) == 0 {
-		return nil, nil, errors.New("-Xlog:disable leaves nothing to write: select what to log, as in -Xlog:gc*:file=gc.log")
+		return nil, nil,
+			errors.New("-Xlog:disable leaves nothing to write: select what to log, as in -Xlog:gc*:file=gc.log")
 	}
 	if !named {
 		rotation.Naming = rotate.NameByIndex
@@ -47,12 +48,15 @@ func Specs(args []string, rotation rotate.Options, named bool) (specs []output.S
 		s.Format = formats.ForFile(o.Path)
 		switch {
 		case o.Selection.Empty():
-			return nil, nil, fmt.Errorf("-Xlog selects nothing for %s: the tag sets are %s", o.Path, strings.Join(formats.TagSets(), ", "))
+			return nil, nil, fmt.Errorf("-Xlog selects nothing for %s: the tag sets are %s",
+				o.Path, strings.Join(formats.TagSets(), ", "))
 		case s.Format.Name == formats.Default:
 			s.Selection = &o.Selection
 			config.Warnings = append(config.Warnings, o.ReaderWarnings()...)
 		case o.Decorated || o.Selection.Levels[formats.TagGC] < formats.LevelInfo:
-			config.Warnings = append(config.Warnings, fmt.Sprintf("%s is %s, which is always written in full: tags and decorators apply only to the unified format", o.Path, s.Format.Name))
+			config.Warnings = append(config.Warnings, fmt.Sprintf(
+				"%s is %s, which is always written in full: tags and decorators apply only to the unified format",
+				o.Path, s.Format.Name))
 		}
 		specs = append(specs, s)
 	}

@@ -59,7 +59,8 @@ func Parse(args []string) (*Config, error) {
 
 // IsOption reports whether an argument is one for Parse.
 func IsOption(arg string) bool {
-	return arg == "-Xlog" || strings.HasPrefix(arg, "-Xlog:") || strings.HasPrefix(arg, "-Xloggc:") || arg == "-verbose:gc"
+	return arg == "-Xlog" || strings.HasPrefix(arg, "-Xlog:") || strings.HasPrefix(arg, "-Xloggc:") ||
+		arg == "-verbose:gc"
 }
 
 // Fields splits the value of a variable into arguments, at whitespace that is not in quotes.
@@ -167,7 +168,8 @@ func (c *Config) output(path string, isFile bool) *Output {
 			return o
 		}
 	}
-	c.Outputs = append(c.Outputs, Output{Path: path, IsFile: isFile, Selection: formats.Selection{Decorators: defaultDecorators}})
+	c.Outputs = append(c.Outputs,
+		Output{Path: path, IsFile: isFile, Selection: formats.Selection{Decorators: defaultDecorators}})
 	return &c.Outputs[len(c.Outputs)-1]
 }
 
@@ -178,7 +180,8 @@ func (c *Config) selectors(o *Output, what string) error {
 		if hasLevel {
 			i := slices.Index(formats.LevelNames[:], strings.ToLower(levelName))
 			if i < 0 {
-				return fmt.Errorf("invalid level '%s' in log selection: the levels are %s", levelName, strings.Join(formats.LevelNames[:], ", "))
+				return fmt.Errorf("invalid level '%s' in log selection: the levels are %s",
+					levelName, strings.Join(formats.LevelNames[:], ", "))
 			}
 			level = formats.Level(i)
 		}
@@ -191,7 +194,8 @@ func (c *Config) selectors(o *Output, what string) error {
 			return fmt.Errorf("invalid log selection '%s': a tag is missing", selector)
 		}
 		if !o.Selection.Select(tags, wildcard, level) {
-			c.Warnings = append(c.Warnings, fmt.Sprintf("No tag set matches selection: %s. The tag sets are %s", text, strings.Join(formats.TagSets(), ", ")))
+			c.Warnings = append(c.Warnings, fmt.Sprintf("No tag set matches selection: %s. The tag sets are %s",
+				text, strings.Join(formats.TagSets(), ", ")))
 		}
 	}
 	return nil
@@ -206,7 +210,8 @@ func (o *Output) decorators(list string) error {
 		return nil
 	}
 	for name := range strings.SplitSeq(list, ",") {
-		i := slices.IndexFunc(formats.DecoratorNames[:], func(d [2]string) bool { return slices.Contains(d[:], strings.ToLower(name)) })
+		i := slices.IndexFunc(formats.DecoratorNames[:],
+			func(d [2]string) bool { return slices.Contains(d[:], strings.ToLower(name)) })
 		if i < 0 {
 			var names []string
 			for _, d := range formats.DecoratorNames {
@@ -235,7 +240,8 @@ func (o *Output) options(list string) error {
 				return fmt.Errorf("invalid value '%s' for option '%s': it must be true or false", value, key)
 			}
 		default:
-			return fmt.Errorf("invalid option '%s' for log output: the options are filecount, filesize, foldmultilines", key)
+			return fmt.Errorf("invalid option '%s' for log output: the options are filecount, filesize, foldmultilines",
+				key)
 		}
 	}
 	return nil
