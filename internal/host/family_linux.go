@@ -2,6 +2,8 @@ package host
 
 import (
 	"context"
+	"os"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -40,23 +42,22 @@ func (f *Family) Count() (n int) {
 }
 
 func (f *Family) each(found func(*Process)) {
-	scanner, err := NewScanner()
-	if err != nil {
-		return
-	}
-	defer scanner.Close()
-	list, err := scanner.Scan()
+	entries, err := os.ReadDir(procRoot) // not a Scanner, which also reads what it knows
 	if err != nil {
 		return
 	}
 	known := f.strangers
 	f.strangers = map[int]bool{} // only those that still exist
-	for _, s := range list {
-		if known[s.PID] {
-			f.strangers[s.PID] = true
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
 			continue
 		}
-		p, err := f.host.sight(s.PID)
+		if known[pid] {
+			f.strangers[pid] = true
+			continue
+		}
+		p, err := f.host.sight(pid)
 		if err == nil {
 			p, err = look(context.Background(), p, func() (*Process, error) {
 				whole := *p
@@ -69,9 +70,9 @@ func (f *Family) each(found func(*Process)) {
 		case len(p.Environ) == 0:
 			// A process between fork and exec has no environment. Others never have one, or gclog
 			// may not read it.
-			f.strangers[s.PID] = time.Since(p.Started) > newborn
+			f.strangers[pid] = time.Since(p.Started) > newborn
 		case !strings.Contains(p.Environ[f.name], f.part):
-			f.strangers[s.PID] = true
+			f.strangers[pid] = true
 		default:
 			found(p)
 		}
