@@ -71,10 +71,11 @@ type Source struct {
 func Open(names []string, o Options) (*Source, error) {
 	s := &Source{o: o}
 	err := s.open(names)
-	if err == nil && (o.Named != nil || o.Newest) {
+	switch {
+	case err != nil:
+	case o.Named != nil, o.Newest:
 		err = s.resolve()
-	}
-	if err == nil && o.Single {
+	case o.Single:
 		err = s.checkSingle()
 	}
 	if err != nil {
@@ -305,6 +306,9 @@ func (s *Source) resolve() error {
 	case len(fits) > 0:
 		slices.SortStableFunc(fits, func(a, b *gclog.Process) int { return a.Started.Compare(b.Started) })
 		s.o.PID = fits[len(fits)-1].ID
+	}
+	if s.o.Single {
+		return s.choose(all)
 	}
 	return nil
 }

@@ -112,12 +112,11 @@ func howToWrite() string {
 func offsetUnit(text string) time.Duration {
 	number := strings.TrimRight(text, "hmnsuµμ")
 	unit, _ := time.ParseDuration("1" + text[len(number):])
+	decimals := 0
 	if dot := strings.LastIndexByte(number, '.'); dot >= 0 {
-		for range number[dot+1:] {
-			unit /= 10
-		}
+		decimals = len(number) - dot - 1
 	}
-	return max(1, min(unit, time.Second))
+	return min(times.UnitAfter(unit, decimals), time.Second)
 }
 
 // isFromEnd reports whether a time counts from the end of the input.

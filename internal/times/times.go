@@ -198,15 +198,15 @@ func (t *Time) clock(b []byte) bool {
 				return false
 			}
 			t.Shown += part
-			t.Unit = unitAfter(time.Second, read)
+			t.Unit = UnitAfter(time.Second, read)
 			b = b[1+read:]
 		}
 	}
 	return t.zone(bytes.TrimLeft(b, " "))
 }
 
-// unitAfter returns the unit of a decimal.
-func unitAfter(unit time.Duration, decimals int) time.Duration {
+// UnitAfter returns the unit of the last of so many decimals, at least a nanosecond.
+func UnitAfter(unit time.Duration, decimals int) time.Duration {
 	for ; decimals > 0 && unit > 1; decimals-- {
 		unit /= 10
 	}
@@ -255,7 +255,7 @@ func sinceEpoch(b []byte) (t Time, ok bool) {
 		Shown:  whole*unit + scale(part, unit),
 		Zoned:  true,
 		Number: true,
-		Unit:   unitAfter(time.Duration(unit), decimals),
+		Unit:   UnitAfter(time.Duration(unit), decimals),
 	}, true
 }
 
