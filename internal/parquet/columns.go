@@ -178,32 +178,35 @@ func ofAll() (list []Column) {
 			c.textOfProcess = (*Process).service
 		case f.Text != nil:
 			c.textOfProcess = func(p *Process) string { return f.Text(&p.Process) }
-		case f.Unit == fields.WholePercent:
-			c.ofProcess = func(p *Process) (uint64, bool) {
-				v, known := f.Get(&p.Process)
-				return math.Float64bits(float64(v) / 100), known
-			}
 		default:
-			c.ofProcess = func(p *Process) (uint64, bool) { return f.Get(&p.Process) }
+			c.ofProcess = factOf(&f)
 		}
 		list = append(list, c)
 	}
 	return append(list, Column{Name: "labels", Type: Labels, In: all, Doc: "labels of the configuration", labels: func(p *Process) map[string]string { return p.Labels }})
 }
 
-func bit(b bool) uint64 {
-	if b {
-		return 1
+// factOf returns what gets the value of a column from a fact about the process.
+func factOf(f *fields.Fact) func(*Process) (uint64, bool) {
+	get, convert := f.Get, converters[f.Unit]
+	if convert == nil {
+		return func(p *Process) (uint64, bool) { return get(&p.Process) }
 	}
-	return 0
+	return func(p *Process) (uint64, bool) {
+		v, known := get(&p.Process)
+		return convert(v), known
+	}
 }
 
-func known(k gclog.Known) (uint64, bool) { return bit(k == gclog.Yes), k != gclog.Unknown }
+// setting is factOf for a setting of the garbage collector.
+func setting(name string) func(*Process) (uint64, bool) {
+	return factOf(&fields.Process()[fields.FactAt(fields.Settings+name)])
+}
 
 // ofProcess are the fields of a collection that are the same for all of a process.
 var ofProcess = map[string]func(*Process) (uint64, bool){
-	"server":     func(p *Process) (uint64, bool) { return known(p.Server) },
-	"concurrent": func(p *Process) (uint64, bool) { return known(p.Concurrent) },
+	"server":     setting("server"),
+	"concurrent": setting("concurrent"),
 	"hard_limit": func(p *Process) (uint64, bool) { return p.Limits.HardLimit, p.HasLimits && p.Limits.HardLimit > 0 },
 }
 
@@ -272,6 +275,19 @@ var units = map[fields.Unit]unit{
 	fields.Ratio: {kind: Double}, fields.Flag: {kind: Flag}, fields.Text: {kind: Text}, fields.Texts: {kind: Texts},
 }
 
+// converters turn the values of units of the table of fields into those of columns, where these differ.
+var converters = map[fields.Unit]func(uint64) uint64{
+	fields.WholePercent: func(v uint64) uint64 { return math.Float64bits(float64(v) / 100) },
+	fields.Percent: func(v uint64) uint64 { // with four decimals, as in JSON
+		return math.Float64bits(math.Round(math.Float64frombits(v)*100) / 1e4)
+	},
+	fields.ExactPercent:     func(v uint64) uint64 { return math.Float64bits(math.Float64frombits(v) / 100) },
+	fields.Nanoseconds:      span,
+	fields.PlainNanoseconds: span,
+}
+
+func span(v uint64) uint64 { return uint64(max(0, int64(v))) }
+
 // collections returns the columns of collections: the fields of JSON records that have a single
 // value, and the lists of names that do not depend on the number of heaps or pauses.
 func collections() (list []Column) {
@@ -326,28 +342,14 @@ func collections() (list []Column) {
 
 // value returns what gets the value of a column from the value of a field; nil if they are equal.
 func value(u fields.Unit, get func(*gclog.GCDetails) (uint64, bool)) func(*fact) (uint64, bool) {
-	switch u {
-	case fields.Time:
+	if u == fields.Time {
 		return func(f *fact) (uint64, bool) { v, known := get(f.gc); return f.time(int64(v)), known }
-	case fields.WholePercent:
-		return func(f *fact) (uint64, bool) {
-			v, known := get(f.gc)
-			return math.Float64bits(float64(v) / 100), known
-		}
-	case fields.Percent: // with four decimals, as in JSON
-		return func(f *fact) (uint64, bool) {
-			v, known := get(f.gc)
-			return math.Float64bits(math.Round(math.Float64frombits(v)*100) / 1e4), known
-		}
-	case fields.ExactPercent:
-		return func(f *fact) (uint64, bool) {
-			v, known := get(f.gc)
-			return math.Float64bits(math.Float64frombits(v) / 100), known
-		}
-	case fields.Nanoseconds, fields.PlainNanoseconds:
-		return func(f *fact) (uint64, bool) { v, known := get(f.gc); return uint64(max(0, int64(v))), known }
 	}
-	return nil
+	convert := converters[u]
+	if convert == nil {
+		return nil
+	}
+	return func(f *fact) (uint64, bool) { v, known := get(f.gc); return convert(v), known }
 }
 
 // others are the columns of the other records.
