@@ -184,7 +184,7 @@ func (s *Statistics) pause(p *gclog.Pause) {
 	s.stops.add(newStop(start, took, suspend, class, first))
 }
 
-// collection adds a collection if it began in the Window; Pause adds its pauses.
+// collection adds a collection if it began in the Window; pause adds its pauses.
 func (s *Statistics) collection(d *gclog.GCDetails) {
 	at := began(d)
 	s.span.saw(at, max(at, d.End))
@@ -238,7 +238,7 @@ func (s *Statistics) collection(d *gclog.GCDetails) {
 }
 
 // gap adds what is missing if it may have been in the Window. Where records are missing, nothing
-// was observed; Begin reports times without a session.
+// was observed; begin reports times without a session.
 func (s *Statistics) gap(g *gclog.Gap) {
 	m, unobserved := missingOf(g, s.span.end)
 	s.span.saw(g.Time, g.Time)

@@ -297,9 +297,11 @@ func (g *Graph) packObjects(p *packer) {
 		size uint64
 	}
 	var sizes []large
-	for o, size := range g.size {
-		if !p.reading && size > maxNodeSize {
-			sizes = append(sizes, large{Object(o), g.Size(Object(o))})
+	if !p.reading {
+		for o, size := range g.size {
+			if size > maxNodeSize {
+				sizes = append(sizes, large{Object(o), g.Size(Object(o))})
+			}
 		}
 	}
 	list(p, &sizes, func(_ int, v *large) {

@@ -12,9 +12,8 @@ import (
 	"github.com/gclog/gclog/gclog"
 )
 
-// A Process counts what is recorded about a process. The
-// goroutine that passes them waits for others only while these copy the numbers, which takes
-// microseconds.
+// A Process counts what is recorded about a process. The goroutine that passes the records waits for
+// others only while these copy the numbers, which takes microseconds.
 type Process struct {
 	registry *Registry
 
@@ -68,9 +67,7 @@ func (p *Process) take(r gclog.Record) {
 		if r.HasEnd {
 			at = r.End
 		}
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.state.gc(r, p.sync+at)
+		p.count(func(s *state) { s.gc(r, p.sync+at) })
 	case *gclog.Pause: // the pauses of a collection are in its record
 		if r.GC == nil {
 			p.count(func(s *state) { s.otherPaused = add(s.otherPaused, r.Duration) })
