@@ -117,22 +117,22 @@ func checkCSVRow(t *testing.T, n int, row map[string]string, d *gclog.GCDetails)
 	paused := len(d.Pauses) > 0
 	suspend, suspended := d.Suspend()
 	for column, want := range map[string]string{
-		"Number":                      bytes(uint64(d.Number), d.HasNumber),
+		"Number":                      bytes(uint64(d.Number), d.Known.Has(gclog.GroupNumber)),
 		"Generation":                  strconv.Itoa(d.Generation),
 		"PauseDurationInMilliSeconds": ms(d.Pause(), paused), "SuspensionDurationInMilliSeconds": ms(suspend, paused && suspended),
 		"FinalPauseDurationInMilliSeconds": ms(d.FinalPause(), paused && d.Kind == gclog.KindBackground),
-		"Gen0Size":                         bytes(g[0].After, d.HasSizesAfter), "Gen1Size": bytes(g[1].After, d.HasSizesAfter),
-		"Gen2Size": bytes(g[2].After, d.HasSizesAfter), "LOHSize": bytes(g[3].After, d.HasSizesAfter),
-		"ObjGen0Before": bytes(g[0].ObjectsBefore, d.HasHistory), "ObjGen1Before": bytes(g[1].ObjectsBefore, d.HasHistory),
-		"ObjGen2Before": bytes(g[2].ObjectsBefore, d.HasHistory), "ObjLOHBefore": bytes(g[3].ObjectsBefore, d.HasHistory),
-		"ObjGen0After": bytes(g[0].ObjectsAfter, d.HasHistory), "ObjGen1After": bytes(g[1].ObjectsAfter, d.HasHistory),
-		"ObjGen2After": bytes(g[2].ObjectsAfter, d.HasHistory), "ObjLOHAfter": bytes(g[3].ObjectsAfter, d.HasHistory),
-		"HeapBefore": bytes(d.SizeBefore(), d.HasBefore), "HeapAfter": bytes(d.SizeAfter(), d.HasSizesAfter),
-		"Promoted": bytes(d.PromotedBytes, d.HasPromoted), "Complete": title[d.Complete],
+		"Gen0Size":                         bytes(g[0].After, d.Known.Has(gclog.GroupAfter)), "Gen1Size": bytes(g[1].After, d.Known.Has(gclog.GroupAfter)),
+		"Gen2Size": bytes(g[2].After, d.Known.Has(gclog.GroupAfter)), "LOHSize": bytes(g[3].After, d.Known.Has(gclog.GroupAfter)),
+		"ObjGen0Before": bytes(g[0].ObjectsBefore, d.Known.Has(gclog.GroupHistory)), "ObjGen1Before": bytes(g[1].ObjectsBefore, d.Known.Has(gclog.GroupHistory)),
+		"ObjGen2Before": bytes(g[2].ObjectsBefore, d.Known.Has(gclog.GroupHistory)), "ObjLOHBefore": bytes(g[3].ObjectsBefore, d.Known.Has(gclog.GroupHistory)),
+		"ObjGen0After": bytes(g[0].ObjectsAfter, d.Known.Has(gclog.GroupHistory)), "ObjGen1After": bytes(g[1].ObjectsAfter, d.Known.Has(gclog.GroupHistory)),
+		"ObjGen2After": bytes(g[2].ObjectsAfter, d.Known.Has(gclog.GroupHistory)), "ObjLOHAfter": bytes(g[3].ObjectsAfter, d.Known.Has(gclog.GroupHistory)),
+		"HeapBefore": bytes(d.SizeBefore(), d.Known.Has(gclog.GroupBefore)), "HeapAfter": bytes(d.SizeAfter(), d.Known.Has(gclog.GroupAfter)),
+		"Promoted": bytes(d.PromotedBytes, d.Known.Has(gclog.GroupPromoted)), "Complete": title[d.Complete],
 		"HeapDumpBy": map[bool]string{true: d.HeapDumpBy.String()}[d.HeapDump],
-		"Gen0Before": bytes(g[0].Before, d.HasBefore), "Gen1Before": bytes(g[1].Before, d.HasBefore), "Gen2Before": bytes(g[2].Before, d.HasBefore),
+		"Gen0Before": bytes(g[0].Before, d.Known.Has(gclog.GroupBefore)), "Gen1Before": bytes(g[1].Before, d.Known.Has(gclog.GroupBefore)), "Gen2Before": bytes(g[2].Before, d.Known.Has(gclog.GroupBefore)),
 		"Resident": "", "CgroupMemory": "", "CgroupLimit": "", // known only to live sessions
-		"LOHBefore": bytes(g[3].Before, d.HasBefore), "POHBefore": bytes(g[4].Before, d.HasBefore && d.GenerationCount > 4),
+		"LOHBefore": bytes(g[3].Before, d.Known.Has(gclog.GroupBefore)), "POHBefore": bytes(g[4].Before, d.Known.Has(gclog.GroupBefore) && d.GenerationCount > 4),
 	} {
 		got, there := row[column]
 		if !there {
@@ -156,21 +156,22 @@ func TestCSVColumns(t *testing.T) {
 	record := func() *gclog.GCDetails {
 		const ms = int64(time.Millisecond)
 		d := &gclog.GCDetails{
-			Number: 7, HasNumber: true, Generation: 2, Type: clr.TypeBackground, Kind: gclog.KindBackground, Reason: clr.ReasonAllocLarge, HasReason: true, Complete: true, LostEvents: 3,
-			Start: 1000 * ms, End: 1025 * ms, HasEnd: true,
+			Number: 7, Known: gclog.GroupNumber | gclog.GroupReason | gclog.GroupEnd | gclog.GroupBefore | gclog.GroupAfter | gclog.GroupObjects | gclog.GroupFragmentation | gclog.GroupPromoted | gclog.GroupAllocated | gclog.GroupCommittedBefore | gclog.GroupCommittedAfter | gclog.GroupHandles | gclog.GroupFinalizationCount | gclog.GroupPinned, Generation: 2, Type: clr.TypeBackground, Kind: gclog.KindBackground, Reason: clr.ReasonAllocLarge, Complete: true, LostEvents: 3,
+			Start: 1000 * ms, End: 1025 * ms,
 			Pauses: []gclog.PausePart{
 				{Kind: gclog.PauseInitial, Start: 999 * ms, Duration: 2 * ms, Suspend: 1000, HasSuspend: true},
 				{Kind: gclog.PauseFinal, Start: 1010 * ms, Duration: 3 * ms, Suspend: 5000, HasSuspend: true},
 			},
-			GenerationCount: 5, HasBefore: true, HasSizesAfter: true, HasObjects: true, HasFragmentation: true, HasPromoted: true, PromotedBytes: 61, Peak: 62, HasAllocated: true,
-			CommittedBefore: 63, HasCommittedBefore: true, CommittedAfter: 64, HasCommittedAfter: true, Handles: 65, HasHandles: true,
-			FinalizationCount: 66, HasFinalizationCount: true, PinnedObjects: 67, HasPinnedObjects: true,
+			GenerationCount: 5, PromotedBytes: 61, Peak: 62,
+			CommittedBefore: 63, CommittedAfter: 64, Handles: 65,
+			FinalizationCount: 66, PinnedObjects: 67,
 			Memory: gclog.Memory{Resident: 71, Cgroup: 72, CgroupLimit: 73},
 		}
 		d.Global.Heaps, d.Global.MemoryLoad = 4, 81
 		for g := range d.Generations {
 			n := uint64(g)
-			d.Generations[g] = gclog.GenerationDetails{Before: 10 + n, After: 20 + n, ObjectsBefore: 30 + n, ObjectsAfter: 40 + n, Fragmentation: 1 + n, Allocated: 2 + n, Budget: 90 + n}
+			d.Generations[g] = gclog.GenerationDetails{Before: 10 + n, After: 20 + n, ObjectsBefore: 30 + n, ObjectsAfter: 40 + n, Budget: 90 + n}
+			d.Fragmentation, d.Allocated = d.Fragmentation+1+n, d.Allocated+2+n
 		}
 		return d
 	}
@@ -207,9 +208,9 @@ func TestCSVColumns(t *testing.T) {
 	}{
 		{"all", func(*gclog.GCDetails) {}, nil, nil},
 		{"no start", func(d *gclog.GCDetails) { d.Flaws = gclog.FlawNoStart }, started, nil},
-		{"no end", func(d *gclog.GCDetails) { d.HasEnd = false }, []string{"DurationInMilliSeconds"}, nil},
-		{"no number", func(d *gclog.GCDetails) { d.HasNumber = false }, []string{"Number"}, nil},
-		{"no reason", func(d *gclog.GCDetails) { d.HasReason = false }, []string{"Reason"}, nil},
+		{"no end", func(d *gclog.GCDetails) { d.Known &^= gclog.GroupEnd }, []string{"DurationInMilliSeconds"}, nil},
+		{"no number", func(d *gclog.GCDetails) { d.Known &^= gclog.GroupNumber }, []string{"Number"}, nil},
+		{"no reason", func(d *gclog.GCDetails) { d.Known &^= gclog.GroupReason }, []string{"Reason"}, nil},
 		{"not complete", func(d *gclog.GCDetails) { d.Complete = false }, nil, map[string]string{"Complete": "False"}},
 		{"no pause", func(d *gclog.GCDetails) { d.Pauses = nil }, paused, map[string]string{}},
 		{
@@ -226,17 +227,21 @@ func TestCSVColumns(t *testing.T) {
 			"suspended in no time", func(d *gclog.GCDetails) { d.Pauses[0].Suspend, d.Pauses[1].Suspend = 0, 0 }, nil,
 			map[string]string{"SuspensionDurationInMilliSeconds": "0.000", "FinalSuspensionDurationInMilliSeconds": "0.000"},
 		},
-		{"no sizes before", func(d *gclog.GCDetails) { d.HasBefore = false }, append(before, "HeapBefore"), nil},
-		{"no sizes after", func(d *gclog.GCDetails) { d.HasSizesAfter, d.HasHandles, d.HasFinalizationCount = false, false, false }, append(sizes, "HeapAfter", "Handles", "FinalizationCount"), nil},
-		{"no objects", func(d *gclog.GCDetails) { d.HasObjects = false }, []string{
+		{"no sizes before", func(d *gclog.GCDetails) { d.Known &^= gclog.GroupBefore }, append(before, "HeapBefore"), nil},
+		{"no sizes after", func(d *gclog.GCDetails) {
+			d.Known &^= gclog.GroupAfter | gclog.GroupHandles | gclog.GroupFinalizationCount
+		}, append(sizes, "HeapAfter", "Handles", "FinalizationCount"), nil},
+		{"no objects", func(d *gclog.GCDetails) { d.Known &^= gclog.GroupObjects }, []string{
 			"ObjGen0Before", "ObjGen1Before", "ObjGen2Before", "ObjLOHBefore", "ObjPOHBefore", "ObjGen0After", "ObjGen1After", "ObjGen2After", "ObjLOHAfter", "ObjPOHAfter",
 		}, nil},
 		{"no pinned object heap", func(d *gclog.GCDetails) {
 			d.GenerationCount, d.Generations[gclog.POH] = 4, gclog.GenerationDetails{}
-		}, poh, map[string]string{"HeapBefore": "46", "HeapAfter": "86", "Fragmentation": "10", "Allocated": "14"}},
+		}, poh, map[string]string{"HeapBefore": "46", "HeapAfter": "86"}},
 		{"nothing else", func(d *gclog.GCDetails) {
-			d.Peak, d.HasPromoted, d.HasFragmentation, d.HasCommittedBefore, d.HasCommittedAfter, d.HasAllocated = 0, false, false, false, false, false
-			d.Global.Heaps, d.Global.MemoryLoad, d.HasHandles, d.HasFinalizationCount, d.Memory = 0, 0, false, false, gclog.Memory{}
+			d.Peak = 0
+			d.Known &^= gclog.GroupPromoted | gclog.GroupFragmentation | gclog.GroupCommittedBefore | gclog.GroupCommittedAfter | gclog.GroupAllocated
+			d.Global.Heaps, d.Global.MemoryLoad, d.Memory = 0, 0, gclog.Memory{}
+			d.Known &^= gclog.GroupHandles | gclog.GroupFinalizationCount
 		}, []string{
 			"HeapPeak", "Promoted", "Fragmentation", "CommittedBefore", "CommittedAfter", "Allocated", "HeapCount", "MemoryLoadPercent", "Handles", "FinalizationCount",
 			"Resident", "CgroupMemory", "CgroupLimit",
@@ -246,7 +251,8 @@ func TestCSVColumns(t *testing.T) {
 		}, nil, map[string]string{"HeapPeak": "1", "HeapCount": "1", "MemoryLoadPercent": "1", "Handles": "0", "Resident": "1", "CgroupMemory": "1", "CgroupLimit": "1"}},
 		{"a blocking one", func(d *gclog.GCDetails) {
 			d.Kind, d.Type, d.Pauses = gclog.KindBlocking, clr.TypeBlocking, d.Pauses[:1]
-			d.HasCompaction, d.Global.Mechanisms = true, clr.MechanismCompaction
+			d.Global.Mechanisms = clr.MechanismCompaction
+			d.Known |= gclog.GroupCompaction
 		}, []string{"FinalPauseDurationInMilliSeconds", "FinalPauseStartRelativeMSec", "FinalSuspensionDurationInMilliSeconds"}, map[string]string{
 			"Kind": "blocking", "Type": "NonConcurrentGC", "IsCompacting": "True", "Gen0Budget": "90", "PinnedObjects": "67",
 			"SuspensionDurationInMilliSeconds": "0.001", "PauseDurationInMilliSeconds": "2.000",
@@ -254,7 +260,8 @@ func TestCSVColumns(t *testing.T) {
 		{"a heap snapshot", func(d *gclog.GCDetails) { d.HeapDump, d.HeapDumpBy = true, gclog.RequesterGclog }, nil, map[string]string{"HeapDumpBy": "gclog"}},
 		{"a heap snapshot of another", func(d *gclog.GCDetails) { d.HeapDump, d.HeapDumpBy = true, gclog.RequesterOther }, nil, map[string]string{"HeapDumpBy": "other"}},
 		{"a blocking one without budget", func(d *gclog.GCDetails) {
-			d.Kind, d.Generations[gclog.Gen0].Budget, d.HasPinnedObjects = gclog.KindBlocking, 0, false
+			d.Kind, d.Generations[gclog.Gen0].Budget = gclog.KindBlocking, 0
+			d.Known &^= gclog.GroupPinned
 		}, []string{"IsCompacting", "FinalPauseDurationInMilliSeconds"}, map[string]string{"Kind": "blocking"}},
 	} {
 		d := record()

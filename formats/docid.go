@@ -88,11 +88,11 @@ func (i *DocIDs) Of(r gclog.Record) DocID {
 // collection returns the id of a collection. Of one that is not complete another session may know
 // more, or another part: such a record has an id of its own.
 func (i *DocIDs) collection(d *gclog.GCDetails) DocID {
-	if d.Flaws == 0 && d.HasNumber {
+	if d.Flaws == 0 && d.Known.Has(gclog.GroupNumber) {
 		return i.id("gc", uint64(d.Number))
 	}
 	var end int64
-	if d.HasEnd {
+	if d.Known.Has(gclog.GroupEnd) {
 		end = i.sync + d.End
 	}
 	return i.id("gc-part", uint64(d.Number), uint64(d.Flaws), uint64(i.sync+d.PauseStart()), uint64(end), d.LostEvents)

@@ -730,9 +730,7 @@ func (h *historian) wait(most time.Duration) int64 {
 func (h *historian) details(gen int) *gclog.GCDetails {
 	h.number++
 	d := &gclog.GCDetails{
-		Number: h.number, HasNumber: true, Generation: gen, HasReason: true, Reason: clr.Reason(h.rnd.IntN(8)),
-		HasBefore: true, HasSizesAfter: true, HasCommittedAfter: true, Complete: true,
-		HasPinnedObjects: true, HasHandles: true, HasSyncBlocks: true, HasFinalizationCount: true, HasFinalizationSize: true,
+		Number: h.number, Known: gclog.GroupNumber | gclog.GroupReason | gclog.GroupBefore | gclog.GroupAfter | gclog.GroupCommittedAfter | gclog.GroupPinned | gclog.GroupHandles | gclog.GroupSyncBlocks | gclog.GroupFinalizationCount | gclog.GroupFinalizationSize, Generation: gen, Reason: clr.Reason(h.rnd.IntN(8)), Complete: true,
 	}
 	h.sizes[gclog.Gen0] += h.rnd.Uint64N(40 << 20)
 	for _, g := range []int{gclog.LOH, gclog.POH} {

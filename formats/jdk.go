@@ -102,7 +102,7 @@ func (j *jdk) mapPause(p *gclog.Pause) (x jdkPause, ok bool) {
 			x.kind = jdkRemark
 		}
 		j.background = true
-		if d.HasCommittedBefore {
+		if d.Known.Has(gclog.GroupCommittedBefore) {
 			j.committed = max(j.committed, kib(d.CommittedBefore))
 		}
 		x.before = j.last
@@ -116,9 +116,9 @@ func (j *jdk) mapPause(p *gclog.Pause) (x jdkPause, ok bool) {
 		x.before, x.after = j.sizes(d)
 		j.last, j.known = x.after, true
 		switch {
-		case d.HasCommittedAfter:
+		case d.Known.Has(gclog.GroupCommittedAfter):
 			j.committed = kib(d.CommittedAfter)
-		case d.HasCommittedBefore:
+		case d.Known.Has(gclog.GroupCommittedBefore):
 			j.committed = kib(d.CommittedBefore)
 		}
 	}
@@ -131,12 +131,12 @@ func (j *jdk) mapPause(p *gclog.Pause) (x jdkPause, ok bool) {
 func (j *jdk) sizes(d *gclog.GCDetails) (before, after heapKiB) {
 	before, after = j.last, j.last
 	for g := range d.Generations {
-		if d.HasBefore {
+		if d.Known.Has(gclog.GroupBefore) {
 			before.gen[g] = kib(d.Generations[g].Before)
 		}
-		if d.HasSizesAfter {
+		if d.Known.Has(gclog.GroupAfter) {
 			after.gen[g] = kib(d.Generations[g].After)
-		} else if d.HasBefore {
+		} else if d.Known.Has(gclog.GroupBefore) {
 			after.gen[g] = before.gen[g]
 		}
 	}
@@ -148,7 +148,7 @@ func (j *jdk) learn(d *gclog.GCDetails) {
 	if n := d.HeapCount(); n > 0 {
 		j.heaps = n
 	}
-	if !d.HasSizesAfter {
+	if !d.Known.Has(gclog.GroupAfter) {
 		return
 	}
 	if d.Kind == gclog.KindBackground || d.Flaws&gclog.FlawNoStart != 0 || !j.known {
@@ -173,13 +173,13 @@ func shareOut(before, after heapKiB, committed int64) (c capacity) {
 // reason, of which some readers accept only letters.
 func (j *jdk) cause(d *gclog.GCDetails) string {
 	if j.dotnet {
-		if !d.HasReason || !d.Reason.Known() {
+		if !d.Known.Has(gclog.GroupReason) || !d.Reason.Known() {
 			return "Other"
 		}
 		return d.Reason.String()
 	}
 	switch {
-	case d.HasReason && d.Reason.Induced():
+	case d.Known.Has(gclog.GroupReason) && d.Reason.Induced():
 		return "System.gc()"
 	case d.Generation >= gclog.Gen2 && lowMemory(d.Reason):
 		return "Last ditch collection"
@@ -199,7 +199,7 @@ func lowMemory(r clr.Reason) bool {
 // beginPhase and endPhase track which concurrent phase is open. They return false for a phase that
 // has no lines.
 func (j *jdk) beginPhase(p *gclog.Phase) bool {
-	if !p.GC.HasNumber {
+	if !p.GC.Known.Has(gclog.GroupNumber) {
 		return false
 	}
 	j.background, j.inPhase, j.abandoned = true, true, false
@@ -208,7 +208,7 @@ func (j *jdk) beginPhase(p *gclog.Phase) bool {
 }
 
 func (j *jdk) endPhase(p *gclog.Phase) bool {
-	if !j.inPhase || !p.GC.HasNumber || p.Kind != j.phase.Kind || p.GC.Number != j.phaseGC {
+	if !j.inPhase || !p.GC.Known.Has(gclog.GroupNumber) || p.Kind != j.phase.Kind || p.GC.Number != j.phaseGC {
 		return false
 	}
 	j.inPhase, j.abandoned = false, false

@@ -189,7 +189,7 @@ func (j *jdk8) gc(dst []byte, d *gclog.GCDetails) []byte {
 	}
 	j.background = false
 	if j.inPhase && j.phaseGC == d.Number {
-		if !d.HasEnd {
+		if !d.Known.Has(gclog.GroupEnd) {
 			j.abandon()
 			return dst
 		}

@@ -517,13 +517,13 @@ func checkJDK(t *testing.T, c *converted, format string, log *jdkLog, unit int64
 		if !got.pools && heaps[i] >= 0 && got.total.before != heaps[i] {
 			wrong("heap", got.total, heaps[i])
 		}
-		if !got.pools || !p.GC.HasBefore || !p.GC.HasSizesAfter {
+		if !got.pools || !p.GC.Known.Has(gclog.GroupBefore) || !p.GC.Known.Has(gclog.GroupAfter) {
 			continue
 		}
 		if y, o := javaSizes(p.GC); [2]int64{got.young.before, got.young.after} != y || [2]int64{got.old.before, got.old.after} != o {
 			wrong("heap", fmt.Sprint("young ", got.young, ", old ", got.old), fmt.Sprint(y, o))
 		}
-		if p.GC.HasCommittedAfter {
+		if p.GC.Known.Has(gclog.GroupCommittedAfter) {
 			most := max(got.young.before, got.young.after) + max(got.old.before, got.old.after)
 			if want := max(int64(p.GC.CommittedAfter+512)/1024, most); got.total.cap != want {
 				wrong("capacity of the heap", got.total.cap, want)
@@ -534,7 +534,7 @@ func checkJDK(t *testing.T, c *converted, format string, log *jdkLog, unit int64
 
 // javaName returns the name that sections 2 and 6 of spec/java-formats.md give to a pause.
 func javaName(p *gclog.Pause) string {
-	induced := p.GC.HasReason && strings.HasPrefix(p.GC.Reason.String(), "Induced")
+	induced := p.GC.Known.Has(gclog.GroupReason) && strings.HasPrefix(p.GC.Reason.String(), "Induced")
 	low := strings.HasPrefix(p.GC.Reason.String(), "LowMemory") || strings.HasPrefix(p.GC.Reason.String(), "OutOfSpace")
 	switch {
 	case p.Kind == gclog.PauseInitial:

@@ -326,13 +326,13 @@ func TestJSONRecords(t *testing.T) {
 		},
 		{
 			"pins", func(w *formats.Writer) {
-				w.Observe(&gclog.GCDetails{Start: hour, HasEnd: true, End: hour, Complete: true, PinEvents: 3, PinEventBytes: 300, PinPlugs: 2, PinPlugBytes: 1200})
+				w.Observe(&gclog.GCDetails{Start: hour, Known: gclog.GroupEnd, End: hour, Complete: true, PinEvents: 3, PinEventBytes: 300, PinPlugs: 2, PinPlugBytes: 1200})
 			},
 			map[string]any{"dotnet.gc.pinned_seen.bytes": 300, "dotnet.gc.pinned_plugs.bytes": 1200, "dotnet.gc.pinned_user.pct": "0.2500"},
 		},
 		{
 			"pins without their stretches", func(w *formats.Writer) {
-				w.Observe(&gclog.GCDetails{Start: hour, HasEnd: true, End: hour, Complete: true, PinEvents: 3, PinEventBytes: 300})
+				w.Observe(&gclog.GCDetails{Start: hour, Known: gclog.GroupEnd, End: hour, Complete: true, PinEvents: 3, PinEventBytes: 300})
 			},
 			map[string]any{"dotnet.gc.pinned_seen.count": 3, "dotnet.gc.pinned_user.pct": nil},
 		},
@@ -421,7 +421,7 @@ func TestJSONRecords(t *testing.T) {
 		},
 		{
 			"memory", func(w *formats.Writer) {
-				d := &gclog.GCDetails{Number: 3, HasNumber: true, Complete: true, Start: hour}
+				d := &gclog.GCDetails{Number: 3, Known: gclog.GroupNumber, Complete: true, Start: hour}
 				d.Memory = gclog.Memory{Resident: 300_000_000, Cgroup: 400_000_000, CgroupLimit: 500_000_000, At: hour + 5_000_000}
 				w.Observe(d)
 			},
@@ -432,13 +432,13 @@ func TestJSONRecords(t *testing.T) {
 		},
 		{
 			"memory of no group", func(w *formats.Writer) {
-				w.Observe(&gclog.GCDetails{Number: 3, HasNumber: true, Complete: true, Memory: gclog.Memory{Resident: 1}})
+				w.Observe(&gclog.GCDetails{Number: 3, Known: gclog.GroupNumber, Complete: true, Memory: gclog.Memory{Resident: 1}})
 			},
 			map[string]any{"process.memory.rss.bytes": 1, "process.cgroup.memory.usage.bytes": nil, "process.cgroup.memory.limit.bytes": nil, "dotnet.gc.memory_read": nil},
 		},
 		{
 			"memory of a group without a limit", func(w *formats.Writer) {
-				w.Observe(&gclog.GCDetails{Number: 3, HasNumber: true, Complete: true, Memory: gclog.Memory{Cgroup: 2}})
+				w.Observe(&gclog.GCDetails{Number: 3, Known: gclog.GroupNumber, Complete: true, Memory: gclog.Memory{Cgroup: 2}})
 			},
 			map[string]any{"process.memory.rss.bytes": nil, "process.cgroup.memory.usage.bytes": 2, "process.cgroup.memory.limit.bytes": nil},
 		},
@@ -520,7 +520,7 @@ func TestJSONUnknown(t *testing.T) {
 	hour := int64(time.Hour)
 	record := func(change func(*gclog.GCDetails)) *gclog.GCDetails {
 		d := &gclog.GCDetails{
-			Number: 7, HasNumber: true, HasTrigger: true, Trigger: 3, Start: hour, Suspended: hour, Triggered: hour - 5,
+			Number: 7, Known: gclog.GroupNumber | gclog.GroupTrigger, Trigger: 3, Start: hour, Suspended: hour, Triggered: hour - 5,
 			Pauses:  []gclog.PausePart{{Start: hour, Duration: 100, Suspend: 20, HasSuspend: true, Resume: 10, HasResume: true}},
 			Summary: &gclog.HeapSummary{Gen0Imbalance: 1.5, SurvivedImbalance: 2},
 		}
@@ -578,7 +578,7 @@ func TestDocumentIDs(t *testing.T) {
 	oldElsewhere.Host = "node-2"
 
 	gc := func(number uint32) func(w *formats.Writer) {
-		return func(w *formats.Writer) { w.Observe(&gclog.GCDetails{Number: number, HasNumber: true}) }
+		return func(w *formats.Writer) { w.Observe(&gclog.GCDetails{Number: number, Known: gclog.GroupNumber}) }
 	}
 	if x, y := id(a, gc(5)), id(later, gc(5)); x[0] != y[0] {
 		t.Errorf("a collection has the ids %s and %s in two sessions", x[0], y[0])
@@ -606,10 +606,11 @@ func TestDocumentIDs(t *testing.T) {
 		"its start":             {Start: 7, Flaws: gclog.FlawNoEnd | gclog.FlawCutOff},
 		"its start, once more":  {Start: 7, Flaws: gclog.FlawNoEnd | gclog.FlawCutOff | gclog.FlawLostEvents, LostEvents: 3},
 		"its middle":            {Start: 8, Flaws: gclog.FlawNoStart | gclog.FlawNoEnd | gclog.FlawCutOff},
-		"its end":               {Start: 8, End: 9, HasEnd: true, Flaws: gclog.FlawNoStart},
-		"its end, a bit longer": {Start: 7, End: 9, HasEnd: true, Flaws: gclog.FlawNoStart},
+		"its end":               {Start: 8, End: 9, Known: gclog.GroupEnd, Flaws: gclog.FlawNoStart},
+		"its end, a bit longer": {Start: 7, End: 9, Known: gclog.GroupEnd, Flaws: gclog.FlawNoStart},
 	} {
-		d.Number, d.HasNumber = 5, true
+		d.Number = 5
+		d.Known |= gclog.GroupNumber
 		note(what, id(a, func(w *formats.Writer) { w.Observe(&d) }))
 		if x, y := id(a, func(w *formats.Writer) { w.Observe(&d) }), id(a, func(w *formats.Writer) { w.Observe(&d) }); x[0] != y[0] {
 			t.Errorf("%s has the ids %s and %s", what, x[0], y[0])
@@ -662,7 +663,7 @@ func TestJSONGroups(t *testing.T) {
 		case clr.ReasonAllocSmall, clr.ReasonAllocLarge:
 			want = "allocation"
 		}
-		_, records := written(t, "json", formats.Options{Process: someone()}, func(w *formats.Writer) { w.Observe(&gclog.GCDetails{Reason: reason, HasReason: true}) })
+		_, records := written(t, "json", formats.Options{Process: someone()}, func(w *formats.Writer) { w.Observe(&gclog.GCDetails{Reason: reason, Known: gclog.GroupReason}) })
 		if got := checkRecord(t, "record", []byte(records[0]))["dotnet.gc.reason_group"]; got != want {
 			t.Errorf("%v is of the group %v, want %s", reason, got, want)
 		}

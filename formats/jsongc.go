@@ -23,13 +23,13 @@ func (j *jsonFormat) gc(dst []byte, d *gclog.GCDetails, lost uint64) []byte {
 	if started {
 		j.time(&o, "start", d.Start)
 	}
-	if d.HasEnd {
+	if d.Known.Has(gclog.GroupEnd) {
 		j.time(&o, "end", d.End)
 	}
-	if started && d.HasEnd {
+	if started && d.Known.Has(gclog.GroupEnd) {
 		o.int("duration", d.Duration())
 	}
-	if d.HasNumber {
+	if d.Known.Has(gclog.GroupNumber) {
 		o.uint("sequence", uint64(d.Number))
 	}
 	o.close()
@@ -70,7 +70,7 @@ func appendMemory(o *object, m *gclog.Memory) {
 // appendMessage appends one human-readable line, of words that need no escaping.
 func appendMessage(b []byte, d *gclog.GCDetails) []byte {
 	b = append(b, "GC"...)
-	if d.HasNumber {
+	if d.Known.Has(gclog.GroupNumber) {
 		b = append(b, ' ')
 		b = appendUint(b, uint64(d.Number))
 	}
@@ -80,7 +80,7 @@ func appendMessage(b []byte, d *gclog.GCDetails) []byte {
 		b = append(b, ' ')
 		b = append(b, d.Kind.String()...)
 	}
-	if d.HasReason {
+	if d.Known.Has(gclog.GroupReason) {
 		b = append(b, " ("...)
 		b = append(b, d.Reason.String()...)
 		b = append(b, ')')
@@ -93,7 +93,7 @@ func appendMessage(b []byte, d *gclog.GCDetails) []byte {
 		b = appendMillis(b, d.Pause())
 		b = append(b, " ms"...)
 	}
-	if d.HasBefore && d.HasSizesAfter {
+	if d.Known.Has(gclog.GroupBefore) && d.Known.Has(gclog.GroupAfter) {
 		b = append(b, ", heap "...)
 		b = appendBytes(b, d.SizeBefore())
 		b = append(b, " -> "...)
@@ -157,17 +157,16 @@ var jsonUnits = map[fields.Unit]string{
 // asking each of them.
 var jsonAbsent = map[string]func(*gclog.GCDetails) bool{
 	"heap.": unsized, "gen0.": unsized, "gen1.": unsized, "gen2.": unsized, "loh.": unsized, "poh.": unsized,
-	"alloc_rate.":   func(d *gclog.GCDetails) bool { return !d.HasAllocated },
-	"finalization.": func(d *gclog.GCDetails) bool { return !d.HasFinalizationCount },
+	"alloc_rate.":   func(d *gclog.GCDetails) bool { return !d.Known.Has(gclog.GroupAllocated) },
+	"finalization.": func(d *gclog.GCDetails) bool { return !d.Known.Has(gclog.GroupFinalizationCount) },
 	"background.":   func(d *gclog.GCDetails) bool { return d.Background == nil },
-	"datas.": func(d *gclog.GCDetails) bool {
-		x := &d.Datas
-		return !x.HasSample && !x.HasTuning && !x.HasFullGCTuning && !x.HasTuning8 && !x.HasSample8
-	},
+	"datas.":        func(d *gclog.GCDetails) bool { return d.Known&gclog.GroupsDatas == 0 },
 }
 
 // unsized reports whether nothing is known of sizes.
-func unsized(d *gclog.GCDetails) bool { return !d.HasBefore && !d.HasSizesAfter }
+func unsized(d *gclog.GCDetails) bool {
+	return !d.Known.Has(gclog.GroupBefore) && !d.Known.Has(gclog.GroupAfter)
+}
 
 // jsonCode writes what is no plain field, by the path of its first part. If that has a value, code
 // comes first.
@@ -255,7 +254,7 @@ func (j *jsonFormat) appendValue(dst []byte, u fields.Unit, v uint64) []byte {
 }
 
 func (j *jsonFormat) reasonGroup(o *object, d *gclog.GCDetails) {
-	if d.HasReason {
+	if d.Known.Has(gclog.GroupReason) {
 		o.enter("")
 		o.text("reason_group", ReasonGroup(d.Reason))
 	}
@@ -291,7 +290,7 @@ func (j *jsonFormat) hardLimit(o *object, _ *gclog.GCDetails) {
 }
 
 func (j *jsonFormat) mechanisms(o *object, d *gclog.GCDetails) {
-	if d.HasGlobal {
+	if d.Known.Has(gclog.GroupGlobal) {
 		o.enter("")
 		j.names = d.Global.Mechanisms.Names(j.names[:0])
 		o.strings("mechanisms", j.names)
@@ -423,7 +422,7 @@ func (j *jsonFormat) marks(o *object, d *gclog.GCDetails) {
 		if m.Imbalance > 0 {
 			o.ratio("imbalance", m.Imbalance)
 		}
-		if d.HasTicks {
+		if d.Known.Has(gclog.GroupTicks) {
 			j.markTimes(o, d, t)
 		}
 		o.close()

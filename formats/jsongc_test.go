@@ -18,22 +18,21 @@ import (
 func known() *gclog.GCDetails {
 	const ms = int64(time.Millisecond)
 	d := &gclog.GCDetails{
-		Number: 7, HasNumber: true, Generation: 2, Type: clr.TypeBackground, Kind: gclog.KindBackground, Reason: clr.ReasonAllocLarge, HasReason: true, Complete: true,
-		Start: 1000 * ms, End: 1025 * ms, HasEnd: true, Suspended: 998 * ms, Triggered: 995 * ms, Trigger: 11, HasTrigger: true,
-		SinceLast: 400 * ms, HasSinceLast: true, AllocationRate: 1234.5, Window: 500 * ms,
+		Number: 7, Known: ^gclog.Groups(0), Generation: 2, Type: clr.TypeBackground, Kind: gclog.KindBackground, Reason: clr.ReasonAllocLarge, Complete: true,
+		Start: 1000 * ms, End: 1025 * ms, Suspended: 998 * ms, Triggered: 995 * ms, Trigger: 11,
+		SinceLast: 400 * ms, AllocationRate: 1234.5, Window: 500 * ms,
 		Pauses: []gclog.PausePart{
 			{Kind: gclog.PauseInitial, Start: 999 * ms, Duration: 2 * ms, Suspend: 1000, HasSuspend: true, Resume: 100, HasResume: true},
 			{Kind: gclog.PauseFinal, Start: 1010 * ms, Duration: 3 * ms, Suspend: 5000, HasSuspend: true, Resume: 200, HasResume: true},
 		},
 		Timing: [clr.Times]int64{21, 22, 23, 24, 25}, TimingCount: 5,
-		GenerationCount: 5, HasBefore: true, HasSizesAfter: true, HasHistory: true, HasObjects: true, HasFragmentation: true, HasPromoted: true, PromotedBytes: 1061, Peak: 1062,
-		HasGenerationPromoted: true, HasAllocated: true, HasGenerationAllocated: true, CommittedBefore: 1063, HasCommittedBefore: true, CommittedAfter: 1064, HasCommittedAfter: true,
-		TickAllocated: [3]uint64{31, 32, 33}, HasTicks: true, HasGlobal: true, HasCompaction: true,
-		Handles: 1065, HasHandles: true, FinalizationCount: 1066, HasFinalizationCount: true, FinalizationSize: 1067, HasFinalizationSize: true,
-		PinnedObjects: 1068, HasPinnedObjects: true, SyncBlocks: 1069, HasSyncBlocks: true,
+		GenerationCount: 5, PromotedBytes: 1061, Peak: 1062, CommittedBefore: 1063, CommittedAfter: 1064,
+		TickAllocated: [3]uint64{31, 32, 33},
+		Handles:       1065, FinalizationCount: 1066, FinalizationSize: 1067,
+		PinnedObjects: 1068, SyncBlocks: 1069,
 		PinEvents: 41, PinEventBytes: 42, PinPlugs: 43, PinPlugBytes: 168,
-		Segments:   gclog.SegmentDetails{Known: true, Created: 51, Freed: 52, CreatedBytes: 53, FreedBytes: 54, Reserved: 55, Used: 56, Count: 57, HasReserved: true},
-		Finalizers: gclog.FinalizerDetails{Known: true, Runs: 61, Objects: 62, Longest: 63, HasLongest: true, Running: 64},
+		Segments:   gclog.SegmentDetails{Created: 51, Freed: 52, CreatedBytes: 53, FreedBytes: 54, Reserved: 55, Used: 56, Count: 57},
+		Finalizers: gclog.FinalizerDetails{Runs: 61, Objects: 62, Longest: 63, Running: 64},
 		Memory:     gclog.Memory{Resident: 71, Cgroup: 72, CgroupLimit: 73, At: 1026 * ms},
 		Background: &gclog.BackgroundDetails{
 			MarkStart: 1001 * ms, MarkEnd: 1009 * ms, SweepStart: 1013 * ms, SweepEnd: 1024 * ms,
@@ -68,6 +67,7 @@ func known() *gclog.GCDetails {
 			Before: 110 + n, After: 120 + n, ObjectsBefore: 200, ObjectsAfter: 140 + n, FreeBefore: 150 + n, Fragmentation: 160 + n, In: 170 + n, Survived: 50 + 10*n, SurvivedPins: 190 + n,
 			Budget: 210 + n, BudgetLeft: 220 - 110*int64(n), HasBudgetLeft: true, Promoted: 230 + n, Allocated: 240 + n,
 		}
+		d.Fragmentation, d.Allocated = d.Fragmentation+160+n, d.Allocated+240+n
 	}
 	for m := range d.Summary.Marks {
 		n := int64(m)
@@ -76,11 +76,16 @@ func known() *gclog.GCDetails {
 	d.Summary.MarkTimes = []gclog.MarkTime{
 		{Heap: 0, From: clr.MarkStack, Duration: 310}, {Heap: 7, From: clr.MarkStack, Duration: 0}, {Heap: 0, From: clr.MarkSteal, Duration: 318}, {Heap: 7, From: clr.MarkSteal, Duration: 8},
 	}
-	d.Datas.Sample, d.Datas.HasSample = clr.SizeAdaptationSample{StableSize: 401, Gen0BudgetPerHeap: 402, SOHLockMicroseconds: 403, UOHLockMicroseconds: 404}, true
-	d.Datas.Tuning, d.Datas.HasTuning = clr.SizeAdaptationTuning{NewHeaps: 5, MinHeaps: 3, MaxHeaps: 8, MedianThroughputCost: 50}, true
-	d.Datas.FullGCTuning, d.Datas.HasFullGCTuning = clr.SizeAdaptationFullGCTuning{NewHeaps: 6, MedianGen2Cost: 0}, true
-	d.Datas.Tuning8, d.Datas.HasTuning8 = clr.HeapCountTuning{NewHeaps: 9, MedianThroughputCost: 75}, true
-	d.Datas.Sample8, d.Datas.HasSample8 = clr.HeapCountSample{LockMicroseconds: 405}, true
+	d.Datas.Sample = clr.SizeAdaptationSample{StableSize: 401, Gen0BudgetPerHeap: 402, SOHLockMicroseconds: 403, UOHLockMicroseconds: 404}
+	d.Known |= gclog.GroupDatasSample
+	d.Datas.Tuning = clr.SizeAdaptationTuning{NewHeaps: 5, MinHeaps: 3, MaxHeaps: 8, MedianThroughputCost: 50}
+	d.Known |= gclog.GroupDatasTuning
+	d.Datas.FullGCTuning = clr.SizeAdaptationFullGCTuning{NewHeaps: 6, MedianGen2Cost: 0}
+	d.Known |= gclog.GroupDatasFullGCTuning
+	d.Datas.Tuning8 = clr.HeapCountTuning{NewHeaps: 9, MedianThroughputCost: 75}
+	d.Known |= gclog.GroupDatasTuning8
+	d.Datas.Sample8 = clr.HeapCountSample{LockMicroseconds: 405}
+	d.Known |= gclog.GroupDatasSample8
 	return d
 }
 
@@ -371,17 +376,18 @@ func TestJSONMembers(t *testing.T) {
 	}{
 		{"all", func(*gclog.GCDetails) {}, "", nil},
 
-		{"no number", func(d *gclog.GCDetails) { d.HasNumber = false }, "number event.sequence", map[string]string{
+		{"no number", func(d *gclog.GCDetails) { d.Known &^= gclog.GroupNumber }, "number event.sequence", map[string]string{
 			"message": "GC gen2 background (AllocLarge): pause 5.000 ms, heap 560 B -> 610 B",
 		}},
-		{"no reason", func(d *gclog.GCDetails) { d.HasReason = false }, "reason reason_group", map[string]string{
+		{"no reason", func(d *gclog.GCDetails) { d.Known &^= gclog.GroupReason }, "reason reason_group", map[string]string{
 			"message": "GC 7 gen2 background: pause 5.000 ms, heap 560 B -> 610 B",
 		}},
 		{"no start", func(d *gclog.GCDetails) { d.Flaws, d.Complete = gclog.FlawNoStart, false }, "event.start event.duration", map[string]string{
 			"flaws[]": "no-start", "complete": "false", "log.level": "warn",
 		}},
 		{"no end", func(d *gclog.GCDetails) {
-			d.HasEnd, d.Flaws, d.Complete = false, gclog.FlawNoEnd|gclog.FlawNoSizes, false
+			d.Flaws, d.Complete = gclog.FlawNoEnd|gclog.FlawNoSizes, false
+			d.Known &^= gclog.GroupEnd
 		}, "event.end event.duration", map[string]string{
 			"flaws[]": "no-end no-sizes", "complete": "false", "log.level": "warn",
 		}},
@@ -409,7 +415,7 @@ func TestJSONMembers(t *testing.T) {
 		{"balanced survivors", func(d *gclog.GCDetails) { d.Summary.Gen0Imbalance, d.Summary.SurvivedImbalance = 0, 1 }, "imbalance.gen0", map[string]string{"imbalance.survived": "1.0"}},
 		{"no heap count", func(d *gclog.GCDetails) { d.Global.Heaps = 0 }, "heap_count", nil},
 		{"one heap", func(d *gclog.GCDetails) { d.Global.Heaps = 1 }, "", map[string]string{"heap_count": "1"}},
-		{"no global history", func(d *gclog.GCDetails) { d.HasGlobal = false }, "mechanisms pause_mode", nil},
+		{"no global history", func(d *gclog.GCDetails) { d.Known &^= gclog.GroupGlobal }, "mechanisms pause_mode", nil},
 		{"no pause mode", func(d *gclog.GCDetails) { d.Global.HasMemoryLoad = false }, "pause_mode", nil},
 
 		{"no pause", func(d *gclog.GCDetails) { d.Pauses, d.Suspended = nil, d.Start }, "pause suspend suspended paused", map[string]string{
@@ -421,45 +427,50 @@ func TestJSONMembers(t *testing.T) {
 		}},
 		{"suspended with its pause", func(d *gclog.GCDetails) { d.Suspended = d.Pauses[0].Start }, "suspended", map[string]string{"trigger.delay.ns": "4000000"}},
 		{"no suspension", func(d *gclog.GCDetails) { d.Suspended = 0 }, "suspended trigger.delay", nil},
-		{"no trigger", func(d *gclog.GCDetails) { d.HasTrigger = false }, "trigger", nil},
-		{"nothing since the last", func(d *gclog.GCDetails) { d.HasSinceLast = false }, "since_last", nil},
-		{"nothing allocated", func(d *gclog.GCDetails) { d.HasAllocated, d.HasGenerationAllocated = false, false }, "allocated alloc_rate gen0.allocated loh.allocated poh.allocated", nil},
+		{"no trigger", func(d *gclog.GCDetails) { d.Known &^= gclog.GroupTrigger }, "trigger", nil},
+		{"nothing since the last", func(d *gclog.GCDetails) { d.Known &^= gclog.GroupSinceLast }, "since_last", nil},
+		{"nothing allocated", func(d *gclog.GCDetails) { d.Known &^= gclog.GroupAllocated | gclog.GroupGenerationAllocated }, "allocated alloc_rate gen0.allocated loh.allocated poh.allocated", nil},
 		{"less than a byte per second", func(d *gclog.GCDetails) { d.AllocationRate = 0.99 }, "alloc_rate", nil},
 		{"a byte per second", func(d *gclog.GCDetails) { d.AllocationRate = 1 }, "", map[string]string{"alloc_rate.bytes_per_s": "1.0"}},
 		{"no window", func(d *gclog.GCDetails) { d.Window = 0 }, "window paused", nil},
 		{"a short window", func(d *gclog.GCDetails) { d.Window = 1 }, "", map[string]string{"window.ns": "1", "paused.pct": "5000000.0000"}},
 
-		{"no sizes before", func(d *gclog.GCDetails) { d.HasBefore = false }, "heap.before gen0.before gen1.before gen2.before loh.before poh.before", map[string]string{
+		{"no sizes before", func(d *gclog.GCDetails) { d.Known &^= gclog.GroupBefore }, "heap.before gen0.before gen1.before gen2.before loh.before poh.before", map[string]string{
 			"message": "GC 7 gen2 background (AllocLarge): pause 5.000 ms",
 		}},
-		{"no sizes after", func(d *gclog.GCDetails) { d.HasSizesAfter = false; noReferences(d) }, "heap.after gen0.after gen1.after gen2.after loh.after poh.after handles sync_blocks finalization", map[string]string{
+		{"no sizes after", func(d *gclog.GCDetails) { d.Known &^= gclog.GroupAfter; noReferences(d) }, "heap.after gen0.after gen1.after gen2.after loh.after poh.after handles sync_blocks finalization", map[string]string{
 			"message": "GC 7 gen2 background (AllocLarge): pause 5.000 ms",
 		}},
-		{"no sizes", func(d *gclog.GCDetails) { d.HasBefore, d.HasSizesAfter = false, false; noReferences(d) }, "heap gen0 gen1 gen2 loh poh handles sync_blocks finalization", map[string]string{
+		{"no sizes", func(d *gclog.GCDetails) { d.Known &^= gclog.GroupBefore | gclog.GroupAfter; noReferences(d) }, "heap gen0 gen1 gen2 loh poh handles sync_blocks finalization", map[string]string{
 			"message": "GC 7 gen2 background (AllocLarge): pause 5.000 ms",
 		}},
 		{"no pinned object heap", func(d *gclog.GCDetails) { d.GenerationCount = 4 }, "poh", nil},
 		{"nothing of the heap", func(d *gclog.GCDetails) {
-			d.Peak, d.HasPromoted, d.HasFragmentation, d.HasCommittedAfter, d.HasCommittedBefore = 0, false, false, false, false
+			d.Peak = 0
+			d.Known &^= gclog.GroupPromoted | gclog.GroupFragmentation | gclog.GroupCommittedAfter | gclog.GroupCommittedBefore
 		}, "heap.peak heap.promoted heap.fragmentation heap.committed heap.committed_before", nil},
-		{"committed before only", func(d *gclog.GCDetails) { d.HasCommittedAfter, d.Peak = false, 1 }, "heap.committed", map[string]string{"heap.committed_before.bytes": "1063", "heap.peak.bytes": "1"}},
-		{"no objects", func(d *gclog.GCDetails) { d.HasObjects = false }, "gen0.obj_before gen0.obj_after gen1.obj_before gen1.obj_after gen2.obj_before gen2.obj_after loh.obj_before loh.obj_after poh.obj_before poh.obj_after", nil},
-		{"no histories", func(d *gclog.GCDetails) { d.HasHistory = false }, "gen0.free_before gen0.fragmentation gen0.in gen1.free_before gen1.fragmentation gen1.in" +
+		{"committed before only", func(d *gclog.GCDetails) {
+			d.Peak = 1
+			d.Known &^= gclog.GroupCommittedAfter
+		}, "heap.committed", map[string]string{"heap.committed_before.bytes": "1063", "heap.peak.bytes": "1"}},
+		{"no objects", func(d *gclog.GCDetails) { d.Known &^= gclog.GroupObjects }, "gen0.obj_before gen0.obj_after gen1.obj_before gen1.obj_after gen2.obj_before gen2.obj_after loh.obj_before loh.obj_after poh.obj_before poh.obj_after", nil},
+		{"no histories", func(d *gclog.GCDetails) { d.Known &^= gclog.GroupHistory }, "gen0.free_before gen0.fragmentation gen0.in gen1.free_before gen1.fragmentation gen1.in" +
 			" gen2.free_before gen2.fragmentation gen2.in gen2.survived gen2.survived_pinned gen2.survival" +
 			" loh.free_before loh.fragmentation loh.in loh.survived loh.survived_pinned loh.survival poh.free_before poh.fragmentation poh.in poh.survived poh.survived_pinned poh.survival poh.promoted", nil},
 		{"no budget", func(d *gclog.GCDetails) { d.Generations[gclog.Gen2].Budget, d.Generations[gclog.LOH].Budget = 0, 1 }, "gen2.budget", map[string]string{"loh.budget.bytes": "1"}},
 		{"budgets left and exceeded by a byte", func(d *gclog.GCDetails) {
 			d.Generations[gclog.Gen0].HasBudgetLeft, d.Generations[gclog.Gen1].BudgetLeft, d.Generations[gclog.LOH].BudgetLeft = false, 1, -1
 		}, "gen0.budget_left", map[string]string{"gen1.budget_left.bytes": "1", "loh.budget_exceeded.bytes": "1"}},
-		{"nothing promoted", func(d *gclog.GCDetails) { d.HasGenerationPromoted = false }, "gen2.promoted loh.promoted poh.promoted", nil},
-		{"a sum of allocation", func(d *gclog.GCDetails) { d.HasGenerationAllocated = false }, "gen0.allocated loh.allocated poh.allocated", nil},
-		{"no ticks", func(d *gclog.GCDetails) { d.HasTicks = false }, "ticks mark.stack.times mark.steal.times", nil},
+		{"nothing promoted", func(d *gclog.GCDetails) { d.Known &^= gclog.GroupGenerationPromoted }, "gen2.promoted loh.promoted poh.promoted", nil},
+		{"a sum of allocation", func(d *gclog.GCDetails) { d.Known &^= gclog.GroupGenerationAllocated }, "gen0.allocated loh.allocated poh.allocated", nil},
+		{"no ticks", func(d *gclog.GCDetails) { d.Known &^= gclog.GroupTicks }, "ticks mark.stack.times mark.steal.times", nil},
 
 		{"no memory load", func(d *gclog.GCDetails) { d.Global.MemoryLoad = 0 }, "memory_load", nil},
 		{"little memory load", func(d *gclog.GCDetails) { d.Global.MemoryLoad = 1 }, "", map[string]string{"memory_load.pct": "0.0100"}},
 		{"no handles", noReferences, "handles sync_blocks finalization", nil},
 		{"none of them", func(d *gclog.GCDetails) {
-			d.Handles, d.SyncBlocks, d.FinalizationCount, d.HasFinalizationSize = 0, 0, 0, false
+			d.Handles, d.SyncBlocks, d.FinalizationCount = 0, 0, 0
+			d.Known &^= gclog.GroupFinalizationSize
 		}, "finalization.bytes", map[string]string{
 			"handles.count": "0", "sync_blocks.count": "0", "finalization.count": "0",
 		}},
@@ -467,12 +478,18 @@ func TestJSONMembers(t *testing.T) {
 		{"one pin", func(d *gclog.GCDetails) { d.PinEvents, d.PinEventBytes, d.PinPlugs, d.PinPlugBytes = 1, 1, 1, 1 }, "", map[string]string{
 			"pinned_seen.count": "1", "pinned_seen.bytes": "1", "pinned_plugs.count": "1", "pinned_plugs.bytes": "1", "pinned_user.pct": "1.0000",
 		}},
-		{"no finalizers", func(d *gclog.GCDetails) { d.Finalizers = gclog.FinalizerDetails{} }, "finalizers", nil},
-		{"finalizers that run", func(d *gclog.GCDetails) { d.Finalizers.Known, d.Finalizers.Running = false, 1 }, "finalizers.runs finalizers.objects finalizers.longest", map[string]string{"finalizers.running.ns": "1"}},
-		{"finalizers that have run", func(d *gclog.GCDetails) { d.Finalizers.HasLongest, d.Finalizers.Running = false, 0 }, "finalizers.longest finalizers.running", nil},
-		{"no segments", func(d *gclog.GCDetails) { d.Segments = gclog.SegmentDetails{} }, "segments", nil},
-		{"segments made", func(d *gclog.GCDetails) { d.Segments.HasReserved = false }, "segments.count segments.reserved segments.used", nil},
-		{"segments reserved", func(d *gclog.GCDetails) { d.Segments.Known = false }, "segments.created segments.freed", nil},
+		{"no finalizers", func(d *gclog.GCDetails) { d.Known &^= gclog.GroupFinalizers; d.Finalizers.Running = 0 }, "finalizers", nil},
+		{"finalizers that run", func(d *gclog.GCDetails) {
+			d.Finalizers.Running = 1
+			d.Known &^= gclog.GroupFinalizers
+		}, "finalizers.runs finalizers.objects finalizers.longest", map[string]string{"finalizers.running.ns": "1"}},
+		{"finalizers that have run", func(d *gclog.GCDetails) {
+			d.Finalizers.Running = 0
+			d.Known &^= gclog.GroupLongestFinalizers
+		}, "finalizers.longest finalizers.running", nil},
+		{"no segments", func(d *gclog.GCDetails) { d.Known &^= gclog.GroupSegments | gclog.GroupReserved }, "segments", nil},
+		{"segments made", func(d *gclog.GCDetails) { d.Known &^= gclog.GroupReserved }, "segments.count segments.reserved segments.used", nil},
+		{"segments reserved", func(d *gclog.GCDetails) { d.Known &^= gclog.GroupSegments }, "segments.created segments.freed", nil},
 
 		{"no memory", func(d *gclog.GCDetails) { d.Memory = gclog.Memory{At: 1} }, "process.memory process.cgroup memory_read", nil},
 		{"memory of an unknown time", func(d *gclog.GCDetails) { d.Memory = gclog.Memory{Resident: 1, Cgroup: 1, CgroupLimit: 1} }, "memory_read", map[string]string{
@@ -519,25 +536,25 @@ func TestJSONMembers(t *testing.T) {
 		{"no large objects", func(d *gclog.GCDetails) { d.LOHCompactions = nil }, "loh_compaction", nil},
 		{"no dynamic events", func(d *gclog.GCDetails) { d.Dynamic = nil }, "dynamic_events", nil},
 
-		{"no adaptation", func(d *gclog.GCDetails) { d.Datas = gclog.DatasDetails{} }, "datas", nil},
+		{"no adaptation", func(d *gclog.GCDetails) { d.Known &^= gclog.GroupsDatas }, "datas", nil},
 		{
-			"a sample only", func(d *gclog.GCDetails) { d.Datas = gclog.DatasDetails{Sample: d.Datas.Sample, HasSample: true} },
+			"a sample only", func(d *gclog.GCDetails) { d.Known = d.Known&^gclog.GroupsDatas | gclog.GroupDatasSample },
 			"datas.lock_wait datas.new_heaps datas.min_heaps datas.max_heaps datas.throughput_cost datas.full_gc_new_heaps datas.gen2_cost", nil,
 		},
 		{
-			"a tuning only", func(d *gclog.GCDetails) { d.Datas = gclog.DatasDetails{Tuning: d.Datas.Tuning, HasTuning: true} },
+			"a tuning only", func(d *gclog.GCDetails) { d.Known = d.Known&^gclog.GroupsDatas | gclog.GroupDatasTuning },
 			"datas.lock_wait datas.stable_size datas.gen0_budget_per_heap datas.soh_lock_wait datas.uoh_lock_wait datas.full_gc_new_heaps datas.gen2_cost", nil,
 		},
 		{"a tuning of full collections only", func(d *gclog.GCDetails) {
-			d.Datas = gclog.DatasDetails{FullGCTuning: d.Datas.FullGCTuning, HasFullGCTuning: true}
+			d.Known = d.Known&^gclog.GroupsDatas | gclog.GroupDatasFullGCTuning
 		}, "datas.lock_wait datas.stable_size datas.gen0_budget_per_heap datas.soh_lock_wait datas.uoh_lock_wait datas.new_heaps datas.min_heaps datas.max_heaps datas.throughput_cost", nil},
 		{
-			"a tuning of .NET 8 only", func(d *gclog.GCDetails) { d.Datas = gclog.DatasDetails{Tuning8: d.Datas.Tuning8, HasTuning8: true} },
+			"a tuning of .NET 8 only", func(d *gclog.GCDetails) { d.Known = d.Known&^gclog.GroupsDatas | gclog.GroupDatasTuning8 },
 			"datas.lock_wait datas.stable_size datas.gen0_budget_per_heap datas.soh_lock_wait datas.uoh_lock_wait datas.min_heaps datas.max_heaps datas.full_gc_new_heaps datas.gen2_cost",
 			map[string]string{"datas.new_heaps": "9", "datas.throughput_cost.pct": "0.75"},
 		},
 		{
-			"a sample of .NET 8 only", func(d *gclog.GCDetails) { d.Datas = gclog.DatasDetails{Sample8: d.Datas.Sample8, HasSample8: true} },
+			"a sample of .NET 8 only", func(d *gclog.GCDetails) { d.Known = d.Known&^gclog.GroupsDatas | gclog.GroupDatasSample8 },
 			"datas.stable_size datas.gen0_budget_per_heap datas.soh_lock_wait datas.uoh_lock_wait datas.new_heaps datas.min_heaps datas.max_heaps datas.throughput_cost datas.full_gc_new_heaps datas.gen2_cost", nil,
 		},
 		{"a wait that cannot be", func(d *gclog.GCDetails) { d.Datas.Sample8.LockMicroseconds = math.MaxUint64 }, "", map[string]string{"datas.lock_wait.ns": "1000000000000000"}},

@@ -97,7 +97,7 @@ func (c *converted) Observe(r gclog.Record) {
 			heap = young[1] + old[1]
 		}
 		c.heaps = append(c.heaps, heap)
-		if r.Kind == gclog.PauseBlocking && r.GC.HasSizesAfter {
+		if r.Kind == gclog.PauseBlocking && r.GC.Known.Has(gclog.GroupAfter) {
 			c.last = q.GC
 		}
 		c.each(func(w *formats.Writer) { w.Observe(r) })
@@ -116,7 +116,7 @@ func (c *converted) Observe(r gclog.Record) {
 		if r.Kind == gclog.KindBackground {
 			c.background = false
 		}
-		if r.Kind == gclog.KindBackground && r.HasSizesAfter {
+		if r.Kind == gclog.KindBackground && r.Known.Has(gclog.GroupAfter) {
 			c.last = c.gcs[len(c.gcs)-1]
 		}
 		c.each(func(w *formats.Writer) { w.Observe(r) })

@@ -60,7 +60,9 @@ func fill(v reflect.Value) {
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
 		v.SetInt(1)
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		v.SetUint(1)
+		if v.SetUint(1); v.Type() == reflect.TypeFor[gclog.Groups]() {
+			v.SetUint(math.MaxUint64)
+		}
 	case reflect.Float32, reflect.Float64:
 		v.SetFloat(1.5)
 	case reflect.String:
@@ -130,7 +132,7 @@ func TestHostileFacts(t *testing.T) {
 	p.Name = strings.Repeat(hostile, 100)
 	p.Labels = map[string]string{hostile: hostile, "a.b": "dotted", "a_b": "not dotted"}
 	o := formats.Options{Process: p, Host: hostile, Version: hostile, Session: hostile}
-	pause := &gclog.Pause{PausePart: gclog.PausePart{Duration: 1e6}, GC: &gclog.GCDetails{Number: 1, HasNumber: true}}
+	pause := &gclog.Pause{PausePart: gclog.PausePart{Duration: 1e6}, GC: &gclog.GCDetails{Number: 1, Known: gclog.GroupNumber}}
 	write := func(w *formats.Writer) {
 		w.Observe(&gclog.Start{Providers: hostile})
 		w.Observe(pause)
@@ -163,9 +165,9 @@ func TestHostileFacts(t *testing.T) {
 // log ends: readers wait for it. The lines stay in order.
 func TestOpenPhases(t *testing.T) {
 	const ms = int64(time.Millisecond)
-	background := &gclog.GCDetails{Number: 5, HasNumber: true, Generation: 2, Type: clr.TypeBackground, Kind: gclog.KindBackground}
+	background := &gclog.GCDetails{Number: 5, Known: gclog.GroupNumber, Generation: 2, Type: clr.TypeBackground, Kind: gclog.KindBackground}
 	pause := func(w *formats.Writer, n uint32, kind gclog.PauseKind, start int64) {
-		d := &gclog.GCDetails{Number: n, HasNumber: true, Kind: gclog.KindForeground}
+		d := &gclog.GCDetails{Number: n, Known: gclog.GroupNumber, Kind: gclog.KindForeground}
 		if kind != gclog.PauseBlocking {
 			d = background
 		}
@@ -180,7 +182,8 @@ func TestOpenPhases(t *testing.T) {
 		},
 		"ended unseen": func(w *formats.Writer) {
 			d := background.Clone()
-			d.End, d.HasEnd, d.HasSizesAfter = 80*ms, true, true
+			d.End = 80 * ms
+			d.Known |= gclog.GroupEnd | gclog.GroupAfter
 			w.Observe(d)
 			pause(w, 7, gclog.PauseBlocking, 90*ms)
 		},
@@ -210,7 +213,7 @@ func TestOpenPhases(t *testing.T) {
 func TestCauses(t *testing.T) {
 	for reason := range clr.Reason(20) {
 		for _, generation := range []int{0, 1, 2} {
-			d := &gclog.GCDetails{Number: 1, HasNumber: true, Reason: reason, HasReason: true, Generation: generation}
+			d := &gclog.GCDetails{Number: 1, Known: gclog.GroupNumber | gclog.GroupReason, Reason: reason, Generation: generation}
 			p := &gclog.Pause{GC: d}
 			_, records := written(t, "jdk8", formats.Options{Process: someone()}, func(w *formats.Writer) { w.Observe(p) })
 			kind := map[bool]string{true: "Pause Full (", false: "Pause Young ("}[generation == 2]

@@ -226,7 +226,7 @@ func TestDecoration(t *testing.T) {
 		at := time.Date(2026, 12, 31, 23, 59, 59, 999_000_000, time.UTC)
 		p := gclog.Process{ID: 4711, Sync: at.Add(-15 * time.Millisecond), UptimeAtSync: c.uptime}
 		_, records := written(t, "unified", formats.Options{Process: p, Host: c.host, Selection: &s}, func(w *formats.Writer) {
-			w.Observe(&gclog.Pause{PausePart: gclog.PausePart{Start: 10e6, Duration: 5e6}, Thread: c.thread, GC: &gclog.GCDetails{Number: 12, HasNumber: true}})
+			w.Observe(&gclog.Pause{PausePart: gclog.PausePart{Start: 10e6, Duration: 5e6}, Thread: c.thread, GC: &gclog.GCDetails{Number: 12, Known: gclog.GroupNumber}})
 		})
 		want := c.want + "[2026-12-31T23:59:59.999+0000]" + c.uptext + "[info][gc,cpu] GC(12) User=0.00s Sys=0.00s Real=0.01s"
 		if got := strings.Join(records, "|"); got != want {
@@ -256,7 +256,7 @@ func TestDaylightSaving(t *testing.T) {
 		{time.Second, "[2026-10-25T02:00:00.000+0100]"},
 	} {
 		_, records := written(t, "unified", formats.Options{Process: p, Selection: &s}, func(w *formats.Writer) {
-			w.Observe(&gclog.Pause{PausePart: gclog.PausePart{Duration: int64(c.end)}, GC: &gclog.GCDetails{Number: 1, HasNumber: true}})
+			w.Observe(&gclog.Pause{PausePart: gclog.PausePart{Duration: int64(c.end)}, GC: &gclog.GCDetails{Number: 1, Known: gclog.GroupNumber}})
 		})
 		if got := strings.Join(records, "|"); !strings.HasPrefix(got, c.want) {
 			t.Errorf("%v after %v: %q, want %s", c.end, p.Sync, got, c.want)

@@ -41,7 +41,7 @@ func checkText(t *testing.T, c *converted) {
 			parts = []string{"?"}
 		}
 		name := "?"
-		if d.HasNumber {
+		if d.Known.Has(gclog.GroupNumber) {
 			name = strconv.FormatUint(uint64(d.Number), 10)
 		}
 		want = append(want, fmt.Sprintf("%s gen%d %s", name, d.Generation, strings.Join(parts, "+")))
@@ -93,9 +93,9 @@ func TestUnseenKind(t *testing.T) {
 		d     gclog.GCDetails
 		named bool
 	}{
-		{"seen", gclog.GCDetails{Number: 44, HasNumber: true, Generation: 1}, true},
-		{"began before", gclog.GCDetails{Number: 44, HasNumber: true, Generation: 1, Flaws: gclog.FlawNoStart}, false},
-		{"background", gclog.GCDetails{Number: 44, HasNumber: true, Generation: 2, Kind: gclog.KindBackground, Background: &gclog.BackgroundDetails{}, Flaws: gclog.FlawNoStart}, true},
+		{"seen", gclog.GCDetails{Number: 44, Known: gclog.GroupNumber, Generation: 1}, true},
+		{"began before", gclog.GCDetails{Number: 44, Known: gclog.GroupNumber, Generation: 1, Flaws: gclog.FlawNoStart}, false},
+		{"background", gclog.GCDetails{Number: 44, Known: gclog.GroupNumber, Generation: 2, Kind: gclog.KindBackground, Background: &gclog.BackgroundDetails{}, Flaws: gclog.FlawNoStart}, true},
 	} {
 		for _, name := range []string{"text", "json"} {
 			format, err := formats.Find(name)
@@ -213,7 +213,8 @@ func TestTextRows(t *testing.T) {
 	}
 	background := func() *gclog.GCDetails {
 		d := blocking(9)
-		d.Generation, d.Kind, d.Start, d.End, d.HasEnd = 2, gclog.KindBackground, 1e9, 1e9+25*ms, true
+		d.Generation, d.Kind, d.Start, d.End = 2, gclog.KindBackground, 1e9, 1e9+25*ms
+		d.Known |= gclog.GroupEnd
 		d.Pauses = []gclog.PausePart{part(gclog.PauseInitial, 1000), part(gclog.PauseFinal, 2000)}
 		return d
 	}
@@ -228,12 +229,13 @@ func TestTextRows(t *testing.T) {
 		},
 		{"a usual one", blocking(7), "10:00:01.000 7 1 blocking AllocSmall ? ? 0.012 11.041 118.0 MB -> 18.0 MB 13.2 MB 108.1 KB"},
 		{
-			"the sizes before", func() *gclog.GCDetails { d := blocking(7); d.HasSizesAfter = false; return d }(),
+			"the sizes before", func() *gclog.GCDetails { d := blocking(7); d.Known &^= gclog.GroupAfter; return d }(),
 			"10:00:01.000 7 1 blocking AllocSmall ? ? 0.012 11.041 118.0 MB -> ? 13.2 MB 108.1 KB",
 		},
 		{"compacting", func() *gclog.GCDetails {
 			d := blocking(7)
-			d.HasCompaction, d.Global.Mechanisms = true, clr.MechanismCompaction
+			d.Global.Mechanisms = clr.MechanismCompaction
+			d.Known |= gclog.GroupCompaction
 			return d
 		}(), "10:00:01.000 7 1 blocking AllocSmall ? yes 0.012 11.041 118.0 MB -> 18.0 MB 13.2 MB 108.1 KB"},
 		{"another generation", func() *gclog.GCDetails {
@@ -244,7 +246,7 @@ func TestTextRows(t *testing.T) {
 		{"a background collection", background(), "10:00:01.000 9 2 background AllocSmall ? no 0.003 1.000+1.000 118.0 MB -> 18.0 MB 13.2 MB 108.1 KB took 25.000 ms"},
 		{"many pauses, and an unknown part", func() *gclog.GCDetails {
 			d := background()
-			d.HasEnd = false
+			d.Known &^= gclog.GroupEnd
 			d.Pauses = append(d.Pauses, gclog.PausePart{Kind: gclog.PauseFinal, Start: 1e9, Duration: ms}, part(gclog.PauseFinal, 0))
 			return d
 		}(), "10:00:01.000 9 2 background AllocSmall ? no ? 1.000+1.000+1.000+... 118.0 MB -> 18.0 MB 13.2 MB 108.1 KB"},
@@ -392,10 +394,10 @@ func TestTextColumnsDocumented(t *testing.T) {
 // blocking returns an ordinary collection.
 func blocking(number uint32) *gclog.GCDetails {
 	d := &gclog.GCDetails{
-		Number: number, HasNumber: true, Generation: 1, HasReason: true, HasBefore: true, HasSizesAfter: true, HasPromoted: true, PromotedBytes: 13_200_000, HasFragmentation: true, Complete: true,
+		Number: number, Known: gclog.GroupNumber | gclog.GroupReason | gclog.GroupBefore | gclog.GroupAfter | gclog.GroupPromoted | gclog.GroupFragmentation, Generation: 1, PromotedBytes: 13_200_000, Fragmentation: 108_100, Complete: true,
 		Pauses: []gclog.PausePart{{Start: 1e9, Duration: 11_041_000, Suspend: 12_000, HasSuspend: true}},
 	}
-	d.Generations[gclog.Gen2] = gclog.GenerationDetails{Before: 118_000_000, After: 18_000_000, Fragmentation: 108_100}
+	d.Generations[gclog.Gen2] = gclog.GenerationDetails{Before: 118_000_000, After: 18_000_000}
 	return d
 }
 

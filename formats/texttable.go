@@ -44,17 +44,17 @@ func TextColumns() []TextColumn {
 		{screen.Column{Title: "suspend ms", Width: 10, Right: true, Rank: 8}, "suspend", appendSuspend},
 		{screen.Column{Title: "pause ms", Width: len("1.234+12.345"), Right: true}, "pause.total", appendPauses},
 		{screen.Column{Title: "before", Width: size, Right: true, Rank: 3}, "heap.before", func(b []byte, d *gclog.GCDetails) []byte {
-			return appendKnownBytes(b, d.SizeBefore(), d.HasBefore)
+			return appendKnownBytes(b, d.SizeBefore(), d.Known.Has(gclog.GroupBefore))
 		}},
 		{screen.Column{Title: "->", Width: 2, Rank: 4}, "", func(b []byte, _ *gclog.GCDetails) []byte { return append(b, "->"...) }},
 		{screen.Column{Title: "after", Width: size, Right: true, Rank: 2}, "heap.after", func(b []byte, d *gclog.GCDetails) []byte {
-			return appendKnownBytes(b, d.SizeAfter(), d.HasSizesAfter)
+			return appendKnownBytes(b, d.SizeAfter(), d.Known.Has(gclog.GroupAfter))
 		}},
 		{screen.Column{Title: "promoted", Width: size, Right: true, Rank: 5}, "heap.promoted", func(b []byte, d *gclog.GCDetails) []byte {
-			return appendKnownBytes(b, d.PromotedBytes, d.HasPromoted)
+			return appendKnownBytes(b, d.PromotedBytes, d.Known.Has(gclog.GroupPromoted))
 		}},
 		{screen.Column{Title: "free", Width: size, Right: true, Rank: 10}, "heap.fragmentation", func(b []byte, d *gclog.GCDetails) []byte {
-			return appendKnownBytes(b, d.Fragmentation(), d.HasFragmentation)
+			return appendKnownBytes(b, d.Fragmentation, d.Known.Has(gclog.GroupFragmentation))
 		}},
 	}
 }
@@ -112,7 +112,7 @@ func (c *clock) appendTimeOfDay(b []byte, at int64) []byte {
 }
 
 func appendNumber(b []byte, d *gclog.GCDetails) []byte {
-	if !d.HasNumber {
+	if !d.Known.Has(gclog.GroupNumber) {
 		return append(b, '?')
 	}
 	return strconv.AppendUint(b, uint64(d.Number), 10)
@@ -148,7 +148,7 @@ func appendKind(b []byte, d *gclog.GCDetails) []byte {
 }
 
 func appendReason(b []byte, d *gclog.GCDetails) []byte {
-	if !d.HasReason {
+	if !d.Known.Has(gclog.GroupReason) {
 		return append(b, '?')
 	}
 	return append(b, d.Reason.String()...)
@@ -229,7 +229,7 @@ func appendNotes(dst []byte, names []string, d *gclog.GCDetails) ([]byte, []stri
 	note(d.HeapDump && d.HeapDumpBy == gclog.RequesterGclog, "(heap snapshot by gclog)")
 	note(d.HeapDump && d.HeapDumpBy != gclog.RequesterGclog, "(heap snapshot)")
 	note(d.BeforeEstimated, "(size before is a guess)")
-	if d.Kind == gclog.KindBackground && d.HasEnd && d.Flaws&gclog.FlawNoStart == 0 {
+	if d.Kind == gclog.KindBackground && d.Known.Has(gclog.GroupEnd) && d.Flaws&gclog.FlawNoStart == 0 {
 		dst = append(dst, "  took "...)
 		dst = appendMillis(dst, d.Duration())
 		dst = append(dst, " ms"...)

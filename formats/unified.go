@@ -306,7 +306,7 @@ func (u *unified) dotnetLine(dst []byte, at int64, n uint32, d *gclog.GCDetails,
 			f.b = append(f.b, " sweeping"...)
 		}
 	}
-	if d.HasReason {
+	if d.Known.Has(gclog.GroupReason) {
 		f.text("reason", d.Reason.String())
 	}
 	if d.HeapDump {
@@ -315,7 +315,7 @@ func (u *unified) dotnetLine(dst []byte, at int64, n uint32, d *gclog.GCDetails,
 	if d.Flaws&gclog.FlawNoStart == 0 {
 		f.date("start", d.Start)
 	}
-	if d.HasEnd {
+	if d.Known.Has(gclog.GroupEnd) {
 		f.date("end", d.End)
 	}
 	for i := range parts {
@@ -332,7 +332,7 @@ func (u *unified) dotnetLine(dst []byte, at int64, n uint32, d *gclog.GCDetails,
 	}
 	f.known(dotnetLine, d)
 	f.size("peak", d.Peak, d.Peak > 0 && d.Kind == gclog.KindBackground)
-	if d.HasBefore && d.BeforeEstimated {
+	if d.Known.Has(gclog.GroupBefore) && d.BeforeEstimated {
 		f.text("before_estimated", "true")
 	}
 	if u.names = d.Flaws.Names(u.names[:0]); len(u.names) > 0 {
@@ -407,7 +407,7 @@ func (u *unified) gc(dst []byte, d *gclog.GCDetails) []byte {
 	}
 	u.background = false
 	at := max(d.End, u.newest)
-	givenUp := u.inPhase && u.phaseGC == d.Number && !d.HasEnd
+	givenUp := u.inPhase && u.phaseGC == d.Number && !d.Known.Has(gclog.GroupEnd)
 	switch {
 	case givenUp:
 		u.abandon()
@@ -415,11 +415,11 @@ func (u *unified) gc(dst []byte, d *gclog.GCDetails) []byte {
 		p, n, _ := u.closePhase(at)
 		dst = u.phaseEnd(dst, &p, n, true)
 	}
-	if len(d.Pauses) == 0 && (!d.HasSizesAfter || d.Flaws&gclog.FlawNoStart != 0) { // no log should start with these
+	if len(d.Pauses) == 0 && (!d.Known.Has(gclog.GroupAfter) || d.Flaws&gclog.FlawNoStart != 0) { // no log should start with these
 		return dst
 	}
-	if d.HasSizesAfter && !givenUp && u.on(TagHeap, LevelInfo) {
-		if d.HasBefore && !d.BeforeEstimated {
+	if d.Known.Has(gclog.GroupAfter) && !givenUp && u.on(TagHeap, LevelInfo) {
+		if d.Known.Has(gclog.GroupBefore) && !d.BeforeEstimated {
 			for g := range d.Generations {
 				before.gen[g] = kib(d.Generations[g].Before)
 			}

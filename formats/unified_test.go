@@ -23,6 +23,7 @@ func inKiB() *gclog.GCDetails {
 	for i := range d.TickAllocated {
 		d.TickAllocated[i] <<= 10
 	}
+	d.Fragmentation, d.Allocated = d.Fragmentation<<10, d.Allocated<<10
 	for g := range d.Generations {
 		x := &d.Generations[g]
 		x.Before, x.After, x.Fragmentation, x.Budget, x.Allocated = x.Before<<10, x.After<<10, x.Fragmentation<<10, x.Budget<<10, x.Allocated<<10
@@ -39,7 +40,7 @@ func inKiB() *gclog.GCDetails {
 
 // noReferences makes the numbers of pinned objects, handles and others unknown.
 func noReferences(d *gclog.GCDetails) {
-	d.HasPinnedObjects, d.HasHandles, d.HasSyncBlocks, d.HasFinalizationCount, d.HasFinalizationSize = false, false, false, false, false
+	d.Known &^= gclog.GroupPinned | gclog.GroupHandles | gclog.GroupSyncBlocks | gclog.GroupFinalizationCount | gclog.GroupFinalizationSize
 }
 
 // blockingInKiB returns the same for a blocking collection with one pause.
@@ -171,12 +172,12 @@ func TestUnifiedFields(t *testing.T) {
 		gone   []string // fields, or a whole line
 		other  map[string]string
 	}{
-		{"no reason", func(d *gclog.GCDetails) { d.HasReason = false }, []string{"DotNet reason"}, nil},
+		{"no reason", func(d *gclog.GCDetails) { d.Known &^= gclog.GroupReason }, []string{"DotNet reason"}, nil},
 		{"no pinned object heap", func(d *gclog.GCDetails) { d.GenerationCount = 4 }, []string{"DotNet poh", "Condemned poh_budget", "Program poh"}, nil},
-		{"nothing promoted", func(d *gclog.GCDetails) { d.HasPromoted, d.HasFragmentation = false, false }, []string{"DotNet promoted", "DotNet fragmentation"}, nil},
-		{"nothing committed", func(d *gclog.GCDetails) { d.HasCommittedBefore, d.HasCommittedAfter = false, false }, []string{"DotNet committed", "DotNet committed_before"}, nil},
-		{"committed before only", func(d *gclog.GCDetails) { d.HasCommittedAfter = false }, []string{"DotNet committed"}, nil},
-		{"committed after only", func(d *gclog.GCDetails) { d.HasCommittedBefore = false }, []string{"DotNet committed_before"}, nil},
+		{"nothing promoted", func(d *gclog.GCDetails) { d.Known &^= gclog.GroupPromoted | gclog.GroupFragmentation }, []string{"DotNet promoted", "DotNet fragmentation"}, nil},
+		{"nothing committed", func(d *gclog.GCDetails) { d.Known &^= gclog.GroupCommittedBefore | gclog.GroupCommittedAfter }, []string{"DotNet committed", "DotNet committed_before"}, nil},
+		{"committed before only", func(d *gclog.GCDetails) { d.Known &^= gclog.GroupCommittedAfter }, []string{"DotNet committed"}, nil},
+		{"committed after only", func(d *gclog.GCDetails) { d.Known &^= gclog.GroupCommittedBefore }, []string{"DotNet committed_before"}, nil},
 		{"as much committed as before", func(d *gclog.GCDetails) { d.CommittedBefore = d.CommittedAfter }, nil, map[string]string{"DotNet committed_before": "1089536B"}},
 		{"pauses that are not sure", func(d *gclog.GCDetails) { d.Flaws = gclog.FlawNoSuspend | gclog.FlawTime | gclog.FlawNoSizes }, nil, map[string]string{"DotNet flaws": "no-suspend+no-sizes+time"}},
 		{
@@ -192,21 +193,25 @@ func TestUnifiedFields(t *testing.T) {
 		{"no budget", func(d *gclog.GCDetails) { d.Generations[gclog.Gen2].Budget, d.Generations[gclog.LOH].Budget = 0, 1 }, []string{"Condemned gen2_budget"}, map[string]string{"Condemned loh_budget": "0K"}},
 		{"no memory load", func(d *gclog.GCDetails) { d.Global.MemoryLoad = 0 }, []string{"Condemned memory_load_percent"}, nil},
 		{"little memory load", func(d *gclog.GCDetails) { d.Global.MemoryLoad = 1 }, nil, map[string]string{"Condemned memory_load_percent": "1"}},
-		{"no allocation", func(d *gclog.GCDetails) { d.HasAllocated, d.HasGenerationAllocated = false, false }, []string{"Program allocated", "Program gen0", "Program loh", "Program poh"}, nil},
-		{"a sum of allocation", func(d *gclog.GCDetails) { d.HasGenerationAllocated = false }, []string{"Program gen0", "Program loh", "Program poh"}, nil},
+		{"no allocation", func(d *gclog.GCDetails) { d.Known &^= gclog.GroupAllocated | gclog.GroupGenerationAllocated }, []string{"Program allocated", "Program gen0", "Program loh", "Program poh"}, nil},
+		{"a sum of allocation", func(d *gclog.GCDetails) { d.Known &^= gclog.GroupGenerationAllocated }, []string{"Program gen0", "Program loh", "Program poh"}, nil},
 		{"no rate", func(d *gclog.GCDetails) { d.AllocationRate = 0.9 }, []string{"Program rate_per_second"}, nil},
 		{"a little rate", func(d *gclog.GCDetails) { d.AllocationRate = 1 }, nil, map[string]string{"Program rate_per_second": "0K"}},
-		{"nothing since the last", func(d *gclog.GCDetails) { d.HasSinceLast = false }, []string{"Program since_last"}, nil},
-		{"no ticks", func(d *gclog.GCDetails) { d.HasTicks = false }, []string{"Program ticks_small", "Program ticks_large", "Program ticks_pinned"}, nil},
+		{"nothing since the last", func(d *gclog.GCDetails) { d.Known &^= gclog.GroupSinceLast }, []string{"Program since_last"}, nil},
+		{"no ticks", func(d *gclog.GCDetails) { d.Known &^= gclog.GroupTicks }, []string{"Program ticks_small", "Program ticks_large", "Program ticks_pinned"}, nil},
 		{"nothing of the program", func(d *gclog.GCDetails) {
-			d.HasAllocated, d.HasGenerationAllocated, d.AllocationRate, d.HasSinceLast, d.HasTicks = false, false, 0, false, false
+			d.AllocationRate = 0
+			d.Known &^= gclog.GroupAllocated | gclog.GroupGenerationAllocated | gclog.GroupSinceLast | gclog.GroupTicks
 		}, []string{"Program"}, nil},
 		{"no references", func(d *gclog.GCDetails) {
 			noReferences(d)
 			d.PinPlugs = 0
 		}, []string{"References"}, nil},
 		{
-			"few references", func(d *gclog.GCDetails) { d.Handles, d.PinPlugs, d.HasFinalizationSize = 0, 1, false },
+			"few references", func(d *gclog.GCDetails) {
+				d.Handles, d.PinPlugs = 0, 1
+				d.Known &^= gclog.GroupFinalizationSize
+			},
 			[]string{"References finalization_size"},
 			map[string]string{"References handles": "0", "References pinned_plugs": "1"},
 		},
@@ -261,16 +266,16 @@ func TestUnifiedSizes(t *testing.T) {
 		want   []string
 	}{
 		{"a blocking one", blockingInKiB(8, 2, 1e9), func(*gclog.GCDetails) {}, []string{young + "221K->241K(354K)", old + "339K->369K(710K)", "DotNet: gen2 blocking sweeping, reason"}},
-		{"no sizes before", blockingInKiB(8, 2, 1e9), func(d *gclog.GCDetails) { d.HasBefore = false }, []string{young + "0K->241K(354K)", old + "0K->369K(710K)", "gen1=->123904B"}},
-		{"no sizes after", blockingInKiB(8, 2, 1e9), func(d *gclog.GCDetails) { d.HasSizesAfter = false }, []string{young + "221K->221K(354K)", old + "339K->339K(710K)", "gen1=113664B->,"}},
-		{"no committed memory", blockingInKiB(8, 2, 1e9), func(d *gclog.GCDetails) { d.HasCommittedAfter, d.HasCommittedBefore = false, false }, []string{young + "221K->241K(241K)", old + "339K->369K(369K)"}},
-		{"committed before only", blockingInKiB(8, 2, 1e9), func(d *gclog.GCDetails) { d.HasCommittedAfter = false }, []string{young + "221K->241K(354K)", old + "339K->369K(709K)"}},
+		{"no sizes before", blockingInKiB(8, 2, 1e9), func(d *gclog.GCDetails) { d.Known &^= gclog.GroupBefore }, []string{young + "0K->241K(354K)", old + "0K->369K(710K)", "gen1=->123904B"}},
+		{"no sizes after", blockingInKiB(8, 2, 1e9), func(d *gclog.GCDetails) { d.Known &^= gclog.GroupAfter }, []string{young + "221K->221K(354K)", old + "339K->339K(710K)", "gen1=113664B->,"}},
+		{"no committed memory", blockingInKiB(8, 2, 1e9), func(d *gclog.GCDetails) { d.Known &^= gclog.GroupCommittedAfter | gclog.GroupCommittedBefore }, []string{young + "221K->241K(241K)", old + "339K->369K(369K)"}},
+		{"committed before only", blockingInKiB(8, 2, 1e9), func(d *gclog.GCDetails) { d.Known &^= gclog.GroupCommittedAfter }, []string{young + "221K->241K(354K)", old + "339K->369K(709K)"}},
 		{"compacting", blockingInKiB(8, 2, 1e9), func(d *gclog.GCDetails) { d.Global.Mechanisms = clr.MechanismCompaction }, []string{"DotNet: gen2 blocking compacting, reason"}},
-		{"whether it compacts is not known", blockingInKiB(8, 2, 1e9), func(d *gclog.GCDetails) { d.HasCompaction = false }, []string{"DotNet: gen2 blocking, reason"}},
+		{"whether it compacts is not known", blockingInKiB(8, 2, 1e9), func(d *gclog.GCDetails) { d.Known &^= gclog.GroupCompaction }, []string{"DotNet: gen2 blocking, reason"}},
 		{"a background one", inKiB(), func(*gclog.GCDetails) {}, []string{"GC(7) Old: 339K->369K(369K)", "gen1=113664B->123904B", "peak=1087488B"}},
 		{"sizes before that are a guess", inKiB(), func(d *gclog.GCDetails) { d.BeforeEstimated = true }, []string{"GC(7) Old: 0K->369K(369K)", "gen1=113664B->123904B", "before_estimated=true"}},
-		{"no sizes before the background", inKiB(), func(d *gclog.GCDetails) { d.HasBefore = false }, []string{"GC(7) Old: 0K->369K(369K)"}},
-		{"a background one without sizes", inKiB(), func(d *gclog.GCDetails) { d.HasSizesAfter = false }, []string{"DotNet: gen2 background, reason"}},
+		{"no sizes before the background", inKiB(), func(d *gclog.GCDetails) { d.Known &^= gclog.GroupBefore }, []string{"GC(7) Old: 0K->369K(369K)"}},
+		{"a background one without sizes", inKiB(), func(d *gclog.GCDetails) { d.Known &^= gclog.GroupAfter }, []string{"DotNet: gen2 background, reason"}},
 		{"a background one that began before", inKiB(), func(d *gclog.GCDetails) { d.Flaws, d.Pauses = gclog.FlawNoStart, nil }, nil},
 		{"its last pause was seen", inKiB(), func(d *gclog.GCDetails) { d.Flaws, d.Pauses = gclog.FlawNoStart, d.Pauses[len(d.Pauses)-1:] }, []string{"GC(7) Old: 339K->369K(369K)"}},
 	} {
@@ -299,7 +304,8 @@ func TestHeld(t *testing.T) {
 	const ms = int64(time.Millisecond)
 	d := inKiB()
 	unended := d.Clone()
-	unended.HasEnd, unended.Flaws = false, gclog.FlawNoEnd
+	unended.Flaws = gclog.FlawNoEnd
+	unended.Known &^= gclog.GroupEnd
 	phase := func(kind gclog.PhaseKind, end bool) func(w *formats.Writer) {
 		return func(w *formats.Writer) {
 			w.Observe(&gclog.Phase{Kind: kind, Start: 1001 * ms, Time: 1001 * ms, End: end, GC: d})
@@ -367,7 +373,8 @@ func TestHeld(t *testing.T) {
 func TestPhaseGivenUp(t *testing.T) {
 	const ms = int64(time.Millisecond)
 	d := inKiB()
-	d.HasEnd, d.Flaws = false, gclog.FlawNoEnd
+	d.Flaws = gclog.FlawNoEnd
+	d.Known &^= gclog.GroupEnd
 	lines := allLines()
 	lines.Decorators = formats.Of(formats.DecTID)
 	_, records := written(t, "unified", formats.Options{Process: someone(), Selection: lines}, func(w *formats.Writer) {

@@ -145,15 +145,15 @@ func (f *pairs) pause(p *gclog.PausePart) {
 
 // beforeAndAfter appends the sizes of a generation, of which one may be unknown.
 func (f *pairs) beforeAndAfter(g int, d *gclog.GCDetails) {
-	if !d.HasBefore && !d.HasSizesAfter {
+	if !d.Known.Has(gclog.GroupBefore) && !d.Known.Has(gclog.GroupAfter) {
 		return
 	}
 	f.name(gclog.GenerationName(g))
-	if d.HasBefore {
+	if d.Known.Has(gclog.GroupBefore) {
 		f.b = f.appendSize(f.b, d.Generations[g].Before)
 	}
 	f.b = append(f.b, "->"...)
-	if d.HasSizesAfter {
+	if d.Known.Has(gclog.GroupAfter) {
 		f.b = f.appendSize(f.b, d.Generations[g].After)
 	}
 }

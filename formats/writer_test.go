@@ -36,7 +36,7 @@ func TestUnwritten(t *testing.T) {
 			out := &moody{}
 			w := formats.NewWriter(f, out, formats.Options{Process: someone()})
 			gc := func(n uint32) {
-				d := gclog.GCDetails{Number: n, HasNumber: true, HasReason: true, HasEnd: true, Complete: true}
+				d := gclog.GCDetails{Number: n, Known: gclog.GroupNumber | gclog.GroupReason | gclog.GroupEnd, Complete: true}
 				d.Pauses = []gclog.PausePart{{Start: int64(n), Duration: 1000}}
 				w.Observe(&gclog.Pause{PausePart: d.Pauses[0], GC: &d})
 				w.Observe(&d)
@@ -137,7 +137,7 @@ func TestMissingOnce(t *testing.T) {
 		share := random.Float64()
 		for n := uint32(1); n <= last; {
 			if random.Float64() < share {
-				w.Observe(&gclog.GCDetails{Number: n, HasNumber: true, Complete: true, Pauses: []gclog.PausePart{{Duration: 1}}})
+				w.Observe(&gclog.GCDetails{Number: n, Known: gclog.GroupNumber, Complete: true, Pauses: []gclog.PausePart{{Duration: 1}}})
 				n++
 				continue
 			}
@@ -173,7 +173,7 @@ func TestLostEventsUnwritten(t *testing.T) {
 	out := &moody{}
 	w := formats.NewWriter(json, out, formats.Options{Process: someone()})
 	collection := func(n uint32) {
-		w.Observe(&gclog.GCDetails{Number: n, HasNumber: true, Complete: true, Pauses: []gclog.PausePart{{Duration: 1}}})
+		w.Observe(&gclog.GCDetails{Number: n, Known: gclog.GroupNumber, Complete: true, Pauses: []gclog.PausePart{{Duration: 1}}})
 	}
 	w.Observe(&gclog.Gap{Reason: gclog.GapLostEvents, LostEvents: 3})
 	out.broken = true
@@ -247,7 +247,9 @@ func TestUnwrittenNumbers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	gc := func(w *formats.Writer) { w.Observe(&gclog.GCDetails{Number: 15, HasNumber: true, Complete: true}) }
+	gc := func(w *formats.Writer) {
+		w.Observe(&gclog.GCDetails{Number: 15, Known: gclog.GroupNumber, Complete: true})
+	}
 	pause := func(w *formats.Writer) { w.Observe(&gclog.Pause{UsedNumber: 18}) }
 	for _, c := range []struct {
 		before, unwritten func(w *formats.Writer)

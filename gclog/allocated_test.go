@@ -51,11 +51,11 @@ func allocatedRight(r *evidence, p *pair) string {
 // allocated judges what a record says was allocated.
 func (r *evidence) allocated(i int, seen *allocatedSeen) string {
 	d := r.o.gcs[i]
-	if i == 0 || !r.o.gcs[i-1].HasHistory || !d.HasHistory {
-		return expect("what was allocated is known", d.HasAllocated, false)
+	if i == 0 || !r.o.gcs[i-1].Known.Has(gclog.GroupHistory) || !d.Known.Has(gclog.GroupHistory) {
+		return expect("what was allocated is known", d.Known.Has(gclog.GroupAllocated), false)
 	}
-	if !d.HasAllocated {
-		if d.HasSinceLast {
+	if !d.Known.Has(gclog.GroupAllocated) {
+		if d.Known.Has(gclog.GroupSinceLast) {
 			return "it is not known what was allocated"
 		}
 		return ""
@@ -114,7 +114,7 @@ func (r *evidence) withinBudget(i int, seen *allocatedSeen) string {
 	if n >= 0 && (n == i-1 || r.o.gcs[n+1].Start > r.o.gcs[n].Start) {
 		late = 0
 	}
-	if n < 0 || !r.o.gcs[n].HasGlobal || r.o.gcs[n].HeapCount() != d.HeapCount() || r.noGCRegion(r.o.gcs[n].Start, d.Start) {
+	if n < 0 || !r.o.gcs[n].Known.Has(gclog.GroupGlobal) || r.o.gcs[n].HeapCount() != d.HeapCount() || r.noGCRegion(r.o.gcs[n].Start, d.Start) {
 		return ""
 	}
 	perHeap, heaps := int64(r.historiesOf(r.o.gcs[n]).global.FinalYoungestDesired), int64(d.HeapCount())
@@ -157,7 +157,7 @@ func TestLargeAllocated(t *testing.T) {
 				var sum uint64
 				behind := 0
 				for _, d := range o.gcs {
-					if !d.HasAllocated {
+					if !d.Known.Has(gclog.GroupAllocated) {
 						from, sum = d.Start, 0
 						continue
 					}

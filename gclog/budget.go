@@ -190,7 +190,7 @@ func (c *collection) reuse(young uint64) {
 		y := &c.budgets.heaps[i][Gen0]
 		all, least = all+y.used, min(least, y.left)
 	}
-	if c.HasReason && c.Reason == clr.ReasonAllocSmall {
+	if c.Known.Has(GroupReason) && c.Reason == clr.ReasonAllocSmall {
 		all += max(0, least)
 	}
 	c.Generations[Gen0].Allocated += sub(uint64(all), young+c.Generations[Gen0].Allocated)

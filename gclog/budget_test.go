@@ -23,7 +23,7 @@ func TestBudgetUsedUp(t *testing.T) {
 			perHeap := int64(0)
 			for _, d := range o.gcs {
 				x := &d.Generations[gclog.Gen0]
-				if d.HasReason && d.Reason == clr.ReasonAllocSmall && d.Kind != gclog.KindBackground && d.HasHistory {
+				if d.Known.Has(gclog.GroupReason) && d.Reason == clr.ReasonAllocSmall && d.Kind != gclog.KindBackground && d.Known.Has(gclog.GroupHistory) {
 					switch {
 					case !x.HasBudgetLeft:
 						unknown++
@@ -37,7 +37,7 @@ func TestBudgetUsedUp(t *testing.T) {
 						}
 					}
 				}
-				if d.Collected(gclog.Gen0) && d.HasHistory {
+				if d.Collected(gclog.Gen0) && d.Known.Has(gclog.GroupHistory) {
 					perHeap = int64(x.Budget) / int64(d.HeapCount())
 				}
 			}
@@ -265,7 +265,7 @@ func TestBudgetOfDatas(t *testing.T) {
 	recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {
 		for _, o := range reduce(t, recordings.Read(t, tr.Path)).recorders {
 			for _, d := range o.gcs {
-				if !d.Datas.HasSample {
+				if !d.Known.Has(gclog.GroupDatasSample) {
 					continue
 				}
 				seen++
@@ -285,7 +285,7 @@ func TestBudgetOfDatas(t *testing.T) {
 // objects count as gen2; while a background collection runs, they are ignored.
 func verdict(d *gclog.GCDetails) (generation int, known bool) {
 	// What is done just before a background collection starts was decided for the background one.
-	if d.Kind == gclog.KindBackground || d.InsideBGCStart || d.Provisional || !d.HasHistory {
+	if d.Kind == gclog.KindBackground || d.InsideBGCStart || d.Provisional || !d.Known.Has(gclog.GroupHistory) {
 		return 0, false
 	}
 	usedUp := func(g int) bool { return d.Generations[g].HasBudgetLeft && d.Generations[g].BudgetLeft <= 0 }

@@ -44,12 +44,12 @@ func (c *collection) isBackground() bool { return c.Kind == KindBackground }
 
 // blockingNow reports whether the program is paused because of c: c has not ended and is not
 // running concurrently.
-func (c *collection) blockingNow() bool { return !c.HasEnd && !c.restarted }
+func (c *collection) blockingNow() bool { return !c.Known.Has(GroupEnd) && !c.restarted }
 
 // demoted reports whether a collection that was started as a background one ran as a blocking one:
 // it ended before the program resumed, and did not report itself as concurrent.
 func (c *collection) demoted() bool {
-	return c.HasEnd && c.sus != nil && c.End <= c.sus.restart && !(c.HasGlobal && c.concurrent())
+	return c.Known.Has(GroupEnd) && c.sus != nil && c.End <= c.sus.restart && !(c.Known.Has(GroupGlobal) && c.concurrent())
 }
 
 func (c *collection) concurrent() bool { return c.Global.Mechanisms&clr.MechanismConcurrent != 0 }
@@ -67,7 +67,7 @@ func (r *Reducer) current() *collection {
 // openBackground returns the background collection that has not ended, or nil.
 func (r *Reducer) openBackground() *collection {
 	for _, c := range r.open {
-		if c.Type == clr.TypeBackground && c.isBackground() && !c.HasEnd {
+		if c.Type == clr.TypeBackground && c.isBackground() && !c.Known.Has(GroupEnd) {
 			return c
 		}
 	}
@@ -99,9 +99,9 @@ func (r *Reducer) gcStart(at Stamp, e *clr.GCStart) {
 		r.inFlight(at) // it started before the session
 	}
 	c := r.newCollection()
-	c.Number, c.HasNumber = e.Count, true
+	c.Number, c.Reason = e.Count, e.Reason
+	c.Known |= GroupNumber | GroupReason
 	c.Generation, c.Type = int(min(e.Depth, 255)), e.Type
-	c.Reason, c.HasReason = e.Reason, true
 	c.ClrInstance = e.ClrInstance
 	c.Start, c.StartTicks, c.thread = at.Time, at.Ticks, at.Thread
 	c.previousEnd, c.hasPrevious = r.lastEnd, r.hasLastEnd
@@ -116,7 +116,8 @@ func (r *Reducer) gcStart(at Stamp, e *clr.GCStart) {
 		c.Kind = KindForeground
 	}
 	if r.hasTriggered {
-		c.Triggered, c.Trigger, c.HasTrigger = r.triggered.Time, r.triggered.Thread, true
+		c.Triggered, c.Trigger = r.triggered.Time, r.triggered.Thread
+		c.Known |= GroupTrigger
 		r.hasTriggered = false
 	}
 	c.Provisional = e.Reason == clr.ReasonPMFullGC && s != nil && len(s.gcs) > 0
@@ -125,7 +126,7 @@ func (r *Reducer) gcStart(at Stamp, e *clr.GCStart) {
 		c.LostEvents += s.lost
 		c.Flaws |= FlawLostEvents
 	}
-	if b := s.backgroundGC(); b != nil && !b.HasEnd && e.Type != clr.TypeBackground {
+	if b := s.backgroundGC(); b != nil && !b.Known.Has(GroupEnd) && e.Type != clr.TypeBackground {
 		c.InsideBGCStart = true
 	}
 	c.Finalizers.Running = r.finalizers.running(at)
@@ -200,12 +201,12 @@ func (r *Reducer) endStale(e *clr.GCStart, s *suspension) {
 		case c.sus != nil && c.sus == s:
 			// In the same suspension: an ephemeral collection at the start of a background one, or
 			// provisional mode.
-			if !c.isBackground() && !c.HasEnd {
+			if !c.isBackground() && !c.Known.Has(GroupEnd) {
 				c.Flaws |= FlawNoEnd
 			}
 		case !c.isBackground():
 			stale = c.sus == nil || !c.sus.restarting() // its restart was lost
-		case c.HasEnd:
+		case c.Known.Has(GroupEnd):
 			stale = e.Type == clr.TypeBackground // was waiting for its histories
 		default:
 			// A background collection still in progress. It has ended if another background
@@ -240,12 +241,13 @@ func (r *Reducer) gcEnd(at Stamp, e *clr.GCEnd) {
 	if c == nil {
 		c = r.endedUnstarted(at, e)
 	}
-	c.End, c.HasEnd = at.Time, true
+	c.End = at.Time
+	c.Known |= GroupEnd
 	if c.End < c.Start && c.Flaws&FlawNoStart == 0 {
 		c.End = c.Start
 		c.Flaws |= FlawTime
 	}
-	if c.HasNumber && c.Number == r.last {
+	if c.Known.Has(GroupNumber) && c.Number == r.last {
 		r.lastEnd, r.hasLastEnd = at.Time, true
 	}
 	r.ended.put(at.Thread, c)
@@ -264,14 +266,15 @@ func (r *Reducer) gcEnd(at Stamp, e *clr.GCEnd) {
 // endOf returns the open collection that a GCEnd belongs to, or nil.
 func (r *Reducer) endOf(e *clr.GCEnd) *collection {
 	for _, c := range r.open {
-		if c.HasNumber && c.Number == e.Count {
+		if c.Known.Has(GroupNumber) && c.Number == e.Count {
 			return c
 		}
 	}
 	if e.Depth >= Gen2 {
 		for _, c := range r.open {
-			if !c.HasNumber && !c.HasEnd && c.isBackground() {
-				c.Number, c.HasNumber = e.Count, true
+			if !c.Known.Has(GroupNumber) && !c.Known.Has(GroupEnd) && c.isBackground() {
+				c.Number = e.Count
+				c.Known |= GroupNumber
 				return c
 			}
 		}
@@ -290,7 +293,8 @@ func (r *Reducer) endedUnstarted(at Stamp, e *clr.GCEnd) *collection {
 		r.number(at, e.Count)
 	}
 	c := r.inFlight(at)
-	c.Number, c.HasNumber = e.Count, true
+	c.Number = e.Count
+	c.Known |= GroupNumber
 	c.Generation = int(min(e.Depth, 255))
 	if r.paused() || c.Generation < Gen2 {
 		c.Type, c.Kind, c.Background, c.restarted = clr.TypeBlocking, KindBlocking, nil, false
@@ -320,8 +324,8 @@ func (r *Reducer) heapStats(at Stamp, e *clr.GCHeapStats) {
 	c.setSizes(e)
 	c.sized, c.sizedAt = true, at.Time
 	r.sizes.since(c, at)
-	r.segments.since(&c.Segments)
-	r.finalizers.since(&c.Finalizers)
+	r.segments.since(c)
+	r.finalizers.since(c)
 	r.completeBackground(c)
 }
 
@@ -330,7 +334,8 @@ func (r *Reducer) globalHistory(at Stamp, e *clr.GCGlobalHeapHistory) {
 	if c == nil {
 		return
 	}
-	c.Global, c.HasGlobal, c.HasCompaction = *e, true, true
+	c.Global = *e
+	c.Known |= GroupGlobal | GroupCompaction
 	c.reported = at.Time
 	r.hasHistory = true
 	c.pending = c.expectedHeaps() - c.historyCount()
@@ -344,7 +349,7 @@ func (r *Reducer) globalHistory(at Stamp, e *clr.GCGlobalHeapHistory) {
 // distinguishes a background collection from a foreground one that runs during it.
 func (r *Reducer) ownerOfHistory(at Stamp, e *clr.GCGlobalHeapHistory) *collection {
 	if e.Mechanisms&clr.MechanismConcurrent != 0 {
-		if c := r.ended.get(at.Thread); c != nil && c.isBackground() && !c.HasGlobal {
+		if c := r.ended.get(at.Thread); c != nil && c.isBackground() && !c.Known.Has(GroupGlobal) {
 			return c
 		}
 		if c := r.openBackground(); c != nil {
@@ -356,12 +361,12 @@ func (r *Reducer) ownerOfHistory(at Stamp, e *clr.GCGlobalHeapHistory) *collecti
 		return r.inFlight(at) // it started before the session
 	}
 	for _, c := range slices.Backward(r.open) {
-		if !c.isBackground() && !c.HasGlobal && c.Generation == int(e.CondemnedGeneration) {
+		if !c.isBackground() && !c.Known.Has(GroupGlobal) && c.Generation == int(e.CondemnedGeneration) {
 			return c
 		}
 	}
 	for _, c := range r.open {
-		if c.isBackground() && !c.restarted && !c.HasGlobal {
+		if c.isBackground() && !c.restarted && !c.Known.Has(GroupGlobal) {
 			return c // started as a background collection, but ran as a blocking one: demoted
 		}
 	}
@@ -401,7 +406,7 @@ func (r *Reducer) perHeapHistory(at Stamp, e *clr.GCPerHeapHistory) {
 // they resume, after its last event: the record waits for them, but the heap sizes are already
 // final.
 func (r *Reducer) completeBackground(c *collection) {
-	if !c.isBackground() || !c.restarted || !c.sized || !c.HasGlobal || c.pending > 0 {
+	if !c.isBackground() || !c.restarted || !c.sized || !c.Known.Has(GroupGlobal) || c.pending > 0 {
 		return
 	}
 	r.settle(c)
@@ -435,20 +440,20 @@ func (r *Reducer) settle(c *collection) {
 		return
 	}
 	c.settled = true
-	if !c.HasEnd {
+	if !c.Known.Has(GroupEnd) {
 		c.Flaws |= FlawNoEnd
 	}
 	if !c.sized {
 		c.Flaws |= FlawNoSizes
 	}
-	c.HasHistory = c.historyCount() > 0
-	if c.HasGlobal && c.historyCount() < c.expectedHeaps() || !c.HasGlobal && r.hasHistory && c.Flaws&(FlawNoStart|FlawNoEnd) == 0 {
+	whole := c.historyCount() > 0
+	if c.Known.Has(GroupGlobal) && c.historyCount() < c.expectedHeaps() || !c.Known.Has(GroupGlobal) && r.hasHistory && c.Flaws&(FlawNoStart|FlawNoEnd) == 0 {
 		c.Flaws |= FlawNoHeaps
-		c.HasHistory = false
+		whole = false
 	}
+	c.Known.Set(GroupHistory|GroupObjects|GroupFragmentation, whole)
 	c.Complete = c.Flaws == 0
 	r.recognizeDump(c)
-	c.HasObjects, c.HasFragmentation = c.HasHistory, c.HasHistory
 	c.sumHeaps()
 	c.setWindow()
 	r.sizes.account(c, r.counting(c))
@@ -516,20 +521,20 @@ func (r *Reducer) newCollection() *collection {
 }
 
 func (c *collection) setSizes(e *clr.GCHeapStats) {
-	c.HasSizesAfter = true
+	c.Known |= GroupAfter | GroupPinned | GroupSyncBlocks | GroupFinalizationCount
 	c.GenerationCount = max(c.GenerationCount, e.Generations)
 	for g := range e.Size {
 		c.Generations[g].After = e.Size[g]
 		c.Generations[g].Promoted = e.Promoted[g]
 	}
-	c.PinnedObjects, c.HasPinnedObjects = e.PinnedObjects, true
-	c.SyncBlocks, c.HasSyncBlocks = e.SyncBlocks, true
-	c.FinalizationCount, c.HasFinalizationCount = e.FinalizationCount, true
+	c.PinnedObjects, c.SyncBlocks, c.FinalizationCount = e.PinnedObjects, e.SyncBlocks, e.FinalizationCount
 	if e.Handles >= 0 { // the runtime's count can become negative
-		c.Handles, c.HasHandles = e.Handles, true
+		c.Handles = e.Handles
+		c.Known |= GroupHandles
 	}
 	if e.FinalizationSize <= c.SizeAfter()+c.promotedTotal() { // invalid after a change of the heap count
-		c.FinalizationSize, c.HasFinalizationSize = e.FinalizationSize, true
+		c.FinalizationSize = e.FinalizationSize
+		c.Known |= GroupFinalizationSize
 	}
 }
 

@@ -102,15 +102,17 @@ var generationNames = [Generations]string{"gen0", "gen1", "gen2", "loh", "poh"}
 // The events that a field comes from are in brackets, with R for the runtime provider and P for the
 // private provider; docs/events.md describes them.
 type GCDetails struct {
+	// Known is which groups of fields are known. Fields that are in no group are always known, or
+	// their zero value means that they are not.
+	Known Groups
+
 	// Identity.
 	Number      uint32     // [R 1 Count]
-	HasNumber   bool       // false: it started before the session and has not ended
 	Index       int64      // position among this Reducer's records, from 0
 	Generation  int        // condemned [R 1 Depth]; this is final
 	Type        clr.GCType // as it was started [R 1]
 	Kind        Kind       // as it ran
 	Reason      clr.Reason // [R 1]
-	HasReason   bool       // false: FlawNoStart
 	ClrInstance uint16
 
 	// DemotedBGC: started as a background collection, but ran as a blocking one. That is typical of
@@ -140,20 +142,17 @@ type GCDetails struct {
 	Memory Memory
 
 	// Times.
-	Start      int64 // [R 1]
-	StartTicks int64 // the same in ticks of the stream's clock
-	End        int64 // [R 2]; 0 with FlawNoEnd
-	HasEnd     bool
+	Start      int64       // [R 1]
+	StartTicks int64       // the same in ticks of the stream's clock
+	End        int64       // [R 2]; 0 with FlawNoEnd
 	Pauses     []PausePart // in time order; blocking collections have one [R 9, 8, 7, 3]
 	Suspended  int64       // start of the suspension that it started in, which others may share [R 9]
 	Triggered  int64       // when it was requested [R 35]
 	Trigger    uint64      // thread that requested it
-	HasTrigger bool
 
 	// SinceLast is the time that the program ran since the sizes of the previous collection were
 	// reported: until PauseStart or, for a background collection, until its own sizes [R 4].
-	SinceLast    int64
-	HasSinceLast bool
+	SinceLast int64
 
 	// AllocationRate is how many bytes the program allocated per second of running time since the
 	// last non-background collection: Allocated of this collection and of the background collections
@@ -176,43 +175,19 @@ type GCDetails struct {
 	Generations [Generations]GenerationDetails
 	// GenerationCount is 4 before .NET 5, which introduced the pinned object heap.
 	GenerationCount int
-	HasSizesAfter   bool // After of each generation is known [R 4]
-	HasHistory      bool // values from the heap histories are known [R 204]
-	// HasObjects and HasFragmentation: these values from the histories are known. A record read
-	// from a log may have them without the rest; the free space is then that of the whole heap, and
-	// is in Gen2.
-	HasObjects       bool
-	HasFragmentation bool
-	BeforeEstimated  bool // Before is the best estimate, not reported by the collection
-	HasBefore        bool
-	Peak             uint64 // the largest size during the collection
-	HasPromoted      bool   // PromotedBytes is known
-	PromotedBytes    uint64
-	// HasGenerationPromoted: Promoted of each generation is known. Only the histories report it for
-	// pinned objects: without them it is known for the others, but PromotedBytes is unknown.
-	HasGenerationPromoted bool
-
-	CommittedBefore    uint64 // [R 39 CommittedUsage]
-	HasCommittedBefore bool
-	CommittedAfter     uint64 // blocking collections only
-	HasCommittedAfter  bool
-
+	BeforeEstimated bool   // Before of the generations is the best estimate, not reported by the collection
+	Peak            uint64 // the largest size during the collection
+	Fragmentation   uint64 // free space after the collection
+	PromotedBytes   uint64
+	CommittedBefore uint64 // [R 39 CommittedUsage]
+	CommittedAfter  uint64
+	Allocated       uint64 // by the program since the previous collection
 	// TickAllocated is what allocation ticks reported since the sizes of the previous collection:
 	// small, large, pinned [R 10, level full].
 	TickAllocated [3]uint64
-	HasTicks      bool
-	HasAllocated  bool // Allocated is known; without HasGenerationAllocated, Gen0 holds all of it
-	// HasGenerationAllocated: Allocated of each generation is known. A record read from a log may
-	// only have the sum.
-	HasGenerationAllocated bool
 
 	// Global is what applies to all heaps together [R 205].
-	Global    clr.GCGlobalHeapHistory
-	HasGlobal bool
-	// HasCompaction: Global says whether objects were compacted. A record read from a log may know
-	// that, the number of heaps, why the generation was condemned and the memory load, but nothing
-	// else of Global.
-	HasCompaction bool
+	Global clr.GCGlobalHeapHistory
 	// Heaps are the heaps that reported, in the order of their reports [R 204, 202].
 	Heaps []HeapDetails
 	// Summary replaces Heaps in a record read from a log; otherwise nil.
@@ -225,20 +200,15 @@ type GCDetails struct {
 	Finalizers FinalizerDetails
 
 	// Objects.
-	PinnedObjects        uint32 // [R 4]; meaningless for a background collection
-	HasPinnedObjects     bool
-	Handles              int32  // [R 4]
-	HasHandles           bool   // false also if the runtime reported a negative number
-	SyncBlocks           uint32 // [R 4]
-	HasSyncBlocks        bool
-	FinalizationCount    uint64 // objects retained for finalization [R 4]
-	HasFinalizationCount bool
-	FinalizationSize     uint64 // their size in bytes [R 4]
-	HasFinalizationSize  bool   // false also if the runtime reported an invalid size
-	PinEvents            uint64 // pinned objects found, at level full [R 33]
-	PinEventBytes        uint64
-	PinPlugs             uint64 // ranges that could not be moved [P 199]
-	PinPlugBytes         uint64
+	PinnedObjects     uint32 // [R 4]; meaningless for a background collection
+	Handles           int32  // [R 4]
+	SyncBlocks        uint32 // [R 4]
+	FinalizationCount uint64 // objects retained for finalization [R 4]
+	FinalizationSize  uint64 // their size in bytes [R 4]
+	PinEvents         uint64 // pinned objects found, at level full [R 33]
+	PinEventBytes     uint64
+	PinPlugs          uint64 // ranges that could not be moved [P 199]
+	PinPlugBytes      uint64
 
 	// Details that only some collections have.
 	LOHCompactions []clr.LOHCompact // one per heap [R 208]
@@ -275,8 +245,8 @@ type PausePart struct {
 // they run one by one, as soon as they get a processor.
 func (p *PausePart) Paused() int64 { return p.Duration - p.Resume }
 
-// GenerationDetails is one generation, summed over all heaps. Flags in GCDetails say which fields
-// are known.
+// GenerationDetails is one generation, summed over all heaps. GCDetails.Known says which fields are
+// known.
 type GenerationDetails struct {
 	Before        uint64 // [R 204 SizeBefore]
 	After         uint64 // free space included [R 4]
@@ -307,7 +277,6 @@ type GenerationDetails struct {
 // SegmentDetails describes the blocks of memory that make up the heap: regions since .NET 7,
 // segments before. .NET Core 3.1 and the standalone segments GC report nothing.
 type SegmentDetails struct {
-	Known          bool   // Created to FreedBytes are known: the session has seen such an event
 	Created, Freed uint32 // since the sizes of the previous collection were reported [R 5, 6]
 	CreatedBytes   uint64
 	FreedBytes     uint64 // only of those whose creation the session saw
@@ -315,19 +284,15 @@ type SegmentDetails struct {
 	// objects occupy, including free space between them [R 23, keyword 0x400000].
 	Reserved, Used uint64
 	Count          uint32
-	HasReserved    bool
 }
 
 // FinalizerDetails describes the runs of the finalizer thread since the sizes of the previous
 // collection were reported.
 type FinalizerDetails struct {
-	Known   bool   // the session has seen such an event
 	Runs    uint32 // runs that ended [R 13, 14]
 	Objects uint64 // objects finalized in those runs
 	Longest int64  // the longest of those runs, in nanoseconds
-	// HasLongest: the starts of all runs were seen, and no events were lost in the meantime.
-	HasLongest bool
-	Running    int64 // how long a run had been in progress when the collection started; 0: none was
+	Running int64  // how long a run had been in progress when the collection started; 0: none was
 }
 
 // HeapDetails is one heap.
@@ -420,16 +385,11 @@ type AllocWait struct {
 
 // DatasDetails are the decisions of dynamic adaptation (DATAS) made with a collection.
 type DatasDetails struct {
-	Sample          clr.SizeAdaptationSample
-	HasSample       bool
-	Tuning          clr.SizeAdaptationTuning
-	HasTuning       bool
-	FullGCTuning    clr.SizeAdaptationFullGCTuning
-	HasFullGCTuning bool
-	Tuning8         clr.HeapCountTuning // .NET 8
-	HasTuning8      bool
-	Sample8         clr.HeapCountSample // .NET 8
-	HasSample8      bool
+	Sample       clr.SizeAdaptationSample
+	Tuning       clr.SizeAdaptationTuning
+	FullGCTuning clr.SizeAdaptationFullGCTuning
+	Tuning8      clr.HeapCountTuning // .NET 8
+	Sample8      clr.HeapCountSample // .NET 8
 }
 
 // A DynamicEvent is a named event without a known layout.
@@ -532,7 +492,7 @@ func (d *GCDetails) final() *PausePart {
 // Duration returns the time from GCStart to GCEnd; for a background collection that is its whole
 // lifetime.
 func (d *GCDetails) Duration() int64 {
-	if !d.HasEnd || d.Flaws&FlawNoStart != 0 {
+	if !d.Known.Has(GroupEnd) || d.Flaws&FlawNoStart != 0 {
 		return 0
 	}
 	return d.End - d.Start
@@ -542,7 +502,7 @@ func (d *GCDetails) Duration() int64 {
 // workstation GC, which reports the trigger only after the threads are suspended.
 func (d *GCDetails) TriggerDelay() (delay int64, known bool) {
 	delay = d.Suspended - d.Triggered
-	if !d.HasTrigger || delay <= 0 {
+	if !d.Known.Has(GroupTrigger) || delay <= 0 {
 		return 0, false
 	}
 	return delay, true
@@ -561,7 +521,7 @@ func (d *GCDetails) Compacting() (compacting, known bool) {
 	if d.Kind == KindBackground {
 		return false, true
 	}
-	return d.Global.Mechanisms&clr.MechanismCompaction != 0, d.HasCompaction
+	return d.Global.Mechanisms&clr.MechanismCompaction != 0, d.Known.Has(GroupCompaction)
 }
 
 // SizeBefore returns the heap size before the collection, free space included.
@@ -574,16 +534,6 @@ func (d *GCDetails) SizeAfter() uint64 {
 	return d.sum(func(g *GenerationDetails) uint64 { return g.After })
 }
 
-// Fragmentation returns the free space after the collection.
-func (d *GCDetails) Fragmentation() uint64 {
-	return d.sum(func(g *GenerationDetails) uint64 { return g.Fragmentation })
-}
-
-// Allocated returns what the program allocated since the previous collection.
-func (d *GCDetails) Allocated() uint64 {
-	return d.sum(func(g *GenerationDetails) uint64 { return g.Allocated })
-}
-
 func (d *GCDetails) sum(of func(*GenerationDetails) uint64) (n uint64) {
 	for g := range d.Generations {
 		n += of(&d.Generations[g])
@@ -593,7 +543,7 @@ func (d *GCDetails) sum(of func(*GenerationDetails) uint64) (n uint64) {
 
 // Pinned returns PinnedObjects, if it is known and meaningful.
 func (d *GCDetails) Pinned() (objects uint32, known bool) {
-	return d.PinnedObjects, d.HasPinnedObjects && d.Kind != KindBackground
+	return d.PinnedObjects, d.Known.Has(GroupPinned) && d.Kind != KindBackground
 }
 
 // UserPinned returns what percentage of the bytes that could not be moved were the pinned objects
@@ -633,7 +583,7 @@ func (d *GCDetails) Collected(g int) bool {
 // numbers are from different moments. Slightly more, as occasionally in gen1, counts as 100 %.
 func (d *GCDetails) Survival(g int) (percent float64, known bool) {
 	x := &d.Generations[g]
-	if !d.HasHistory || !d.Collected(g) || x.ObjectsBefore == 0 || x.moreSurvived() {
+	if !d.Known.Has(GroupHistory) || !d.Collected(g) || x.ObjectsBefore == 0 || x.moreSurvived() {
 		return 0, false
 	}
 	return 100 * float64(min(x.Survived, x.ObjectsBefore)) / float64(x.ObjectsBefore), true
@@ -649,7 +599,7 @@ func (x *GenerationDetails) moreSurvived() bool {
 // Promoted returns how many bytes of generation g were promoted. It is unknown for generations that
 // were not collected.
 func (d *GCDetails) Promoted(g int) (bytes uint64, known bool) {
-	if !d.HasGenerationPromoted || !d.Collected(g) || g == POH && !d.HasHistory {
+	if !d.Known.Has(GroupGenerationPromoted) || !d.Collected(g) || g == POH && !d.Known.Has(GroupHistory) {
 		return 0, false
 	}
 	return d.Generations[g].Promoted, true
@@ -659,7 +609,7 @@ func (d *GCDetails) Promoted(g int) (bytes uint64, known bool) {
 // unknown for an empty generation.
 func (d *GCDetails) FragmentationPercent(g int) (percent float64, known bool) {
 	x := &d.Generations[g]
-	if !d.HasHistory || !d.HasSizesAfter || x.After == 0 {
+	if !d.Known.Has(GroupHistory) || !d.Known.Has(GroupAfter) || x.After == 0 {
 		return 0, false
 	}
 	return 100 * float64(x.Fragmentation) / float64(x.After), true
@@ -668,7 +618,7 @@ func (d *GCDetails) FragmentationPercent(g int) (percent float64, known bool) {
 // PeakRatio returns the largest size during the collection relative to the size after it.
 func (d *GCDetails) PeakRatio() (ratio float64, known bool) {
 	after := d.SizeAfter()
-	if d.Peak == 0 || !d.HasSizesAfter || after == 0 {
+	if d.Peak == 0 || !d.Known.Has(GroupAfter) || after == 0 {
 		return 0, false
 	}
 	return float64(d.Peak) / float64(after), true
@@ -874,7 +824,7 @@ func (d *GCDetails) Imbalance(of func(*HeapDetails) uint64) float64 {
 // induced and i for induced but not forced.
 func (d *GCDetails) AppendName(dst []byte) []byte {
 	dst = append(dst, byte('0'+min(d.Generation, 9)), "NBF"[d.Kind])
-	if d.HasReason {
+	if d.Known.Has(GroupReason) {
 		switch d.Reason {
 		case clr.ReasonInduced:
 			dst = append(dst, 'I')

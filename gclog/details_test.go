@@ -126,7 +126,7 @@ func TestSummaryOfHeaps(t *testing.T) {
 	}
 	for seed := range uint64(100) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
-		d := &gclog.GCDetails{Generation: rnd.IntN(3), HasGlobal: true}
+		d := &gclog.GCDetails{Generation: rnd.IntN(3), Known: gclog.GroupGlobal}
 		d.Global.Heaps = int32(1 + rnd.IntN(5))
 		d.Global.HasCondemned, d.Global.Condemned = rnd.IntN(2) == 0, clr.Condemned(1)<<rnd.IntN(20)
 		for i := range d.Global.Heaps {
@@ -173,20 +173,24 @@ func TestBordersOfDetails(t *testing.T) {
 	}{
 		{"no trigger", func(d *gclog.GCDetails) string { d.Suspended = 5; return say(d.TriggerDelay()) }, "unknown"},
 		{"triggered as it stood", func(d *gclog.GCDetails) string {
-			d.HasTrigger, d.Triggered, d.Suspended = true, 5, 5
+			d.Triggered, d.Suspended = 5, 5
+			d.Known |= gclog.GroupTrigger
 			return say(d.TriggerDelay())
 		}, "unknown"},
 		{"triggered before", func(d *gclog.GCDetails) string {
-			d.HasTrigger, d.Triggered, d.Suspended = true, 4, 5
+			d.Triggered, d.Suspended = 4, 5
+			d.Known |= gclog.GroupTrigger
 			return say(d.TriggerDelay())
 		}, "1"},
 		{"without an end", func(d *gclog.GCDetails) string { d.Start, d.End = 5, 9; return fmt.Sprint(d.Duration()) }, "0"},
 		{"with an end", func(d *gclog.GCDetails) string {
-			d.Start, d.End, d.HasEnd = 5, 9, true
+			d.Start, d.End = 5, 9
+			d.Known |= gclog.GroupEnd
 			return fmt.Sprint(d.Duration())
 		}, "4"},
 		{"without a begin", func(d *gclog.GCDetails) string {
-			d.Start, d.End, d.HasEnd, d.Flaws = 5, 9, true, gclog.FlawNoStart
+			d.Start, d.End, d.Flaws = 5, 9, gclog.FlawNoStart
+			d.Known |= gclog.GroupEnd
 			return fmt.Sprint(d.Duration())
 		}, "0"},
 		{"no window", func(d *gclog.GCDetails) string {
@@ -205,13 +209,19 @@ func TestBordersOfDetails(t *testing.T) {
 		{"more survived than that", survived(100, 103, say), "unknown"},
 		{"none were there", survived(0, 0, say), "unknown"},
 		{"a half survived", survived(2, 1, say), "50"},
-		{"nothing after it", func(d *gclog.GCDetails) string { d.Peak, d.HasSizesAfter = 5, true; return say(d.PeakRatio()) }, "unknown"},
+		{"nothing after it", func(d *gclog.GCDetails) string {
+			d.Peak = 5
+			d.Known |= gclog.GroupAfter
+			return say(d.PeakRatio())
+		}, "unknown"},
 		{"no peak", func(d *gclog.GCDetails) string {
-			d.HasSizesAfter, d.Generations[0].After = true, 5
+			d.Generations[0].After = 5
+			d.Known |= gclog.GroupAfter
 			return say(d.PeakRatio())
 		}, "unknown"},
 		{"a peak", func(d *gclog.GCDetails) string {
-			d.Peak, d.HasSizesAfter, d.Generations[0].After = 5, true, 5
+			d.Peak, d.Generations[0].After = 5, 5
+			d.Known |= gclog.GroupAfter
 			return say(d.PeakRatio())
 		}, "1"},
 		{"no heaps", func(d *gclog.GCDetails) string { return fmt.Sprint(d.HeapCount()) }, "0"},
@@ -232,7 +242,7 @@ func TestBordersOfDetails(t *testing.T) {
 
 func survived(of, n uint64, say func(any, bool) string) func(*gclog.GCDetails) string {
 	return func(d *gclog.GCDetails) string {
-		d.HasHistory = true
+		d.Known |= gclog.GroupHistory
 		d.Generations[0].ObjectsBefore, d.Generations[0].Survived = of, n
 		percent, known := d.Survival(gclog.Gen0)
 		return say(percent, known)
@@ -253,10 +263,10 @@ func TestMemoryKnown(t *testing.T) {
 func TestAppendName(t *testing.T) {
 	for want, d := range map[string]*gclog.GCDetails{
 		"0N":  {},
-		"2B":  {Generation: 2, Kind: gclog.KindBackground, HasReason: true},
+		"2B":  {Generation: 2, Kind: gclog.KindBackground, Known: gclog.GroupReason},
 		"1F":  {Generation: 1, Kind: gclog.KindForeground, Reason: clr.ReasonInduced}, // no reason was reported
-		"2NI": {Generation: 2, Reason: clr.ReasonInduced, HasReason: true},
-		"2Ni": {Generation: 2, Reason: clr.ReasonInducedNotForced, HasReason: true},
+		"2NI": {Generation: 2, Reason: clr.ReasonInduced, Known: gclog.GroupReason},
+		"2Ni": {Generation: 2, Reason: clr.ReasonInducedNotForced, Known: gclog.GroupReason},
 		"9N":  {Generation: 255},
 	} {
 		if got := d.AppendName([]byte("x")); string(got) != "x"+want {

@@ -54,13 +54,15 @@ func (r *Reducer) fitBuckets(e *clr.GCFitBucketInfo) {
 // after it.
 func (r *Reducer) committed(at Stamp, e *clr.CommittedUsage) {
 	for _, c := range slices.Backward(r.open) {
-		if c.thread == at.Thread && !c.HasCommittedBefore && !c.HasEnd && c.Flaws&FlawNoStart == 0 {
-			c.CommittedBefore, c.HasCommittedBefore = e.Total(), true
+		if c.thread == at.Thread && !c.Known.Has(GroupCommittedBefore) && !c.Known.Has(GroupEnd) && c.Flaws&FlawNoStart == 0 {
+			c.CommittedBefore = e.Total()
+			c.Known |= GroupCommittedBefore
 			return
 		}
 	}
 	if c := r.current(); c != nil && c.blockingNow() {
-		c.CommittedAfter, c.HasCommittedAfter = e.Total(), true
+		c.CommittedAfter = e.Total()
+		c.Known |= GroupCommittedAfter
 	}
 }
 
@@ -68,7 +70,7 @@ func (r *Reducer) committed(at Stamp, e *clr.CommittedUsage) {
 func (r *Reducer) datas(e clr.Event) {
 	of := func(number uint64) *collection {
 		for _, c := range r.open {
-			if c.HasNumber && uint64(c.Number) == number {
+			if c.Known.Has(GroupNumber) && uint64(c.Number) == number {
 				return c
 			}
 		}
@@ -77,23 +79,28 @@ func (r *Reducer) datas(e clr.Event) {
 	switch e := e.(type) {
 	case *clr.SizeAdaptationSample:
 		if c := of(e.GCIndex); c != nil {
-			c.Datas.Sample, c.Datas.HasSample = *e, true
+			c.Datas.Sample = *e
+			c.Known |= GroupDatasSample
 		}
 	case *clr.SizeAdaptationTuning:
 		if c := of(e.GCIndex); c != nil {
-			c.Datas.Tuning, c.Datas.HasTuning = *e, true
+			c.Datas.Tuning = *e
+			c.Known |= GroupDatasTuning
 		}
 	case *clr.SizeAdaptationFullGCTuning:
 		if c := of(e.GCIndex); c != nil {
-			c.Datas.FullGCTuning, c.Datas.HasFullGCTuning = *e, true
+			c.Datas.FullGCTuning = *e
+			c.Known |= GroupDatasFullGCTuning
 		}
 	case *clr.HeapCountTuning:
 		if c := of(e.GCIndex); c != nil {
-			c.Datas.Tuning8, c.Datas.HasTuning8 = *e, true
+			c.Datas.Tuning8 = *e
+			c.Known |= GroupDatasTuning8
 		}
 	case *clr.HeapCountSample:
 		if c := of(e.GCIndex); c != nil {
-			c.Datas.Sample8, c.Datas.HasSample8 = *e, true
+			c.Datas.Sample8 = *e
+			c.Known |= GroupDatasSample8
 		}
 	}
 }
@@ -190,7 +197,7 @@ func (b *BackgroundDetails) waited(w *AllocWait, end int64) {
 // endWaits ends the waits of threads that have not reported that they resumed: they waited at least
 // until the end of the collection.
 func (c *collection) endWaits() {
-	if !c.HasEnd {
+	if !c.Known.Has(GroupEnd) {
 		return
 	}
 	for i := range c.background.Waits {

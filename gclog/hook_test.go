@@ -40,7 +40,7 @@ func (o *hooked) event(at gclog.Stamp, e clr.Event, d *gclog.GCDetails) {
 		x.starts++
 	case *clr.GCEnd:
 		x.ends++
-		if d.Number != e.Count || !d.HasEnd || d.End != at.Time {
+		if d.Number != e.Count || !d.Known.Has(gclog.GroupEnd) || d.End != at.Time {
 			o.t.Errorf("GCEnd %d is shown with #%d, which ended at %d, not %d", e.Count, d.Number, d.End, at.Time)
 		}
 	case *clr.GCHeapStats:
@@ -80,8 +80,8 @@ func TestEventHook(t *testing.T) {
 					heaps++
 				}
 			}
-			if x.starts != 1 || x.ends != 1 || x.sizes != 1 || x.globals > 1 || d.HasGlobal != (x.globals == 1) || x.heaps != heaps {
-				t.Errorf("#%d was shown %+v, its record has global=%v and %d heaps", d.Number, *x, d.HasGlobal, heaps)
+			if x.starts != 1 || x.ends != 1 || x.sizes != 1 || x.globals > 1 || d.Known.Has(gclog.GroupGlobal) != (x.globals == 1) || x.heaps != heaps {
+				t.Errorf("#%d was shown %+v, its record has global=%v and %d heaps", d.Number, *x, d.Known.Has(gclog.GroupGlobal), heaps)
 			}
 			if !d.InsideBGCStart && !d.Provisional && d.Pause() > 0 && x.restarts == 0 && !followedInSuspension(o.gcs, d) {
 				t.Errorf("#%d was shown no restart", d.Number)

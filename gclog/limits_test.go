@@ -53,7 +53,7 @@ func TestListLimits(t *testing.T) {
 			s.event(1, perHeap(h))
 		}
 		s.finish(1, 1, 0).restart(1)
-		if d := s.gcs[0]; len(d.Heaps) != int(min(n, 1024)) || !d.HasHistory || d.HeapCount() != int(n) {
+		if d := s.gcs[0]; len(d.Heaps) != int(min(n, 1024)) || !d.Known.Has(gclog.GroupHistory) || d.HeapCount() != int(n) {
 			t.Errorf("%d heaps: %d", n, len(d.Heaps))
 		}
 	}
@@ -205,7 +205,7 @@ func TestRanges(t *testing.T) {
 	s.suspend(1, clr.SuspendForGC).start(1, 1, 0, 0, 0).event(1, region(1000, 2000)).event(1, region(1000, 2000))
 	s.history(1, 0, 1, 0).event(1, region(3, 50)).event(1, region(4, 60)).finish(1, 1, 0).restart(1)
 	d := s.gcs[0].Segments
-	if !d.HasReserved || d.Used != 7 || d.Reserved != 110 || d.Count != 2 {
+	if !s.gcs[0].Known.Has(gclog.GroupReserved) || d.Used != 7 || d.Reserved != 110 || d.Count != 2 {
 		t.Errorf("%+v", d)
 	}
 }
@@ -358,18 +358,20 @@ func TestNumbersOfRecords(t *testing.T) {
 	}
 
 	d = &gclog.GCDetails{}
-	d.Peak, d.HasSizesAfter = 300, true
+	d.Peak = 300
+	d.Known |= gclog.GroupAfter
 	for after, want := range map[uint64]float64{0: 0, 1: 300, 100: 3} {
 		d.Generations[0].After = after
 		if ratio, known := d.PeakRatio(); ratio != want || known != (after > 0) {
 			t.Errorf("peak 300 after %d: %v %v", after, ratio, known)
 		}
 	}
-	d.HasSizesAfter = false
+	d.Known &^= gclog.GroupAfter
 	if _, known := d.PeakRatio(); known {
 		t.Error("a ratio to nothing known")
 	}
-	d.Peak, d.HasSizesAfter = 0, true
+	d.Peak = 0
+	d.Known |= gclog.GroupAfter
 	if _, known := d.PeakRatio(); known {
 		t.Error("a ratio of nothing known")
 	}

@@ -88,7 +88,7 @@ func marksAgain(r *evidence, p *pair) bool {
 // summed checks that a record's values from the heap histories match those histories.
 func summed(r *evidence, p *pair) string {
 	d, history := p.d, r.historiesOf(p.d)
-	problem := all(expect("histories", len(history.heaps), int(history.global.Heaps)), expect("heaps", d.HeapCount(), len(history.heaps)), expect("known", d.HasHistory && d.HasGlobal, true),
+	problem := all(expect("histories", len(history.heaps), int(history.global.Heaps)), expect("heaps", d.HeapCount(), len(history.heaps)), expect("known", d.Known.Has(gclog.GroupHistory) && d.Known.Has(gclog.GroupGlobal), true),
 		expect("what is common to the heaps", d.Global, history.global), expect("concurrent", history.concurrent(), d.Kind == gclog.KindBackground))
 	list := histories(d)
 	if len(list) != len(history.heaps) {
@@ -219,11 +219,11 @@ func spanned(r *evidence, p *pair) string {
 	if last != 0 {
 		want = max(0, end-last)
 	}
-	problem := all(expect("known since the last", d.HasSinceLast, last != 0), expect("since the last", d.SinceLast, want))
+	problem := all(expect("known since the last", d.Known.Has(gclog.GroupSinceLast), last != 0), expect("since the last", d.SinceLast, want))
 	switch {
 	case d.Kind != gclog.KindBackground && last != 0:
 		want += d.Pause()
-	case d.Kind == gclog.KindBackground && p.before != nil && p.before.HasEnd && p.before.End <= d.Start:
+	case d.Kind == gclog.KindBackground && p.before != nil && p.before.Known.Has(gclog.GroupEnd) && p.before.End <= d.Start:
 		want = d.End - p.before.End
 	case d.Kind == gclog.KindBackground:
 		want = d.End - d.Start
@@ -260,7 +260,7 @@ var (
 // afterMissed reports whether the collections immediately before this one were not seen. Numbers
 // used up without a collection do not count.
 func afterMissed(p *pair) bool {
-	return !p.d.HasSinceLast && p.before != nil && p.d.Number > p.before.Number+1
+	return !p.d.Known.Has(gclog.GroupSinceLast) && p.before != nil && p.d.Number > p.before.Number+1
 }
 
 var defects = []defect{
@@ -268,7 +268,7 @@ var defects = []defect{
 		what:    "before the first collection of a stream there is none: it takes the begin of the stream for one",
 		members: ofPrevious,
 		always:  true,
-		affects: func(r *evidence, p *pair) bool { return !p.d.HasSinceLast && !afterMissed(p) },
+		affects: func(r *evidence, p *pair) bool { return !p.d.Known.Has(gclog.GroupSinceLast) && !afterMissed(p) },
 		wrong: func(r *evidence, p *pair) string {
 			return all(expect("the first", p.w == p.first, true), spanned(r, p))
 		},
@@ -279,7 +279,7 @@ var defects = []defect{
 		always:  true,
 		affects: func(r *evidence, p *pair) bool { return afterMissed(p) },
 		wrong: func(r *evidence, p *pair) string {
-			return all(expect("known since the last", p.d.HasSinceLast, false), expect("window", p.d.Window, 0), expect("what was allocated is known", p.d.HasAllocated, false))
+			return all(expect("known since the last", p.d.Known.Has(gclog.GroupSinceLast), false), expect("window", p.d.Window, 0), expect("what was allocated is known", p.d.Known.Has(gclog.GroupAllocated), false))
 		},
 	},
 	{
@@ -366,7 +366,7 @@ var defects = []defect{
 		what:    "and it takes what was allocated until the first collection that tells its objects for known",
 		members: ofAllocated,
 		always:  true,
-		affects: func(r *evidence, p *pair) bool { return !p.d.HasAllocated && !afterMissed(p) },
+		affects: func(r *evidence, p *pair) bool { return !p.d.Known.Has(gclog.GroupAllocated) && !afterMissed(p) },
 		wrong: func(r *evidence, p *pair) string {
 			return all(expect("the first", p.w == p.first, true), allocatedRight(r, p))
 		},
@@ -377,7 +377,7 @@ var defects = []defect{
 		affects: func(r *evidence, p *pair) bool {
 			// Both sides agree on the tick events themselves.
 			large := bytesOf(p.w.AllocTicksMB[clr.AllocationLarge])
-			return p.d.HasTicks && large != 0 && bytesOf(p.w.UserAllocated[gclog.POH]) == large && bytesOf(p.w.UserAllocated[gclog.LOH]) == large
+			return p.d.Known.Has(gclog.GroupTicks) && large != 0 && bytesOf(p.w.UserAllocated[gclog.POH]) == large && bytesOf(p.w.UserAllocated[gclog.LOH]) == large
 		},
 		wrong: allocatedRight,
 	},
@@ -385,7 +385,7 @@ var defects = []defect{
 		what:    "6: of one that is carried out as a blocking one what was allocated in gen0 is from ticks, as of a background one",
 		members: []string{"UserAllocated[gen0]", "AllocedSinceLastGCMB"},
 		always:  true,
-		affects: func(r *evidence, p *pair) bool { return p.d.DemotedBGC && p.d.HasAllocated },
+		affects: func(r *evidence, p *pair) bool { return p.d.DemotedBGC && p.d.Known.Has(gclog.GroupAllocated) },
 		wrong: func(r *evidence, p *pair) string {
 			return all(expect("theirs", bytesOf(p.w.UserAllocated[gclog.Gen0]), bytesOf(p.w.AllocTicksMB[clr.AllocationSmall])), allocatedRight(r, p))
 		},
@@ -562,7 +562,9 @@ var defects = []defect{
 		what:    "after a change of the number of heaps the runtime tells garbage as the size of what is to be finalized",
 		members: []string{"HeapStats.FinalizationPromotedSize"},
 		always:  true,
-		affects: func(r *evidence, p *pair) bool { return p.d.HasSizesAfter && !p.d.HasFinalizationSize },
+		affects: func(r *evidence, p *pair) bool {
+			return p.d.Known.Has(gclog.GroupAfter) && !p.d.Known.Has(gclog.GroupFinalizationSize)
+		},
 		wrong: func(r *evidence, p *pair) string {
 			return expect("as pattern", uint32(uint64(p.w.HeapStats.FinalizationPromotedSize)>>32)&0xFFFF0000, 0xBAAD0000)
 		},

@@ -91,7 +91,7 @@ func (c *comparison) times() {
 	suspend, known := d.Suspend()
 	c.time("SuspendDurationMSec", suspend, known, w.SuspendDurationMSec)
 	c.time("BGCFinalPauseMSec", d.FinalPause(), true, w.BGCFinalPauseMSec)
-	c.time("DurationSinceLastRestartMSec", d.SinceLast, d.HasSinceLast, w.DurationSinceLastRestartMSec)
+	c.time("DurationSinceLastRestartMSec", d.SinceLast, d.Known.Has(gclog.GroupSinceLast), w.DurationSinceLastRestartMSec)
 	c.ratio("PauseTimePercentage", d.PausePercent(), d.Window > 0, w.PauseTimePercentage)
 
 	theirs := w.TimingInfo
@@ -148,7 +148,7 @@ func (c *comparison) marking() {
 
 func (c *comparison) heapStats() {
 	d, h := c.d, c.w.HeapStats
-	c.same("HeapStats", d.HasSizesAfter, h != nil)
+	c.same("HeapStats", d.Known.Has(gclog.GroupAfter), h != nil)
 	if h == nil {
 		return
 	}
@@ -165,14 +165,14 @@ func (c *comparison) heapStats() {
 	c.same("HeapStats.FinalizationPromotedCount", int64(d.FinalizationCount), h.FinalizationPromotedCount)
 	c.same("HeapStats.PinnedObjectCount", d.PinnedObjects, h.PinnedObjectCount)
 	c.same("HeapStats.SinkBlockCount", d.SyncBlocks, h.SinkBlockCount)
-	c.same("HeapStats.GCHandleCount", d.HasHandles, h.GCHandleCount >= 0)
+	c.same("HeapStats.GCHandleCount", d.Known.Has(gclog.GroupHandles), h.GCHandleCount >= 0)
 	c.same("HeapStats.GCHandleCount", d.Handles, max(0, h.GCHandleCount))
 }
 
 func (c *comparison) global() {
 	g, w := &c.d.Global, c.w.GlobalHeapHistory
-	c.same("GlobalHeapHistory", c.d.HasGlobal, w != nil)
-	if w == nil || !c.d.HasGlobal {
+	c.same("GlobalHeapHistory", c.d.Known.Has(gclog.GroupGlobal), w != nil)
+	if w == nil || !c.d.Known.Has(gclog.GroupGlobal) {
 		return
 	}
 	same := func(member string, ours, theirs any) { c.same("GlobalHeapHistory."+member, ours, theirs) }
@@ -320,11 +320,11 @@ func (c *comparison) condemned() {
 
 func (c *comparison) sizes() {
 	d, w := c.d, c.w
-	c.size("HeapSizeBeforeMB", d.SizeBefore(), d.HasBefore, w.HeapSizeBeforeMB)
-	c.size("HeapSizeAfterMB", d.SizeAfter(), d.HasSizesAfter, w.HeapSizeAfterMB)
-	c.size("HeapSizePeakMB", d.Peak, d.HasBefore, w.HeapSizePeakMB)
-	c.ratio("RatioPeakAfter", float64(d.Peak)/float64(d.SizeAfter()), d.HasBefore && d.SizeAfter() != 0, w.RatioPeakAfter)
-	c.size("PromotedMB", d.PromotedBytes, d.HasPromoted, w.PromotedMB)
+	c.size("HeapSizeBeforeMB", d.SizeBefore(), d.Known.Has(gclog.GroupBefore), w.HeapSizeBeforeMB)
+	c.size("HeapSizeAfterMB", d.SizeAfter(), d.Known.Has(gclog.GroupAfter), w.HeapSizeAfterMB)
+	c.size("HeapSizePeakMB", d.Peak, d.Known.Has(gclog.GroupBefore), w.HeapSizePeakMB)
+	c.ratio("RatioPeakAfter", float64(d.Peak)/float64(d.SizeAfter()), d.Known.Has(gclog.GroupBefore) && d.SizeAfter() != 0, w.RatioPeakAfter)
+	c.size("PromotedMB", d.PromotedBytes, d.Known.Has(gclog.GroupPromoted), w.PromotedMB)
 	at := func(list []*float64, g int) *float64 {
 		if g < len(list) {
 			return list[g]
@@ -334,16 +334,16 @@ func (c *comparison) sizes() {
 	for g := range d.GenerationCount {
 		x := &d.Generations[g]
 		element := "[" + gclog.GenerationName(g) + "]"
-		c.size("GenSizeBeforeMB"+element, x.Before, d.HasBefore, at(w.GenSizeBeforeMB, g))
-		c.size("GenSizeAfterMB"+element, x.After, d.HasSizesAfter, at(w.GenSizeAfterMB, g))
-		c.size("GenPromotedMB"+element, x.Promoted, d.HasGenerationPromoted && (g != gclog.POH || d.HasHistory), at(w.GenPromotedMB, g))
-		c.size("GenFragmentationMB"+element, x.Fragmentation, d.HasFragmentation, at(w.GenFragmentationMB, g))
+		c.size("GenSizeBeforeMB"+element, x.Before, d.Known.Has(gclog.GroupBefore), at(w.GenSizeBeforeMB, g))
+		c.size("GenSizeAfterMB"+element, x.After, d.Known.Has(gclog.GroupAfter), at(w.GenSizeAfterMB, g))
+		c.size("GenPromotedMB"+element, x.Promoted, d.Known.Has(gclog.GroupGenerationPromoted) && (g != gclog.POH || d.Known.Has(gclog.GroupHistory)), at(w.GenPromotedMB, g))
+		c.size("GenFragmentationMB"+element, x.Fragmentation, d.Known.Has(gclog.GroupFragmentation), at(w.GenFragmentationMB, g))
 		percent, known := d.FragmentationPercent(g)
 		c.ratio("GenFragmentationPercent"+element, percent, known, at(w.GenFragmentationPercent, g))
-		c.size("GenInMB"+element, x.In, d.HasHistory, at(w.GenInMB, g))
-		c.size("GenOutMB"+element, x.Survived, d.HasHistory, at(w.GenOutMB, g))
-		c.size("GenBudgetMB"+element, x.Budget, d.HasHistory, at(w.GenBudgetMB, g))
-		c.size("GenObjSizeAfterMB"+element, x.ObjectsAfter, d.HasObjects, at(w.GenObjSizeAfterMB, g))
+		c.size("GenInMB"+element, x.In, d.Known.Has(gclog.GroupHistory), at(w.GenInMB, g))
+		c.size("GenOutMB"+element, x.Survived, d.Known.Has(gclog.GroupHistory), at(w.GenOutMB, g))
+		c.size("GenBudgetMB"+element, x.Budget, d.Known.Has(gclog.GroupHistory), at(w.GenBudgetMB, g))
+		c.size("GenObjSizeAfterMB"+element, x.ObjectsAfter, d.Known.Has(gclog.GroupObjects), at(w.GenObjSizeAfterMB, g))
 		percent, known = d.Survival(g)
 		c.ratio("SurvivalPercent"+element, percent, known, at(w.SurvivalPercent, g))
 	}
@@ -352,12 +352,12 @@ func (c *comparison) sizes() {
 func (c *comparison) allocated() {
 	d, w := c.d, c.w
 	for g, v := range w.UserAllocated {
-		c.size("UserAllocated["+gclog.GenerationName(g)+"]", d.Generations[g].Allocated, d.HasAllocated, v)
+		c.size("UserAllocated["+gclog.GenerationName(g)+"]", d.Generations[g].Allocated, d.Known.Has(gclog.GroupAllocated), v)
 	}
-	c.size("AllocedSinceLastGCMB", d.Allocated(), d.HasAllocated, w.AllocedSinceLastGCMB)
+	c.size("AllocedSinceLastGCMB", d.Allocated, d.Known.Has(gclog.GroupAllocated), w.AllocedSinceLastGCMB)
 	// Theirs divides by a time that need not be the one in which this was allocated; ours is tested
 	// by TestAllocationRate.
-	c.ratio("AllocRateMBSec", float64(d.Allocated())*1e3/float64(max(1, d.SinceLast)), d.HasAllocated && d.HasSinceLast, w.AllocRateMBSec)
+	c.ratio("AllocRateMBSec", float64(d.Allocated)*1e3/float64(max(1, d.SinceLast)), d.Known.Has(gclog.GroupAllocated) && d.Known.Has(gclog.GroupSinceLast), w.AllocRateMBSec)
 	for k, v := range w.AllocTicksMB { // 0 without ticks
 		c.size("AllocedSinceLastGCBasedOnAllocTickMB["+clr.AllocationKind(k).String()+"]", d.TickAllocated[k], true, v)
 	}
@@ -365,8 +365,8 @@ func (c *comparison) allocated() {
 
 func (c *comparison) details() {
 	d, w := c.d, c.w
-	c.whole("CommittedUsageBefore", int64(d.CommittedBefore), d.HasCommittedBefore, w.CommittedUsageBefore.total(), 1)
-	c.whole("CommittedUsageAfter", int64(d.CommittedAfter), d.HasCommittedAfter, w.CommittedUsageAfter.total(), 1)
+	c.whole("CommittedUsageBefore", int64(d.CommittedBefore), d.Known.Has(gclog.GroupCommittedBefore), w.CommittedUsageBefore.total(), 1)
+	c.whole("CommittedUsageAfter", int64(d.CommittedAfter), d.Known.Has(gclog.GroupCommittedAfter), w.CommittedUsageAfter.total(), 1)
 
 	percent, known := d.FreeListEfficiency()
 	var theirs *float64

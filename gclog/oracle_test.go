@@ -263,19 +263,19 @@ func (c *comparison) dynamic() (compared int) {
 			c.t.Errorf("event %s of #%d, of which there is no record", e.Name, number)
 			continue
 		}
-		x := &c.r.o.gcs[i].Datas
+		known, x := c.r.o.gcs[i].Known, &c.r.o.gcs[i].Datas
 		has, event := false, any(nil)
 		switch e.Name {
 		case "SizeAdaptationSample":
-			has, event = x.HasSample, x.Sample
+			has, event = known.Has(gclog.GroupDatasSample), x.Sample
 		case "SizeAdaptationTuning":
-			has, event = x.HasTuning, x.Tuning
+			has, event = known.Has(gclog.GroupDatasTuning), x.Tuning
 		case "SizeAdaptationFullGCTuning":
-			has, event = x.HasFullGCTuning, x.FullGCTuning
+			has, event = known.Has(gclog.GroupDatasFullGCTuning), x.FullGCTuning
 		case "HeapCountTuning":
-			has, event = x.HasTuning8, x.Tuning8
+			has, event = known.Has(gclog.GroupDatasTuning8), x.Tuning8
 		case "HeapCountSample":
-			has, event = x.HasSample8, x.Sample8
+			has, event = known.Has(gclog.GroupDatasSample8), x.Sample8
 		}
 		// The fields are in the order of the event, with its version where the structs have the
 		// number of the runtime.

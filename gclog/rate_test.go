@@ -24,7 +24,7 @@ func TestAllocationRate(t *testing.T) {
 			last, between := int64(0), uint64(0) // when the program ran again after the previous collection; allocations reported by background ones since then
 			for _, d := range o.gcs {
 				if d.Kind == gclog.KindBackground {
-					between += d.Allocated()
+					between += d.Allocated
 					if d.AllocationRate != 0 {
 						t.Errorf("#%d is a background collection with %f B/s", d.Number, d.AllocationRate)
 					}
@@ -43,10 +43,10 @@ func TestAllocationRate(t *testing.T) {
 							ran -= s.to - s.from
 						}
 					}
-					if want := float64(between+d.Allocated()) * 1e9 / float64(ran); math.Abs(d.AllocationRate-want) > want/1e6 {
-						t.Errorf("#%d: %.0f B/s, want %.0f: %d bytes in %d ns", d.Number, d.AllocationRate, want, between+d.Allocated(), ran)
+					if want := float64(between+d.Allocated) * 1e9 / float64(ran); math.Abs(d.AllocationRate-want) > want/1e6 {
+						t.Errorf("#%d: %.0f B/s, want %.0f: %d bytes in %d ns", d.Number, d.AllocationRate, want, between+d.Allocated, ran)
 					}
-				} else if d.HasAllocated && d.Allocated() > 0 {
+				} else if d.Known.Has(gclog.GroupAllocated) && d.Allocated > 0 {
 					unknown++
 				}
 				last, between = list[own].to, 0
@@ -92,7 +92,7 @@ func TestAllocationRateAcrossGap(t *testing.T) {
 	s := newStory().at(0).plain(u, 1, 0).at(1000).plain(u, 2, 0).at(2000).plain(u, 4, 0).at(3000).plain(u, 5, 0)
 	for _, d := range s.gcs {
 		if want := d.Number == 2 || d.Number == 5; d.AllocationRate > 0 != want {
-			t.Errorf("#%d: %.0f B/s, %d allocated", d.Number, d.AllocationRate, d.Allocated())
+			t.Errorf("#%d: %.0f B/s, %d allocated", d.Number, d.AllocationRate, d.Allocated)
 		}
 	}
 }

@@ -287,7 +287,7 @@ func (r *Reducer) Finish(now int64) {
 	r.emitPhases()
 	for len(r.open) > 0 {
 		c := r.open[0]
-		if !c.HasEnd {
+		if !c.Known.Has(GroupEnd) {
 			c.Flaws |= FlawCutOff
 		}
 		r.giveUp(c)
@@ -340,7 +340,7 @@ func (r *Reducer) AppendOpen(dst []Open) []Open {
 		dst = append(dst, o)
 	}
 	for _, c := range r.open {
-		if !c.HasEnd {
+		if !c.Known.Has(GroupEnd) {
 			o := Open{Kind: OpenGC, Since: c.Start, Ticks: c.StartTicks}
 			o.describe(c)
 			dst = append(dst, o)
@@ -350,8 +350,8 @@ func (r *Reducer) AppendOpen(dst []Open) []Open {
 }
 
 func (o *Open) describe(c *collection) {
-	o.Number, o.HasNumber = c.Number, c.HasNumber
-	o.Generation, o.Type, o.Reason, o.HasReason = c.Generation, c.Type, c.Reason, c.HasReason
+	o.Number, o.HasNumber = c.Number, c.Known.Has(GroupNumber)
+	o.Generation, o.Type, o.Reason, o.HasReason = c.Generation, c.Type, c.Reason, c.Known.Has(GroupReason)
 }
 
 // Suspended returns the sum of all suspensions for the GC that have ended. The pauses passed to the

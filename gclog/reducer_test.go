@@ -197,7 +197,7 @@ func TestWorkstationTrigger(t *testing.T) {
 	s := newStory().at(10)
 	s.suspend(u, clr.SuspendForGC).triggered(u).start(u, 7, 1, clr.TypeBlocking, 0).finish(u, 7, 1).restart(u)
 	d := s.gcs[0]
-	if delay, known := d.TriggerDelay(); known || delay != 0 || !d.HasTrigger || d.Trigger != u {
+	if delay, known := d.TriggerDelay(); known || delay != 0 || !d.Known.Has(gclog.GroupTrigger) || d.Trigger != u {
 		t.Errorf("a delay of %d (%v): %+v", delay, known, d)
 	}
 }
@@ -327,7 +327,7 @@ func TestServerBackground(t *testing.T) {
 	s.event(g, &clr.GCSuspendEEBegin{Reason: clr.SuspendForGC})
 	s.history(b, 2, 2, clr.MechanismConcurrent)
 	s.want(t, "initial #5 1+4", "mark #5 begins 5", "mark #5 ends 5-100", "final #5 100+3", "sweep #5 begins 103", "sweep #5 ends 103-200", "gc #5 gen2 background")
-	if d := s.gcs[0]; len(d.Heaps) != 2 || !d.HasGlobal || !d.Complete {
+	if d := s.gcs[0]; len(d.Heaps) != 2 || !d.Known.Has(gclog.GroupGlobal) || !d.Complete {
 		t.Errorf("%+v", d)
 	}
 }
@@ -372,15 +372,15 @@ func TestHeapsMissing(t *testing.T) {
 		t.Fatalf("%v", s.emitted)
 	}
 	for i, d := range s.gcs {
-		if d.Flaws != gclog.FlawNoHeaps || d.Complete || d.HasHistory || len(d.Heaps) != []int{1, 0, 2, 1}[i] {
-			t.Errorf("#%d: %v, complete %v, with a history %v, %d heaps", d.Number, d.Flaws.Names(nil), d.Complete, d.HasHistory, len(d.Heaps))
+		if d.Flaws != gclog.FlawNoHeaps || d.Complete || d.Known.Has(gclog.GroupHistory) || len(d.Heaps) != []int{1, 0, 2, 1}[i] {
+			t.Errorf("#%d: %v, complete %v, with a history %v, %d heaps", d.Number, d.Flaws.Names(nil), d.Complete, d.Known.Has(gclog.GroupHistory), len(d.Heaps))
 		}
 		_, _, condemned := d.Condemned()
 		_, efficiency := d.FreeListEfficiency()
 		if condemned || efficiency || d.Imbalance(func(*gclog.HeapDetails) uint64 { return 1 }) != 0 {
 			t.Errorf("#%d tells what only all heaps together know", d.Number)
 		}
-		if x := d.Generations[0]; d.HasBefore && !d.BeforeEstimated || x.Survived != 0 || x.After != 1 {
+		if x := d.Generations[0]; d.Known.Has(gclog.GroupBefore) && !d.BeforeEstimated || x.Survived != 0 || x.After != 1 {
 			t.Errorf("#%d: %+v", d.Number, x)
 		}
 	}
@@ -916,12 +916,12 @@ func TestFinalizersLost(t *testing.T) {
 	s.event(9, &clr.GCFinalizersEnd{Count: 3})
 	s.event(9, &clr.GCFinalizersBegin{}).event(9, &clr.GCFinalizersEnd{Count: 4})
 	s.plain(2, 1, 0)
-	if f := s.gcs[1].Finalizers; f.Runs != 2 || f.Objects != 7 || f.HasLongest {
+	if d, f := s.gcs[1], s.gcs[1].Finalizers; f.Runs != 2 || f.Objects != 7 || d.Known.Has(gclog.GroupLongestFinalizers) {
 		t.Errorf("%+v", f)
 	}
 	s.event(9, &clr.GCFinalizersBegin{}).event(9, &clr.GCFinalizersEnd{Count: 1})
 	s.plain(3, 1, 0)
-	if f := s.gcs[2].Finalizers; f.Runs != 1 || !f.HasLongest || f.Longest == 0 {
+	if d, f := s.gcs[2], s.gcs[2].Finalizers; f.Runs != 1 || !d.Known.Has(gclog.GroupLongestFinalizers) || f.Longest == 0 {
 		t.Errorf("%+v", f)
 	}
 	// A run that started before the session ends in it.
@@ -930,7 +930,7 @@ func TestFinalizersLost(t *testing.T) {
 	s.plain(1, 1, 0)
 	s.event(9, &clr.GCFinalizersEnd{Count: 3})
 	s.plain(2, 1, 0)
-	if f := s.gcs[1].Finalizers; f.Runs != 1 || f.HasLongest {
+	if d, f := s.gcs[1], s.gcs[1].Finalizers; f.Runs != 1 || d.Known.Has(gclog.GroupLongestFinalizers) {
 		t.Errorf("%+v", f)
 	}
 }

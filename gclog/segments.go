@@ -5,6 +5,7 @@ import "github.com/gclog/gclog/parse/clr"
 // segments counts the memory that the heap acquires and releases.
 type segments struct {
 	now     SegmentDetails    // since the previous collection
+	seen    bool              // the session has seen a segment created or freed
 	size    map[uint64]uint64 // by address, of those whose creation the session saw
 	regions bool              // a region was created
 }
@@ -17,7 +18,7 @@ const smallestSegment = 16 << 20
 const maxSegments = 1 << 16
 
 func (s *segments) create(e *clr.GCCreateSegment) {
-	s.now.Known = true
+	s.seen = true
 	s.regions = s.regions || e.Size < smallestSegment
 	s.now.Created++
 	s.now.CreatedBytes += e.Size
@@ -30,19 +31,20 @@ func (s *segments) create(e *clr.GCCreateSegment) {
 }
 
 func (s *segments) free(e *clr.GCFreeSegment) {
-	s.now.Known = true
+	s.seen = true
 	s.now.Freed++
 	s.now.FreedBytes += s.size[e.Address]
 	delete(s.size, e.Address)
 }
 
-// since moves the counts to d, unless d is nil, and starts over.
-func (s *segments) since(d *SegmentDetails) {
-	if d != nil {
-		d.Known, d.Created, d.Freed = s.now.Known, s.now.Created, s.now.Freed
-		d.CreatedBytes, d.FreedBytes = s.now.CreatedBytes, s.now.FreedBytes
+// since moves the counts to c, unless c is nil, and starts over.
+func (s *segments) since(c *collection) {
+	if c != nil {
+		c.Known.Set(GroupSegments, s.seen)
+		c.Segments.Created, c.Segments.Freed = s.now.Created, s.now.Freed
+		c.Segments.CreatedBytes, c.Segments.FreedBytes = s.now.CreatedBytes, s.now.FreedBytes
 	}
-	s.now = SegmentDetails{Known: s.now.Known}
+	s.now = SegmentDetails{}
 }
 
 // generationRange records the address ranges of the heap. They are reported twice: when a
@@ -53,11 +55,11 @@ func (r *Reducer) generationRange(e *clr.GCGenerationRange) {
 		return
 	}
 	d := &c.Segments
-	if c.HasGlobal && !c.walked {
+	if c.Known.Has(GroupGlobal) && !c.walked {
 		c.walked = true
 		d.Reserved, d.Used, d.Count = 0, 0, 0
 	}
-	d.HasReserved = true
+	c.Known |= GroupReserved
 	d.Reserved += e.Reserved
 	d.Used += e.Used
 	d.Count++

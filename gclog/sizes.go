@@ -45,7 +45,7 @@ func (x *rate) pause(p *Pause) {
 // next sets the allocation rate of a collection and, unless it is a background one, starts over.
 func (x *rate) next(c *collection) {
 	if c.isBackground() {
-		x.allocated += c.Allocated()
+		x.allocated += c.Allocated
 		return
 	}
 	n := len(c.Pauses)
@@ -54,8 +54,8 @@ func (x *rate) next(c *collection) {
 		return
 	}
 	ran := c.Pauses[0].Start - x.since - x.paused
-	if x.known && c.HasAllocated && ran > 0 {
-		c.AllocationRate = min(float64(x.allocated+c.Allocated())*1e9/float64(ran), math.MaxInt64) // the stream may be damaged
+	if x.known && c.Known.Has(GroupAllocated) && ran > 0 {
+		c.AllocationRate = min(float64(x.allocated+c.Allocated)*1e9/float64(ran), math.MaxInt64) // the stream may be damaged
 	}
 	*x = rate{known: true, since: c.Pauses[n-1].Start + c.Pauses[n-1].Paused()}
 }
@@ -80,9 +80,11 @@ func (s *sizes) since(c *collection, at Stamp) {
 		if c.isBackground() && c.restarted { // otherwise the program is paused: c turns out to be a blocking collection
 			from = at.Time
 		}
-		c.SinceLast, c.HasSinceLast = max(0, from-s.at), true
+		c.SinceLast = max(0, from-s.at)
+		c.Known |= GroupSinceLast
 	}
-	c.TickAllocated, c.HasTicks = s.ticks, s.hasTick
+	c.TickAllocated = s.ticks
+	c.Known.Set(GroupTicks, s.hasTick)
 	s.ticks = [3]uint64{}
 	c.guessBefore(s)
 	s.after, s.known, s.at = sizesOf(&c.GCDetails), true, at.Time
@@ -120,12 +122,13 @@ func (c *collection) guessBefore(s *sizes) {
 	for _, g := range []int{LOH, POH} {
 		c.Generations[g].Before = max(s.after[g], c.Generations[g].After)
 	}
-	c.HasBefore, c.BeforeEstimated = true, true
+	c.BeforeEstimated = true
+	c.Known |= GroupBefore
 }
 
 // sumHeaps sums up the heap histories.
 func (c *collection) sumHeaps() {
-	if c.HasHistory {
+	if c.Known.Has(GroupHistory) {
 		var objects [Generations][2]int64
 		for g := range c.Generations {
 			x := &c.Generations[g]
@@ -166,8 +169,10 @@ func (c *collection) sumHeaps() {
 			}
 			x.ObjectsBefore = uint64(max(0, objects[g][0]))
 			x.ObjectsAfter = uint64(max(0, objects[g][1]))
+			c.Fragmentation += x.Fragmentation
 		}
-		c.HasBefore, c.BeforeEstimated = true, false
+		c.Known |= GroupBefore
+		c.BeforeEstimated = false
 	}
 	c.setPromoted()
 	c.setTiming()
@@ -177,16 +182,16 @@ func (c *collection) sumHeaps() {
 // setPromoted corrects the values of GCHeapStats: the numbers for pinned objects are never set, and
 // those of a background collection belong to earlier collections.
 func (c *collection) setPromoted() {
-	if !c.sized && (!c.isBackground() || !c.HasHistory) {
+	if !c.sized && (!c.isBackground() || !c.Known.Has(GroupHistory)) {
 		return
 	}
-	c.HasGenerationPromoted = true
+	c.Known |= GroupGenerationPromoted
 	for _, g := range []int{Gen0, Gen1} {
 		if c.isBackground() {
 			c.Generations[g].Promoted = 0
 		}
 	}
-	if c.HasHistory {
+	if c.Known.Has(GroupHistory) {
 		if c.Collected(POH) {
 			c.Generations[POH].Promoted = c.Generations[POH].Survived
 		}
@@ -196,14 +201,15 @@ func (c *collection) setPromoted() {
 			}
 		}
 	}
-	if c.HasHistory || c.GenerationCount <= POH || !c.Collected(POH) {
-		c.PromotedBytes, c.HasPromoted = c.promotedTotal(), true
+	if c.Known.Has(GroupHistory) || c.GenerationCount <= POH || !c.Collected(POH) {
+		c.PromotedBytes = c.promotedTotal()
+		c.Known |= GroupPromoted
 	}
 }
 
 // setTiming copies the durations of the parts of a collection.
 func (c *collection) setTiming() {
-	if !c.HasGlobal {
+	if !c.Known.Has(GroupGlobal) {
 		return
 	}
 	n := c.Global.TimeCount
@@ -212,7 +218,7 @@ func (c *collection) setTiming() {
 	}
 	// .NET 8 fails to subtract the start of the compaction in gen1 and gen2: the value it reports
 	// is the time since the machine started.
-	if n > clr.TimeCompact && c.HasEnd && int64(c.Global.Times[clr.TimeCompact])*1000 > c.Duration() {
+	if n > clr.TimeCompact && c.Known.Has(GroupEnd) && int64(c.Global.Times[clr.TimeCompact])*1000 > c.Duration() {
 		n = clr.TimeCompact
 	}
 	if c.isBackground() {
@@ -235,13 +241,13 @@ func (c *collection) setTiming() {
 // nothing can be: that is all, so the growth must not count again. Allocation in gen0 during its
 // sweep is left to the budgets.
 func (s *sizes) account(c *collection, how counting) {
-	if !c.HasHistory {
+	if !c.Known.Has(GroupHistory) {
 		s.counted = false
 		s.budgets.forget()
 		s.rate = rate{}
 		return
 	}
-	c.HasAllocated, c.HasGenerationAllocated = s.counted, s.counted
+	c.Known.Set(GroupAllocated|GroupGenerationAllocated, s.counted)
 	for _, g := range allocated {
 		x := &c.Generations[g]
 		if s.counted {
@@ -269,6 +275,7 @@ func (s *sizes) account(c *collection, how counting) {
 	}
 	s.counted = true
 	s.budgets.next(c, how)
+	c.Allocated = c.sum(func(g *GenerationDetails) uint64 { return g.Allocated })
 	s.rate.next(c)
 }
 
@@ -287,12 +294,12 @@ func sub(a, b uint64) uint64 {
 func (c *collection) setWindow() {
 	switch {
 	case !c.isBackground():
-		if c.HasSinceLast {
+		if c.Known.Has(GroupSinceLast) {
 			c.Window = c.SinceLast + c.Pause()
 		}
-	case c.HasEnd && c.hasPrevious:
+	case c.Known.Has(GroupEnd) && c.hasPrevious:
 		c.Window = c.End - c.previousEnd
-	case c.HasEnd:
+	case c.Known.Has(GroupEnd):
 		c.Window = c.End - c.Start
 	}
 }

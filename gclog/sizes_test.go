@@ -55,8 +55,8 @@ func TestPinnedPromoted(t *testing.T) {
 		{2, 4, func(*story) {}, 10, -1}, // there is no such heap
 	} {
 		d := collected(t, c.gen, &clr.GCHeapStats{Promoted: [5]uint64{4, 3, 2, 1}, Generations: c.generations}, c.events)
-		if want := uint64(max(0, c.total)); d.HasPromoted != (c.total >= 0) || d.PromotedBytes != want {
-			t.Errorf("%+v: %d (%v) in all", c, d.PromotedBytes, d.HasPromoted)
+		if want := uint64(max(0, c.total)); d.Known.Has(gclog.GroupPromoted) != (c.total >= 0) || d.PromotedBytes != want {
+			t.Errorf("%+v: %d (%v) in all", c, d.PromotedBytes, d.Known.Has(gclog.GroupPromoted))
 		}
 		if poh, known := d.Promoted(gclog.POH); known != (c.poh >= 0) || poh != uint64(max(0, c.poh)) {
 			t.Errorf("%+v: %d (%v) of pinned objects", c, poh, known)
@@ -71,8 +71,8 @@ func TestPinnedPromoted(t *testing.T) {
 func TestPromotedWithoutSizes(t *testing.T) {
 	s := newStory()
 	s.suspend(1, clr.SuspendForGC).start(1, 1, 2, clr.TypeBlocking, 0).history(1, 2, 1, 0).end(1, 1, 2).restart(1)
-	if d := s.gcs[0]; d.HasPromoted || d.HasGenerationPromoted || !d.HasHistory {
-		t.Errorf("promoted %d: %v, of generations: %v", d.PromotedBytes, d.HasPromoted, d.HasGenerationPromoted)
+	if d := s.gcs[0]; d.Known.Has(gclog.GroupPromoted) || d.Known.Has(gclog.GroupGenerationPromoted) || !d.Known.Has(gclog.GroupHistory) {
+		t.Errorf("promoted %d: %v, of generations: %v", d.PromotedBytes, d.Known.Has(gclog.GroupPromoted), d.Known.Has(gclog.GroupGenerationPromoted))
 	}
 }
 
@@ -84,7 +84,7 @@ func TestImpossibleSurvival(t *testing.T) {
 		known            bool
 	}{{200, 100, 50, true}, {200, 200, 100, true}, {200, 204, 100, true}, {200, 205, 0, false}, {200, 1408, 0, false}, {0, 0, 0, false}} {
 		for _, kind := range []gclog.Kind{gclog.KindBlocking, gclog.KindBackground} {
-			d := gclog.GCDetails{Generation: gclog.Gen2, Kind: kind, HasHistory: true}
+			d := gclog.GCDetails{Generation: gclog.Gen2, Kind: kind, Known: gclog.GroupHistory}
 			d.Generations[gclog.Gen2] = gclog.GenerationDetails{ObjectsBefore: c.before, Survived: c.survived}
 			if percent, known := d.Survival(gclog.Gen2); percent != c.percent || known != c.known {
 				t.Errorf("%d of %d: %v (%v), want %v (%v)", c.survived, c.before, percent, known, c.percent, c.known)
@@ -163,8 +163,8 @@ func TestAllocatedWithBackground(t *testing.T) {
 		2: 900 - 100 - 300 + 70 - 50, // before its start, and since the foreground one
 	}
 	for _, d := range s.gcs {
-		if w, ok := want[d.Number]; ok && (!d.HasAllocated || d.Allocated() != w) {
-			t.Errorf("#%d says that %d bytes were allocated, want %d", d.Number, d.Allocated(), w)
+		if w, ok := want[d.Number]; ok && (!d.Known.Has(gclog.GroupAllocated) || d.Allocated != w) {
+			t.Errorf("#%d says that %d bytes were allocated, want %d", d.Number, d.Allocated, w)
 		}
 	}
 	if len(s.gcs) != 3 {
@@ -232,9 +232,9 @@ func TestMissedCollection(t *testing.T) {
 		}
 		for i, d := range s.gcs {
 			want := i == 1 || i == 2 && missed == 0 || i == 3
-			if d.HasSinceLast != want || d.HasAllocated != want || d.Window > 0 != want || d.Generations[gclog.Gen0].HasBudgetLeft != want || d.AllocationRate > 0 != want {
+			if d.Known.Has(gclog.GroupSinceLast) != want || d.Known.Has(gclog.GroupAllocated) != want || d.Window > 0 != want || d.Generations[gclog.Gen0].HasBudgetLeft != want || d.AllocationRate > 0 != want {
 				t.Errorf("#%d with %d missed before #3: since the last %v, allocated %v, window %d, budget %+v, rate %g",
-					d.Number, missed, d.HasSinceLast, d.HasAllocated, d.Window, d.Generations[gclog.Gen0], d.AllocationRate)
+					d.Number, missed, d.Known.Has(gclog.GroupSinceLast), d.Known.Has(gclog.GroupAllocated), d.Window, d.Generations[gclog.Gen0], d.AllocationRate)
 			}
 		}
 	}

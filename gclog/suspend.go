@@ -61,8 +61,9 @@ func (r *Reducer) suspendBegin(at Stamp, reason clr.SuspendReason, count uint32)
 		c := r.openBackground()
 		// With this reason the count is reliable. It is the number of a collection that started before
 		// the session, whose other events would report it only when the collection has ended.
-		if c != nil && !c.HasNumber && count != 0 {
-			c.Number, c.HasNumber = count, true
+		if c != nil && !c.Known.Has(GroupNumber) && count != 0 {
+			c.Number = count
+			c.Known |= GroupNumber
 		}
 		if c != nil && c.marking() {
 			r.phase(c, PhaseMark, true, at.Time, s)
@@ -115,7 +116,7 @@ func (r *Reducer) restartEnd(at Stamp) {
 	if s == nil {
 		if r.orphan != nil {
 			r.closeOrphan(FlawNoSuspend)
-		} else if c := r.ended.get(at.Thread); c != nil && c.Flaws&FlawNoStart != 0 && !c.HasGlobal {
+		} else if c := r.ended.get(at.Thread); c != nil && c.Flaws&FlawNoStart != 0 && !c.Known.Has(GroupGlobal) {
 			// A collection ended here without a start and was followed by a restart: it was
 			// blocking.
 			c.Type, c.Kind, c.Background = clr.TypeBlocking, KindBlocking, nil
@@ -186,7 +187,7 @@ func (r *Reducer) share(s *suspension, at Stamp) {
 		part := PausePart{Kind: PauseBlocking, Start: start, HasSuspend: true, HasResume: true}
 		end := at.Time
 		if c.InsideBGCStart && bgc != nil {
-			if c.HasEnd {
+			if c.Known.Has(GroupEnd) {
 				end = start + (c.End - c.Start)
 			}
 		} else {
@@ -234,7 +235,7 @@ func (r *Reducer) backgroundPause(c *collection, part PausePart, s *suspension, 
 		part.Kind = PauseFinal
 		r.sizes.budgets.sweep()
 		r.pause(c, part, s)
-		if c.background.SweepStart == 0 && !c.HasEnd {
+		if c.background.SweepStart == 0 && !c.Known.Has(GroupEnd) {
 			r.phase(c, PhaseSweep, false, at.Time, s)
 		}
 	}
@@ -393,7 +394,7 @@ func (r *Reducer) abandonGCs(s *suspension) {
 	for _, c := range s.gcs {
 		c.sus = nil
 		c.Flaws |= FlawNoRestart
-		if c.Type == clr.TypeBackground && !c.HasEnd {
+		if c.Type == clr.TypeBackground && !c.Known.Has(GroupEnd) {
 			c.restarted = true // it continues while the program runs
 			continue
 		}
@@ -408,7 +409,7 @@ func (r *Reducer) closeOrphan(flaw Flaw) {
 	for _, c := range s.gcs {
 		c.sus = nil
 		c.Flaws |= flaw
-		if c.Type == clr.TypeBackground && !c.HasEnd {
+		if c.Type == clr.TypeBackground && !c.Known.Has(GroupEnd) {
 			c.restarted = true
 			r.phase(c, PhaseMark, false, r.now, nil)
 			continue

@@ -28,10 +28,10 @@ func (t *Tally) Observe(r Record) {
 		} else {
 			t.Collections[max(Gen0, min(r.Generation, Gen2))]++
 		}
-		if r.HasPromoted {
+		if r.Known.Has(GroupPromoted) {
 			t.Promoted += r.PromotedBytes
 		}
-		if r.HasSizesAfter {
+		if r.Known.Has(GroupAfter) {
 			t.SizeAfter, t.HasSize = r.SizeAfter(), true
 		}
 	case *Gap:

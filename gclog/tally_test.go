@@ -10,7 +10,9 @@ import (
 func TestTally(t *testing.T) {
 	var tally gclog.Tally
 	gc := func(kind gclog.Kind, generation int, promoted, after uint64) {
-		d := gclog.GCDetails{Kind: kind, Generation: generation, HasPromoted: promoted > 0, PromotedBytes: promoted, HasSizesAfter: after > 0}
+		d := gclog.GCDetails{Kind: kind, Generation: generation, PromotedBytes: promoted}
+		d.Known.Set(gclog.GroupPromoted, promoted > 0)
+		d.Known.Set(gclog.GroupAfter, after > 0)
 		d.Generations[gclog.Gen2].After = after
 		tally.Observe(&d)
 	}

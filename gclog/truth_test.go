@@ -129,7 +129,7 @@ func (c *truth) compare(d *gclog.GCDetails, l *said) {
 		t.Errorf("#%d is gen%d %s background=%v compacting=%v, the program says gen%d %s %v %v",
 			d.Number, d.Generation, kind, background, compacting, l.Generation, l.Kind, l.Concurrent, l.Compacted)
 	}
-	if !d.HasHistory || len(l.GenerationInfo) != d.GenerationCount {
+	if !d.Known.Has(gclog.GroupHistory) || len(l.GenerationInfo) != d.GenerationCount {
 		t.Errorf("#%d lacks the histories of its heaps, or has not %d generations", d.Number, len(l.GenerationInfo))
 		return
 	}
@@ -156,11 +156,11 @@ func (c *truth) compare(d *gclog.GCDetails, l *said) {
 		return
 	}
 	c.check(d, "heap size", d.SizeAfter(), l.HeapSizeBytes)
-	c.check(d, "fragmentation", d.Fragmentation(), l.FragmentedBytes)
+	c.check(d, "fragmentation", d.Fragmentation, l.FragmentedBytes)
 	c.check(d, "promoted", d.PromotedBytes, l.PromotedBytes)
 	c.check(d, "pinned objects", uint64(d.PinnedObjects), l.PinnedObjectsCount)
 	c.check(d, "finalization pending", d.FinalizationCount, l.FinalizationPending)
-	if d.HasCommittedAfter && d.CommittedAfter < l.TotalCommittedBytes {
+	if d.Known.Has(gclog.GroupCommittedAfter) && d.CommittedAfter < l.TotalCommittedBytes {
 		t.Errorf("#%d committed %d, the program says %d without the GC's own books", d.Number, d.CommittedAfter, l.TotalCommittedBytes)
 	}
 }
@@ -185,7 +185,7 @@ func historyAfter(d *gclog.GCDetails, g int) (n uint64) {
 // values may be of another one.
 func (c *truth) old(d *gclog.GCDetails, l *said) {
 	c.check(d, "heap size", d.SizeAfter(), l.HeapSizeBytes)
-	c.check(d, "fragmentation", d.Fragmentation(), l.FragmentedBytes)
+	c.check(d, "fragmentation", d.Fragmentation, l.FragmentedBytes)
 }
 
 // step checks that during a call there were as many collections as the program counted.
@@ -261,7 +261,7 @@ func (c *truth) allocated(begin, end *said) {
 		if d.Start < from || d.Start > to {
 			continue
 		}
-		if !d.HasAllocated {
+		if !d.Known.Has(gclog.GroupAllocated) {
 			if d.Number != 1 {
 				c.t.Errorf("#%d does not know what was allocated", d.Number)
 			}
@@ -274,8 +274,8 @@ func (c *truth) allocated(begin, end *said) {
 		if d.Kind == gclog.KindBackground {
 			background++
 		}
-		sum += d.Allocated()
-		after = max(after, d.Allocated())
+		sum += d.Allocated
+		after = max(after, d.Allocated)
 	}
 	want := float64(end.Allocated - before)
 	// A background collection turns gen0 objects into free space that the program may allocate in:

@@ -41,7 +41,7 @@ func TestCommittedAfter(t *testing.T) {
 				default:
 					after++
 				}
-				if d.Kind == gclog.KindBackground && d.HasCommittedBefore {
+				if d.Kind == gclog.KindBackground && d.Known.Has(gclog.GroupCommittedBefore) {
 					background++
 				}
 			}}).Observe

@@ -109,11 +109,14 @@ func most[T integer]() uint64 {
 	return math.MaxInt32
 }
 
-// flagged is a value with a flag that says that it is known.
-func flagged[R any, T integer](at func(*R) (*T, *bool)) Value[R] {
-	return Value[R]{
-		Get: func(r *R) (uint64, bool) { v, known := at(r); return uint64(*v), *known },
-		Set: func(r *R, v uint64) { to, known := at(r); *to, *known = T(v), true },
+// grouped is a value of a group of fields.
+func grouped[T integer](g gclog.Groups, at func(*gclog.GCDetails) *T) Value[gclog.GCDetails] {
+	return Value[gclog.GCDetails]{
+		Get: func(d *gclog.GCDetails) (uint64, bool) { return uint64(*at(d)), d.Known.Has(g) },
+		Set: func(d *gclog.GCDetails, v uint64) {
+			*at(d) = T(v)
+			d.Known |= g
+		},
 		Max: most[T](),
 	}
 }

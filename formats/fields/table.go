@@ -68,7 +68,7 @@ func paused(d *gc) bool  { return len(d.Pauses) > 0 }
 
 var identity = []Field{
 	row("number", "Number", "", Number, "R 1", "the number of the collection, counted by the runtime",
-		flagged(func(d *gc) (*uint32, *bool) { return &d.Number, &d.HasNumber })),
+		grouped(gclog.GroupNumber, func(d *gc) *uint32 { return &d.Number })),
 	row("generation", "Generation", "DotNet:", Number, "R 1", "the condemned generation",
 		stored(math.MaxUint8, func(d *gc) (uint64, bool) { return uint64(d.Generation), true },
 			func(d *gc, v uint64) { d.Generation = int(v) })),
@@ -83,7 +83,7 @@ var identity = []Field{
 		})),
 	row("reason", "Reason", "DotNet: reason", Text, "R 1", "why the collection was started",
 		text(func(d *gc) string {
-			if !d.HasReason {
+			if !d.Known.Has(gclog.GroupReason) {
 				return ""
 			}
 			return d.Reason.String()
@@ -117,7 +117,7 @@ var identity = []Field{
 	row("mechanisms[]", "", "", Texts, "R 205", "what the collection did", value{}),
 	row("pause_mode", "", "", Text, "R 205", "the latency mode of the GC",
 		text(func(d *gc) string {
-			if !d.HasGlobal || !d.Global.HasMemoryLoad {
+			if !d.Known.Has(gclog.GroupGlobal) || !d.Global.HasMemoryLoad {
 				return ""
 			}
 			return d.Global.PauseMode.String()
@@ -131,7 +131,7 @@ var pauses = []Field{
 		derived(func(d *gc) (uint64, bool) { return uint64(d.Start), started(d) })),
 	row("", "StartTime", "", Time, "R 1", "the start of the collection; event.start in json", value{}),
 	row("", "DurationInMilliSeconds", "", Nanoseconds, "R 1, R 2", "the time from the start of the collection to its end; event.duration in json",
-		derived(func(d *gc) (uint64, bool) { return uint64(d.Duration()), started(d) && d.HasEnd })),
+		derived(func(d *gc) (uint64, bool) { return uint64(d.Duration()), started(d) && d.Known.Has(gclog.GroupEnd) })),
 	row("pause.total", "PauseDurationInMilliSeconds", "", Nanoseconds, "R 9, R 3", "how long the program was paused, in all parts",
 		derived(func(d *gc) (uint64, bool) { return uint64(d.Pause()), paused(d) })),
 	row("", "PauseStartRelativeMSec", "", Nanoseconds, "R 9", "the start of the first pause, since the start of the session",
@@ -166,18 +166,13 @@ var pauses = []Field{
 		},
 			func(d *gc, v uint64) { d.Suspended = int64(v) })),
 	row("trigger.thread", "", "", Number, "R 35", "the thread that requested the collection",
-		flagged(func(d *gc) (*uint64, *bool) { return &d.Trigger, &d.HasTrigger })),
+		grouped(gclog.GroupTrigger, func(d *gc) *uint64 { return &d.Trigger })),
 	row("trigger.delay", "", "", Nanoseconds, "R 35", "the time from the request to the suspension; server GC only",
 		derived(func(d *gc) (uint64, bool) { delay, known := d.TriggerDelay(); return uint64(delay), known })),
 	row("since_last", "", "Program: since_last", Nanoseconds, "docs/reduction.md 9", "how long the program ran since the sizes of the previous collection were reported",
-		flagged(func(d *gc) (*int64, *bool) { return &d.SinceLast, &d.HasSinceLast })),
+		grouped(gclog.GroupSinceLast, func(d *gc) *int64 { return &d.SinceLast })),
 	row("allocated", "Allocated", "Program: allocated", Bytes, "docs/reduction.md 8", "what the program allocated since the previous collection",
-		stored(math.MaxUint64, func(d *gc) (uint64, bool) { return d.Allocated(), d.HasAllocated },
-			func(d *gc, v uint64) {
-				if d.HasAllocated = true; !d.HasGenerationAllocated {
-					d.Generations[gclog.Gen0].Allocated = v
-				}
-			})),
+		grouped(gclog.GroupAllocated, func(d *gc) *uint64 { return &d.Allocated })),
 	row("alloc_rate.bytes_per_s", "", "Program: rate_per_second", Ratio, "docs/reduction.md 8", "what it allocated per second of running time, which includes the time to resume the threads",
 		stored(math.MaxUint64, func(d *gc) (uint64, bool) { return bits(d.AllocationRate, d.AllocationRate >= 1) },
 			func(d *gc, v uint64) { d.AllocationRate = math.Float64frombits(v) })),
@@ -189,26 +184,21 @@ var pauses = []Field{
 
 var sizes = []Field{
 	row("heap.before", "HeapBefore", "", Bytes, "R 204", "the size of the heap before the collection, free space included",
-		derived(func(d *gc) (uint64, bool) { return d.SizeBefore(), d.HasBefore })),
+		derived(func(d *gc) (uint64, bool) { return d.SizeBefore(), d.Known.Has(gclog.GroupBefore) })),
 	row("heap.before_estimated", "", "DotNet: before_estimated", Flag, "", "heap.before was not reported, but estimated; only if true",
 		yes(func(d *gc) *bool { return &d.BeforeEstimated })),
 	row("heap.after", "HeapAfter", "", Bytes, "R 4", "its size after the collection, free space included",
-		derived(func(d *gc) (uint64, bool) { return d.SizeAfter(), d.HasSizesAfter })),
+		derived(func(d *gc) (uint64, bool) { return d.SizeAfter(), d.Known.Has(gclog.GroupAfter) })),
 	row("heap.peak", "HeapPeak", "DotNet: peak", Bytes, "R 204", "its largest size during the collection",
 		positive(func(d *gc) *uint64 { return &d.Peak })),
 	row("heap.promoted", "Promoted", "DotNet: promoted", Bytes, "R 4", "what was promoted",
-		flagged(func(d *gc) (*uint64, *bool) { return &d.PromotedBytes, &d.HasPromoted })),
+		grouped(gclog.GroupPromoted, func(d *gc) *uint64 { return &d.PromotedBytes })),
 	row("heap.fragmentation", "Fragmentation", "DotNet: fragmentation", Bytes, "R 204", "the free space after the collection",
-		stored(math.MaxUint64, func(d *gc) (uint64, bool) { return d.Fragmentation(), d.HasFragmentation },
-			func(d *gc, v uint64) {
-				if d.HasFragmentation = true; !d.HasHistory {
-					d.Generations[gclog.Gen2].Fragmentation = v
-				}
-			})),
+		grouped(gclog.GroupFragmentation, func(d *gc) *uint64 { return &d.Fragmentation })),
 	row("heap.committed", "CommittedAfter", "DotNet: committed", Bytes, "R 39", "the committed memory after the collection; background collections do not report it",
-		flagged(func(d *gc) (*uint64, *bool) { return &d.CommittedAfter, &d.HasCommittedAfter })),
+		grouped(gclog.GroupCommittedAfter, func(d *gc) *uint64 { return &d.CommittedAfter })),
 	row("heap.committed_before", "CommittedBefore", "DotNet: committed_before", Bytes, "R 39", "the committed memory before the collection",
-		flagged(func(d *gc) (*uint64, *bool) { return &d.CommittedBefore, &d.HasCommittedBefore })),
+		grouped(gclog.GroupCommittedBefore, func(d *gc) *uint64 { return &d.CommittedBefore })),
 }
 
 // columns are the names of the generations in csv.
@@ -217,10 +207,28 @@ var columns = [gclog.Generations]string{"Gen0", "Gen1", "Gen2", "LOH", "POH"}
 func of(d *gc, g int) *gclog.GenerationDetails { return &d.Generations[g] }
 func there(d *gc, g int) bool                  { return g < d.GenerationCount }
 
-// put is of for setting a value that every generation has that there is.
-func put(d *gc, g int) *gclog.GenerationDetails {
-	d.GenerationCount = max(d.GenerationCount, g+1)
-	return of(d, g)
+// sized is a value that each generation has for which the group is known.
+func sized(g int, group gclog.Groups, at func(*gclog.GenerationDetails) *uint64) value {
+	return value{
+		Get: func(d *gc) (uint64, bool) { return *at(of(d, g)), d.Known.Has(group) && there(d, g) },
+		Set: func(d *gc, v uint64) {
+			*at(of(d, g)) = v
+			d.GenerationCount, d.Known = max(d.GenerationCount, g+1), d.Known|group
+		},
+		Max: math.MaxUint64,
+	}
+}
+
+// ofCollected is a value that only generations have that were collected.
+func ofCollected(g int, v value) value {
+	get := v.Get
+	v.Get = func(d *gc) (uint64, bool) {
+		if !d.Collected(g) {
+			return 0, false
+		}
+		return get(d)
+	}
+	return v
 }
 
 // generation returns the fields of a generation.
@@ -228,34 +236,23 @@ func generation(g int) []Field {
 	name, column := gclog.GenerationName(g), columns[g]
 	list := []Field{
 		row(".before", column+"Before", "DotNet: "+name, Bytes, "R 204", "its size before the collection, free space included",
-			stored(math.MaxUint64, func(d *gc) (uint64, bool) { return of(d, g).Before, d.HasBefore && there(d, g) },
-				func(d *gc, v uint64) { put(d, g).Before, d.HasBefore = v, true })),
+			sized(g, gclog.GroupBefore, func(x *gclog.GenerationDetails) *uint64 { return &x.Before })),
 		row(".after", column+"Size", "DotNet: "+name, Bytes, "R 4", "its size after the collection, free space included",
-			stored(math.MaxUint64, func(d *gc) (uint64, bool) { return of(d, g).After, d.HasSizesAfter && there(d, g) },
-				func(d *gc, v uint64) { put(d, g).After, d.HasSizesAfter = v, true })),
+			sized(g, gclog.GroupAfter, func(x *gclog.GenerationDetails) *uint64 { return &x.After })),
 		row(".obj_before", "Obj"+column+"Before", "", Bytes, "R 204", "the objects in it before the collection",
-			stored(math.MaxUint64, func(d *gc) (uint64, bool) { return of(d, g).ObjectsBefore, d.HasObjects && there(d, g) },
-				func(d *gc, v uint64) { put(d, g).ObjectsBefore, d.HasObjects = v, true })),
+			sized(g, gclog.GroupObjects, func(x *gclog.GenerationDetails) *uint64 { return &x.ObjectsBefore })),
 		row(".obj_after", "Obj"+column+"After", "", Bytes, "R 204", "the objects in it after the collection",
-			stored(math.MaxUint64, func(d *gc) (uint64, bool) { return of(d, g).ObjectsAfter, d.HasObjects && there(d, g) },
-				func(d *gc, v uint64) { put(d, g).ObjectsAfter, d.HasObjects = v, true })),
+			sized(g, gclog.GroupObjects, func(x *gclog.GenerationDetails) *uint64 { return &x.ObjectsAfter })),
 		row(".free_before", "", "", Bytes, "R 204", "its free space before the collection",
-			stored(math.MaxUint64, func(d *gc) (uint64, bool) { return of(d, g).FreeBefore, d.HasHistory && there(d, g) },
-				func(d *gc, v uint64) { put(d, g).FreeBefore, d.HasHistory = v, true })),
+			sized(g, gclog.GroupHistory, func(x *gclog.GenerationDetails) *uint64 { return &x.FreeBefore })),
 		row(".fragmentation", "", "", Bytes, "R 204", "its free space after the collection",
-			stored(math.MaxUint64, func(d *gc) (uint64, bool) { return of(d, g).Fragmentation, d.HasHistory && there(d, g) },
-				func(d *gc, v uint64) { put(d, g).Fragmentation, d.HasHistory = v, true })),
+			sized(g, gclog.GroupHistory, func(x *gclog.GenerationDetails) *uint64 { return &x.Fragmentation })),
 		row(".in", "", "", Bytes, "R 204", "what was promoted into it",
-			stored(math.MaxUint64, func(d *gc) (uint64, bool) { return of(d, g).In, d.HasHistory && there(d, g) },
-				func(d *gc, v uint64) { put(d, g).In, d.HasHistory = v, true })),
+			sized(g, gclog.GroupHistory, func(x *gclog.GenerationDetails) *uint64 { return &x.In })),
 		row(".survived", "", "", Bytes, "R 204", "what survived in it, if it was collected",
-			stored(math.MaxUint64, func(d *gc) (uint64, bool) { return of(d, g).Survived, d.HasHistory && there(d, g) && d.Collected(g) },
-				func(d *gc, v uint64) { of(d, g).Survived = v })),
+			ofCollected(g, sized(g, gclog.GroupHistory, func(x *gclog.GenerationDetails) *uint64 { return &x.Survived }))),
 		row(".survived_pinned", "", "", Bytes, "R 204", "of that, pinned objects",
-			stored(math.MaxUint64, func(d *gc) (uint64, bool) {
-				return of(d, g).SurvivedPins, d.HasHistory && there(d, g) && d.Collected(g)
-			},
-				func(d *gc, v uint64) { of(d, g).SurvivedPins = v })),
+			ofCollected(g, sized(g, gclog.GroupHistory, func(x *gclog.GenerationDetails) *uint64 { return &x.SurvivedPins }))),
 		row(".budget", "", "Condemned: "+name+"_budget", Bytes, "R 204, R 205", "its allocation budget until its next collection, of all heaps: docs/reduction.md 8",
 			stored(math.MaxUint64, func(d *gc) (uint64, bool) {
 				budget := of(d, g).Budget
@@ -275,7 +272,10 @@ func generation(g int) []Field {
 			stored(math.MaxUint64, func(d *gc) (uint64, bool) {
 				promoted, known := d.Promoted(g)
 				return promoted, known && there(d, g)
-			}, func(d *gc, v uint64) { of(d, g).Promoted, d.HasGenerationPromoted = v, true })),
+			}, func(d *gc, v uint64) {
+				of(d, g).Promoted = v
+				d.Known |= gclog.GroupGenerationPromoted
+			})),
 		row(".survival", "", "", Percent, "R 204", "the share of its objects that survived, by size",
 			derived(func(d *gc) (uint64, bool) {
 				if !there(d, g) {
@@ -286,8 +286,7 @@ func generation(g int) []Field {
 	}
 	if g != gclog.Gen1 && g != gclog.Gen2 {
 		list = append(list, row(".allocated", "", "Program: "+name, Bytes, "docs/reduction.md 8", "what the program allocated in it since the previous collection",
-			stored(math.MaxUint64, func(d *gc) (uint64, bool) { return of(d, g).Allocated, d.HasGenerationAllocated && there(d, g) },
-				func(d *gc, v uint64) { put(d, g).Allocated, d.HasGenerationAllocated = v, true })))
+			sized(g, gclog.GroupGenerationAllocated, func(x *gclog.GenerationDetails) *uint64 { return &x.Allocated })))
 	}
 	for i := range list {
 		list[i].JSON = name + list[i].JSON
@@ -300,25 +299,28 @@ func generation(g int) []Field {
 
 var objects = []Field{
 	row("ticks.small", "", "Program: ticks_small", Bytes, "R 10, level full", "what allocation ticks reported of small objects since the previous sizes",
-		flagged(func(d *gc) (*uint64, *bool) { return &d.TickAllocated[clr.AllocationSmall], &d.HasTicks })),
+		grouped(gclog.GroupTicks, func(d *gc) *uint64 { return &d.TickAllocated[clr.AllocationSmall] })),
 	row("ticks.large", "", "Program: ticks_large", Bytes, "R 10, level full", "the same for large objects",
-		flagged(func(d *gc) (*uint64, *bool) { return &d.TickAllocated[clr.AllocationLarge], &d.HasTicks })),
+		grouped(gclog.GroupTicks, func(d *gc) *uint64 { return &d.TickAllocated[clr.AllocationLarge] })),
 	row("ticks.pinned", "", "Program: ticks_pinned", Bytes, "R 10, level full", "the same for the pinned object heap",
-		flagged(func(d *gc) (*uint64, *bool) { return &d.TickAllocated[clr.AllocationPinned], &d.HasTicks })),
+		grouped(gclog.GroupTicks, func(d *gc) *uint64 { return &d.TickAllocated[clr.AllocationPinned] })),
 	row("memory_load", "MemoryLoadPercent", "Condemned: memory_load_percent", WholePercent, "R 205", "the share of physical memory in use, as the GC sees it",
 		positive(func(d *gc) *uint32 { return &d.Global.MemoryLoad })),
 	row("hard_limit", "", "Settings: hard_limit", Bytes, "D 10", "the limit of the heap", value{}),
 	row("pinned", "PinnedObjects", "References: pinned", Count, "R 4", "pinned objects that the collection found",
 		stored(math.MaxUint32, func(d *gc) (uint64, bool) { n, known := d.Pinned(); return uint64(n), known },
-			func(d *gc, v uint64) { d.PinnedObjects, d.HasPinnedObjects = uint32(v), true })),
+			func(d *gc, v uint64) {
+				d.PinnedObjects = uint32(v)
+				d.Known |= gclog.GroupPinned
+			})),
 	row("handles", "Handles", "References: handles", Count, "R 4", "GC handles",
-		flagged(func(d *gc) (*int32, *bool) { return &d.Handles, &d.HasHandles })),
+		grouped(gclog.GroupHandles, func(d *gc) *int32 { return &d.Handles })),
 	row("sync_blocks", "", "References: sync_blocks", Count, "R 4", "sync blocks",
-		flagged(func(d *gc) (*uint32, *bool) { return &d.SyncBlocks, &d.HasSyncBlocks })),
+		grouped(gclog.GroupSyncBlocks, func(d *gc) *uint32 { return &d.SyncBlocks })),
 	row("finalization.count", "FinalizationCount", "References: finalization", Number, "R 4", "objects retained for finalization",
-		flagged(func(d *gc) (*uint64, *bool) { return &d.FinalizationCount, &d.HasFinalizationCount })),
+		grouped(gclog.GroupFinalizationCount, func(d *gc) *uint64 { return &d.FinalizationCount })),
 	row("finalization.bytes", "", "References: finalization_size", PlainBytes, "R 4", "their size",
-		flagged(func(d *gc) (*uint64, *bool) { return &d.FinalizationSize, &d.HasFinalizationSize })),
+		grouped(gclog.GroupFinalizationSize, func(d *gc) *uint64 { return &d.FinalizationSize })),
 	row("pinned_seen.count", "", "", Number, "R 33, level full", "pinned objects found while marking",
 		positive(func(d *gc) *uint64 { return &d.PinEvents })),
 	row("pinned_seen.bytes", "", "", PlainBytes, "R 33, level full", "their size",
@@ -330,29 +332,32 @@ var objects = []Field{
 	row("pinned_user", "", "", Percent, "R 33, P 199", "the share of pinned_plugs.bytes that pinned_seen.bytes are",
 		derived(func(d *gc) (uint64, bool) { return bits(d.UserPinned()) })),
 	row("finalizers.runs", "", "", Number, "R 13, R 14", "runs of the finalizer thread since the previous sizes",
-		flagged(func(d *gc) (*uint32, *bool) { return &d.Finalizers.Runs, &d.Finalizers.Known })),
+		grouped(gclog.GroupFinalizers, func(d *gc) *uint32 { return &d.Finalizers.Runs })),
 	row("finalizers.objects", "", "", Number, "R 13, R 14", "objects finalized in them",
-		when(func(d *gc) bool { return d.Finalizers.Known }, func(d *gc) *uint64 { return &d.Finalizers.Objects })),
+		grouped(gclog.GroupFinalizers, func(d *gc) *uint64 { return &d.Finalizers.Objects })),
 	row("finalizers.longest", "", "", Nanoseconds, "R 13, R 14", "the longest of them; unknown if events were lost or the start of a run was not seen",
 		stored(MaxSpan, func(d *gc) (uint64, bool) {
-			return uint64(d.Finalizers.Longest), d.Finalizers.Known && d.Finalizers.HasLongest
-		}, func(d *gc, v uint64) { d.Finalizers.Longest, d.Finalizers.HasLongest = int64(v), true })),
+			return uint64(d.Finalizers.Longest), d.Known.Has(gclog.GroupFinalizers | gclog.GroupLongestFinalizers)
+		}, func(d *gc, v uint64) {
+			d.Finalizers.Longest = int64(v)
+			d.Known |= gclog.GroupLongestFinalizers
+		})),
 	row("finalizers.running", "", "", Nanoseconds, "R 13, R 14", "how long a run had been in progress when the collection started",
 		positive(func(d *gc) *int64 { return &d.Finalizers.Running })),
 	row("segments.created.count", "", "", Number, "R 5", "regions or segments created since the previous sizes",
-		flagged(func(d *gc) (*uint32, *bool) { return &d.Segments.Created, &d.Segments.Known })),
+		grouped(gclog.GroupSegments, func(d *gc) *uint32 { return &d.Segments.Created })),
 	row("segments.created.bytes", "", "", PlainBytes, "R 5", "their size",
-		flagged(func(d *gc) (*uint64, *bool) { return &d.Segments.CreatedBytes, &d.Segments.Known })),
+		grouped(gclog.GroupSegments, func(d *gc) *uint64 { return &d.Segments.CreatedBytes })),
 	row("segments.freed.count", "", "", Number, "R 6", "regions or segments freed since the previous sizes",
-		flagged(func(d *gc) (*uint32, *bool) { return &d.Segments.Freed, &d.Segments.Known })),
+		grouped(gclog.GroupSegments, func(d *gc) *uint32 { return &d.Segments.Freed })),
 	row("segments.freed.bytes", "", "", PlainBytes, "R 6", "their size, of those whose creation was seen",
-		flagged(func(d *gc) (*uint64, *bool) { return &d.Segments.FreedBytes, &d.Segments.Known })),
+		grouped(gclog.GroupSegments, func(d *gc) *uint64 { return &d.Segments.FreedBytes })),
 	row("segments.count", "", "", Number, "R 23, keyword 0x400000", "all regions or segments after the collection",
-		when(func(d *gc) bool { return d.Segments.HasReserved }, func(d *gc) *uint32 { return &d.Segments.Count })),
+		grouped(gclog.GroupReserved, func(d *gc) *uint32 { return &d.Segments.Count })),
 	row("segments.reserved", "", "", Bytes, "R 23, keyword 0x400000", "their address space",
-		flagged(func(d *gc) (*uint64, *bool) { return &d.Segments.Reserved, &d.Segments.HasReserved })),
+		grouped(gclog.GroupReserved, func(d *gc) *uint64 { return &d.Segments.Reserved })),
 	row("segments.used", "", "", Bytes, "R 23, keyword 0x400000", "the part of it with objects, free space between them included",
-		when(func(d *gc) bool { return d.Segments.HasReserved }, func(d *gc) *uint64 { return &d.Segments.Used })),
+		grouped(gclog.GroupReserved, func(d *gc) *uint64 { return &d.Segments.Used })),
 }
 
 var condemned = []Field{
@@ -502,20 +507,15 @@ func lasted(of func(b *gclog.BackgroundDetails) (from, to int64)) value {
 }
 
 // micros is a duration that the record has in microseconds.
-func micros(known func(*gc) bool, at func(*gc) *uint32) value {
+func micros(known gclog.Groups, at func(*gc) *uint32) value {
 	return value{
 		Get: func(d *gc) (uint64, bool) {
-			if !known(d) {
-				return 0, false
-			}
-			return uint64(*at(d)) * 1000, true
+			return uint64(*at(d)) * 1000, d.Known.Has(known)
 		},
 		Set: func(d *gc, v uint64) { *at(d) = uint32(v / 1000) },
 		Max: math.MaxUint32 * 1000,
 	}
 }
-
-func sampled(d *gc) bool { return d.Datas.HasSample }
 
 var others = []Field{
 	row("loh_compaction.plan", "", "", Nanoseconds, "R 208", "planning the compaction of large objects, in the slowest heap", value{}),
@@ -523,42 +523,45 @@ var others = []Field{
 	row("loh_compaction.compact", "", "", Nanoseconds, "R 208", "compacting them, in the slowest heap", value{}),
 	row("loh_compaction.references", "", "", Count, "R 208", "references to them, in all heaps", value{}),
 	row("datas.stable_size", "", "", Bytes, "R 39", "the size of long-lived small objects (.NET 9)",
-		flagged(func(d *gc) (*uint64, *bool) { return &d.Datas.Sample.StableSize, &d.Datas.HasSample })),
+		grouped(gclog.GroupDatasSample, func(d *gc) *uint64 { return &d.Datas.Sample.StableSize })),
 	row("datas.gen0_budget_per_heap", "", "", Bytes, "R 39", "the budget of gen0 of each heap",
-		when(sampled, func(d *gc) *uint32 { return &d.Datas.Sample.Gen0BudgetPerHeap })),
+		grouped(gclog.GroupDatasSample, func(d *gc) *uint32 { return &d.Datas.Sample.Gen0BudgetPerHeap })),
 	row("datas.soh_lock_wait", "", "", Nanoseconds, "R 39", "waiting for the lock of small object allocation",
-		micros(sampled, func(d *gc) *uint32 { return &d.Datas.Sample.SOHLockMicroseconds })),
+		micros(gclog.GroupDatasSample, func(d *gc) *uint32 { return &d.Datas.Sample.SOHLockMicroseconds })),
 	row("datas.uoh_lock_wait", "", "", Nanoseconds, "R 39", "waiting for the lock of large and pinned object allocation",
-		micros(sampled, func(d *gc) *uint32 { return &d.Datas.Sample.UOHLockMicroseconds })),
+		micros(gclog.GroupDatasSample, func(d *gc) *uint32 { return &d.Datas.Sample.UOHLockMicroseconds })),
 	row("datas.lock_wait", "", "", Nanoseconds, "R 39", "waiting for either lock (.NET 8)",
 		stored(1e15, func(d *gc) (uint64, bool) {
-			return min(d.Datas.Sample8.LockMicroseconds, 1e12) * 1000, d.Datas.HasSample8
-		}, func(d *gc, v uint64) { d.Datas.Sample8.LockMicroseconds, d.Datas.HasSample8 = v/1000, true })),
+			return min(d.Datas.Sample8.LockMicroseconds, 1e12) * 1000, d.Known.Has(gclog.GroupDatasSample8)
+		}, func(d *gc, v uint64) {
+			d.Datas.Sample8.LockMicroseconds = v / 1000
+			d.Known |= gclog.GroupDatasSample8
+		})),
 	row("datas.new_heaps", "", "", Number, "R 39", "the number of heaps from now on",
 		derived(func(d *gc) (uint64, bool) {
-			if d.Datas.HasTuning {
+			if d.Known.Has(gclog.GroupDatasTuning) {
 				return uint64(d.Datas.Tuning.NewHeaps), true
 			}
-			return uint64(d.Datas.Tuning8.NewHeaps), d.Datas.HasTuning8
+			return uint64(d.Datas.Tuning8.NewHeaps), d.Known.Has(gclog.GroupDatasTuning8)
 		})),
 	row("datas.min_heaps", "", "", Number, "R 39", "the smallest number of heaps considered",
-		flagged(func(d *gc) (*uint16, *bool) { return &d.Datas.Tuning.MinHeaps, &d.Datas.HasTuning })),
+		grouped(gclog.GroupDatasTuning, func(d *gc) *uint16 { return &d.Datas.Tuning.MinHeaps })),
 	row("datas.max_heaps", "", "", Number, "R 39", "the largest number of heaps considered",
-		flagged(func(d *gc) (*uint16, *bool) { return &d.Datas.Tuning.MaxHeaps, &d.Datas.HasTuning })),
+		grouped(gclog.GroupDatasTuning, func(d *gc) *uint16 { return &d.Datas.Tuning.MaxHeaps })),
 	row("datas.throughput_cost", "", "", ExactPercent, "R 39", "the median throughput cost",
 		derived(func(d *gc) (uint64, bool) {
-			if d.Datas.HasTuning {
+			if d.Known.Has(gclog.GroupDatasTuning) {
 				return cost(d.Datas.Tuning.MedianThroughputCost)
 			}
 			v, valid := cost(d.Datas.Tuning8.MedianThroughputCost)
-			return v, valid && d.Datas.HasTuning8
+			return v, valid && d.Known.Has(gclog.GroupDatasTuning8)
 		})),
 	row("datas.full_gc_new_heaps", "", "", Number, "R 39", "the number of heaps from now on, decided after full collections",
-		flagged(func(d *gc) (*uint16, *bool) { return &d.Datas.FullGCTuning.NewHeaps, &d.Datas.HasFullGCTuning })),
+		grouped(gclog.GroupDatasFullGCTuning, func(d *gc) *uint16 { return &d.Datas.FullGCTuning.NewHeaps })),
 	row("datas.gen2_cost", "", "", ExactPercent, "R 39", "the median cost of gen2 collections",
 		derived(func(d *gc) (uint64, bool) {
 			v, valid := cost(d.Datas.FullGCTuning.MedianGen2Cost)
-			return v, valid && d.Datas.HasFullGCTuning
+			return v, valid && d.Known.Has(gclog.GroupDatasFullGCTuning)
 		})),
 	row("dynamic_events[].time", "", "", Time, "R 39", "the time of an event that gclog does not know", value{}),
 	row("dynamic_events[].name", "", "", Text, "R 39", "its name", value{}),

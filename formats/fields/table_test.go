@@ -87,14 +87,18 @@ func TestSet(t *testing.T) {
 func rich(path string) *gclog.GCDetails {
 	d := &gclog.GCDetails{}
 	d.Reset()
-	d.Generation, d.GenerationCount, d.HasSizesAfter, d.HasHistory, d.FinalizationCount = gclog.Gen2, gclog.Generations, true, true, 1
-	d.HasAllocated, d.Global.HasCondemned = true, true
-	d.PinEvents, d.PinPlugs, d.Memory.Resident, d.Segments.HasReserved, d.Datas.HasSample = 1, 1, 1, true, true
-	d.Finalizers.Known, d.Summary, d.Background = true, &gclog.HeapSummary{}, &gclog.BackgroundDetails{WaitCount: 1}
+	d.Generation, d.GenerationCount, d.FinalizationCount = gclog.Gen2, gclog.Generations, 1
+	d.Known |= gclog.GroupAfter | gclog.GroupHistory
+	d.Global.HasCondemned = true
+	d.Known |= gclog.GroupAllocated
+	d.PinEvents, d.PinPlugs, d.Memory.Resident = 1, 1, 1
+	d.Known |= gclog.GroupReserved | gclog.GroupDatasSample
+	d.Summary, d.Background = &gclog.HeapSummary{}, &gclog.BackgroundDetails{WaitCount: 1}
+	d.Known |= gclog.GroupFinalizers
 	if path == "heap.fragmentation" {
-		d.HasHistory = false // else it is the sum over the generations
+		d.Known &^= gclog.GroupHistory // else it is the sum over the generations
 	}
-	if d.HasCompaction = true; path == "timing.relocate" {
+	if d.Known |= gclog.GroupCompaction; path == "timing.relocate" {
 		d.Global.Mechanisms = clr.MechanismCompaction
 	}
 	return d

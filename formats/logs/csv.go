@@ -309,13 +309,14 @@ func (c *csvParser) identify(d *gclog.GCDetails) (ok bool) {
 	}
 	d.DemotedBGC = d.Type == clr.TypeBackground && d.Kind == gclog.KindBlocking
 	if row.has(csvReason) {
-		d.Reason, d.HasReason = clr.ParseReason(unquote(row.texts[csvReason]))
+		d.Reason, ok = clr.ParseReason(unquote(row.texts[csvReason]))
+		d.Known.Set(gclog.GroupReason, ok)
 	}
 	if d.HeapDump = row.has(csvHeapDump); d.HeapDump {
 		d.HeapDumpBy, _ = gclog.ParseRequester(unquote(row.texts[csvHeapDump]))
 	}
 	if row.has(csvCompacting) && d.Kind != gclog.KindBackground {
-		d.HasCompaction = true
+		d.Known |= gclog.GroupCompaction
 		if isTrue(row.texts[csvCompacting]) {
 			d.Global.Mechanisms = clr.MechanismCompaction
 		}
@@ -364,7 +365,8 @@ func (c *csvParser) times(r *record) bool {
 	}
 	p.newest = d.Start
 	if row.has(csvDuration) {
-		d.End, d.HasEnd = d.Start+row.ns[csvDuration], true
+		d.End = d.Start + row.ns[csvDuration]
+		d.Known |= gclog.GroupEnd
 	}
 	return true
 }
@@ -441,7 +443,7 @@ func (c *csvParser) phases(r *record) {
 	if initial != nil {
 		b.MarkStart, b.MarkEnd = initial.Start+initial.Duration, final.Start
 	}
-	if d.HasEnd {
+	if d.Known.Has(gclog.GroupEnd) {
 		b.SweepStart, b.SweepEnd = final.Start+final.Duration, d.End
 	}
 }
@@ -451,7 +453,7 @@ func (c *csvParser) phases(r *record) {
 func (c *csvParser) estimateBefore(d *gclog.GCDetails) {
 	row := &c.row
 	before := row.has(csvHeapBefore)
-	if d.HasBefore || c.there&(1<<csvBefore) != 0 || d.GenerationCount == 0 || !before && !d.HasObjects {
+	if d.Known.Has(gclog.GroupBefore) || c.there&(1<<csvBefore) != 0 || d.GenerationCount == 0 || !before && !d.Known.Has(gclog.GroupObjects) {
 		return
 	}
 	sum := uint64(0)
@@ -463,7 +465,8 @@ func (c *csvParser) estimateBefore(d *gclog.GCDetails) {
 	if total := row.whole[csvHeapBefore]; before && total > sum {
 		d.Generations[gclog.Gen2].Before += total - sum
 	}
-	d.HasBefore, d.BeforeEstimated = true, true
+	d.BeforeEstimated = true
+	d.Known |= gclog.GroupBefore
 }
 
 // flaws derives what is missing: csv only reports whether something is.
@@ -483,7 +486,7 @@ func (c *csvParser) flaws(d *gclog.GCDetails) {
 	if d.Flaws&gclog.FlawNoStart == 0 {
 		missing(csvDuration, gclog.FlawNoEnd)
 	}
-	if !d.HasSizesAfter {
+	if !d.Known.Has(gclog.GroupAfter) {
 		d.Flaws |= gclog.FlawNoSizes
 	}
 	if d.LostEvents > 0 || d.Flaws == 0 && row.has(csvComplete) {

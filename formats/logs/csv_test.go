@@ -67,45 +67,39 @@ func TestCSVRecords(t *testing.T) {
 func heldByCSV(d, got *gclog.GCDetails, sync int64) *gclog.GCDetails {
 	started := d.Flaws&gclog.FlawNoStart == 0
 	w := &gclog.GCDetails{
-		Number: d.Number, HasNumber: d.HasNumber, Index: d.Index, Generation: d.Generation, Type: d.Type, Kind: d.Kind,
-		Reason: d.Reason, HasReason: d.HasReason, DemotedBGC: d.DemotedBGC, HeapDump: d.HeapDump, HeapDumpBy: d.HeapDumpBy, Complete: d.Complete, LostEvents: d.LostEvents,
-		Start: micros(d.Start), HasEnd: started && d.HasEnd,
-		HasSizesAfter: d.HasSizesAfter, HasObjects: d.HasObjects, HasBefore: d.HasBefore, HasFragmentation: d.HasFragmentation,
-		Peak: d.Peak, HasPromoted: d.HasPromoted, PromotedBytes: d.PromotedBytes, HasAllocated: d.HasAllocated,
-		CommittedBefore: d.CommittedBefore, HasCommittedBefore: d.HasCommittedBefore,
-		CommittedAfter: d.CommittedAfter, HasCommittedAfter: d.HasCommittedAfter,
-		HasCompaction: d.HasCompaction && d.Kind != gclog.KindBackground,
-		Handles:       d.Handles, HasHandles: d.HasHandles, FinalizationCount: d.FinalizationCount, HasFinalizationCount: d.HasFinalizationCount,
+		Known: d.Known & (gclog.GroupNumber | gclog.GroupReason | gclog.GroupAfter | gclog.GroupObjects | gclog.GroupBefore | gclog.GroupFragmentation |
+			gclog.GroupPromoted | gclog.GroupAllocated | gclog.GroupCommittedBefore | gclog.GroupCommittedAfter | gclog.GroupHandles | gclog.GroupFinalizationCount),
+		Number: d.Number, Index: d.Index, Generation: d.Generation, Type: d.Type, Kind: d.Kind,
+		Reason: d.Reason, DemotedBGC: d.DemotedBGC, HeapDump: d.HeapDump, HeapDumpBy: d.HeapDumpBy, Complete: d.Complete, LostEvents: d.LostEvents,
+		Start: micros(d.Start), Peak: d.Peak, PromotedBytes: d.PromotedBytes, Allocated: d.Allocated, Fragmentation: d.Fragmentation,
+		CommittedBefore: d.CommittedBefore, CommittedAfter: d.CommittedAfter, Handles: d.Handles, FinalizationCount: d.FinalizationCount,
 	}
-	w.PinnedObjects, w.HasPinnedObjects = pinned(d)
+	w.Known.Set(gclog.GroupEnd, started && d.Known.Has(gclog.GroupEnd))
+	w.Known.Set(gclog.GroupCompaction, d.Known.Has(gclog.GroupCompaction) && d.Kind != gclog.KindBackground)
+	pinned(w, d)
 	w.Flaws = got.Flaws
 	if !started {
 		w.Start = got.Start
 		w.Type = [...]clr.GCType{clr.TypeBlocking, clr.TypeBackground, clr.TypeForeground}[d.Kind]
 	}
 	w.StartTicks = sync + w.Start
-	if w.HasEnd {
+	if w.Known.Has(gclog.GroupEnd) {
 		w.End = w.Start + micros(d.Duration())
 	}
 	w.FromLog = true
 	w.Global.Heaps, w.Global.MemoryLoad = int32(d.HeapCount()), d.Global.MemoryLoad
-	if w.HasCompaction {
+	if w.Known.Has(gclog.GroupCompaction) {
 		w.Global.Mechanisms = d.Global.Mechanisms & clr.MechanismCompaction
 	}
-	if d.HasBefore || d.HasSizesAfter {
+	if d.Known.Has(gclog.GroupBefore) || d.Known.Has(gclog.GroupAfter) {
 		w.GenerationCount = d.GenerationCount
 	}
 	for g := range w.Generations {
 		x, y := &w.Generations[g], &d.Generations[g]
 		*x = gclog.GenerationDetails{Before: y.Before, After: y.After, ObjectsBefore: y.ObjectsBefore, ObjectsAfter: y.ObjectsAfter}
 	}
-	gen0, gen2 := &w.Generations[gclog.Gen0], &w.Generations[gclog.Gen2]
-	if d.HasAllocated {
-		gen0.Allocated = d.Allocated()
-	}
-	gen2.Fragmentation = d.Fragmentation()
 	if d.Kind != gclog.KindBackground {
-		gen0.Budget = d.Generations[gclog.Gen0].Budget
+		w.Generations[gclog.Gen0].Budget = d.Generations[gclog.Gen0].Budget
 	} else {
 		w.Background = got.Background // tested by TestCSVOrder
 	}
@@ -116,12 +110,13 @@ func heldByCSV(d, got *gclog.GCDetails, sync int64) *gclog.GCDetails {
 	return w
 }
 
-// pinned returns what logs contain of the pinned objects.
-func pinned(d *gclog.GCDetails) (objects uint32, known bool) {
-	if objects, known = d.Pinned(); !known {
-		return 0, false
+// pinned sets the pinned objects of w to what logs contain of those of d.
+func pinned(w, d *gclog.GCDetails) {
+	objects, known := d.Pinned()
+	w.Known.Set(gclog.GroupPinned, known)
+	if w.PinnedObjects = 0; known {
+		w.PinnedObjects = objects
 	}
-	return objects, true
 }
 
 func pausesInCSV(d *gclog.GCDetails) []gclog.PausePart {
@@ -262,10 +257,9 @@ func TestCSVOfOthers(t *testing.T) {
 	}
 	d := gcs[0]
 	want := &gclog.GCDetails{
-		Number: 1, HasNumber: true, HasReason: true, Complete: true, FromLog: true, Start: 237076e3, StartTicks: 237076e3, Suspended: 237068e3,
+		Number: 1, Known: gclog.GroupNumber | gclog.GroupReason | gclog.GroupAfter | gclog.GroupObjects | gclog.GroupBefore | gclog.GroupCompaction, Complete: true, FromLog: true, Start: 237076e3, StartTicks: 237076e3, Suspended: 237068e3,
 		Pauses:          []gclog.PausePart{{Start: 237068e3, Duration: 10541e3, Suspend: 8e3, HasSuspend: true}},
-		GenerationCount: 4, HasSizesAfter: true, HasObjects: true, HasBefore: true, BeforeEstimated: true,
-		HasCompaction: true,
+		GenerationCount: 4, BeforeEstimated: true,
 	}
 	want.Global.Mechanisms = clr.MechanismCompaction
 	want.Generations[gclog.Gen0] = gclog.GenerationDetails{Before: 2593576, After: 65784, ObjectsBefore: 2593576, ObjectsAfter: 4256}
@@ -313,7 +307,7 @@ func TestCSVFlaws(t *testing.T) {
 			t.Errorf("%s is skipped", x.row)
 			continue
 		}
-		if d := all[0].gcs()[0]; d.Flaws != x.flaws || d.Complete != (x.flaws == 0) || x.flaws == gclog.FlawNoSizes && (d.HasSizesAfter || d.HasBefore) {
+		if d := all[0].gcs()[0]; d.Flaws != x.flaws || d.Complete != (x.flaws == 0) || x.flaws == gclog.FlawNoSizes && (d.Known.Has(gclog.GroupAfter) || d.Known.Has(gclog.GroupBefore)) {
 			t.Errorf("%s is %+v", x.row, d)
 		}
 	}

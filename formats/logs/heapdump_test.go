@@ -26,9 +26,9 @@ func TestHeapDumps(t *testing.T) {
 		for i, mark := range marks {
 			start := int64(i+1) * 1e9
 			d := &gclog.GCDetails{
-				Number: uint32(i + 1), HasNumber: true, Generation: 2, Reason: clr.ReasonInduced, HasReason: true, Complete: true,
-				HeapDump: mark.HeapDump, HeapDumpBy: mark.HeapDumpBy, Start: start + 1e6, End: start + 9e6, HasEnd: true, Suspended: start,
-				Pauses: []gclog.PausePart{{Start: start, Duration: 1e7, HasSuspend: true}}, GenerationCount: 5, HasSizesAfter: true, HasBefore: true,
+				Number: uint32(i + 1), Known: gclog.GroupNumber | gclog.GroupReason | gclog.GroupEnd | gclog.GroupAfter | gclog.GroupBefore, Generation: 2, Reason: clr.ReasonInduced, Complete: true,
+				HeapDump: mark.HeapDump, HeapDumpBy: mark.HeapDumpBy, Start: start + 1e6, End: start + 9e6, Suspended: start,
+				Pauses: []gclog.PausePart{{Start: start, Duration: 1e7, HasSuspend: true}}, GenerationCount: 5,
 			}
 			x.Observe(&gclog.Pause{PausePart: d.Pauses[0], GC: d})
 			x.Observe(d)

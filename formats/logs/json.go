@@ -304,8 +304,8 @@ func (l *jsonLine) settle(r *record) bool {
 func (l *jsonLine) settleStall(r *record) (ok bool) {
 	d, s := &r.GC, &r.Stall
 	s.Now, s.Since, s.Ticks, s.Threshold = r.at, l.gc.since-r.of.sync, r.of.ticks(r.at), l.gc.threshold
-	s.Number, s.HasNumber, s.Generation = d.Number, d.HasNumber, d.Generation
-	s.Reason, s.HasReason = d.Reason, d.HasReason
+	s.Number, s.HasNumber, s.Generation = d.Number, d.Known.Has(gclog.GroupNumber), d.Generation
+	s.Reason, s.HasReason = d.Reason, d.Known.Has(gclog.GroupReason)
 	if s.HasNumber {
 		if s.Type, ok = parseType(l.gc.typeName); !ok {
 			return false

@@ -199,7 +199,7 @@ func heldByJSON(d, got *gclog.GCDetails, shift, sync int64) *gclog.GCDetails {
 	}
 	w.Start -= shift
 	w.StartTicks = sync + w.Start
-	if d.HasEnd {
+	if d.Known.Has(gclog.GroupEnd) {
 		w.End -= shift
 	}
 	for i := range w.Pauses {
@@ -217,11 +217,11 @@ func heldByJSON(d, got *gclog.GCDetails, shift, sync int64) *gclog.GCDetails {
 	if d.AllocationRate < 1 {
 		w.AllocationRate = 0
 	}
-	if d.HasTrigger {
+	if d.Known.Has(gclog.GroupTrigger) {
 		delay, _ := d.TriggerDelay()
 		w.Triggered = w.Suspended - delay
 	}
-	w.PinnedObjects, w.HasPinnedObjects = pinned(d)
+	pinned(w, d)
 	w.ClrInstance = 0
 	w.Global = clr.GCGlobalHeapHistory{Heaps: int32(d.HeapCount()), Mechanisms: d.Global.Mechanisms, MemoryLoad: d.Global.MemoryLoad, FinalYoungestDesired: d.Global.FinalYoungestDesired}
 	if d.Global.HasMemoryLoad {
@@ -251,7 +251,7 @@ func heldByJSON(d, got *gclog.GCDetails, shift, sync int64) *gclog.GCDetails {
 	for m := range clr.MarkTypes {
 		if mark := d.Mark(m); mark.Known {
 			w.Summary.Marks[m] = mark
-			if times := d.MarkTimes(nil, m); d.HasTicks && len(times) > 1 {
+			if times := d.MarkTimes(nil, m); d.Known.Has(gclog.GroupTicks) && len(times) > 1 {
 				w.Summary.MarkTimes = append(w.Summary.MarkTimes, times...)
 			}
 		}
@@ -267,14 +267,14 @@ func heldByJSON(d, got *gclog.GCDetails, shift, sync int64) *gclog.GCDetails {
 		if !d.Collected(g) {
 			x.Survived, x.SurvivedPins, x.Budget, x.Promoted = 0, 0, 0, 0
 		}
-		if !d.HasAllocated {
+		if !d.Known.Has(gclog.GroupAllocated) {
 			x.Allocated = 0
 		}
 	}
-	if !d.HasBefore && !d.HasSizesAfter {
+	if !d.Known.Has(gclog.GroupBefore) && !d.Known.Has(gclog.GroupAfter) {
 		w.Generations, w.GenerationCount = [gclog.Generations]gclog.GenerationDetails{}, 0
-		w.Peak, w.PromotedBytes, w.HasPromoted, w.HasGenerationPromoted, w.HasFragmentation = 0, 0, false, false, false
-		w.CommittedBefore, w.HasCommittedBefore, w.CommittedAfter, w.HasCommittedAfter = 0, false, 0, false
+		w.Peak, w.PromotedBytes, w.Fragmentation, w.CommittedBefore, w.CommittedAfter = 0, 0, 0, 0, 0
+		w.Known &^= gclog.GroupPromoted | gclog.GroupGenerationPromoted | gclog.GroupFragmentation | gclog.GroupCommittedBefore | gclog.GroupCommittedAfter
 	}
 	if b := w.Background; b != nil {
 		for i := range b.Waits {
@@ -297,7 +297,8 @@ func heldByJSON(d, got *gclog.GCDetails, shift, sync int64) *gclog.GCDetails {
 			}
 		}
 	}
-	w.Datas = datasInJSON(&d.Datas)
+	w.Known.Set(gclog.GroupDatasTuning8, d.Known.Has(gclog.GroupDatasTuning8) && !d.Known.Has(gclog.GroupDatasTuning))
+	w.Datas = datasInJSON(w.Known, &d.Datas)
 	return w
 }
 
@@ -322,32 +323,32 @@ func reasons(d *gclog.GCDetails) (list []gclog.HeapReasons) {
 	return list
 }
 
-func datasInJSON(d *gclog.DatasDetails) (w gclog.DatasDetails) {
+func datasInJSON(known gclog.Groups, d *gclog.DatasDetails) (w gclog.DatasDetails) {
 	cost := func(v float32) float32 {
 		if v >= 0 && v <= 1e6 {
 			return v
 		}
 		return float32(math.NaN())
 	}
-	if w.HasSample = d.HasSample; w.HasSample {
+	if known.Has(gclog.GroupDatasSample) {
 		w.Sample = clr.SizeAdaptationSample{
 			StableSize: d.Sample.StableSize, Gen0BudgetPerHeap: d.Sample.Gen0BudgetPerHeap,
 			SOHLockMicroseconds: d.Sample.SOHLockMicroseconds, UOHLockMicroseconds: d.Sample.UOHLockMicroseconds,
 		}
 	}
-	if w.HasSample8 = d.HasSample8; w.HasSample8 {
+	if known.Has(gclog.GroupDatasSample8) {
 		w.Sample8.LockMicroseconds = d.Sample8.LockMicroseconds
 	}
-	if w.HasTuning = d.HasTuning; w.HasTuning {
+	if known.Has(gclog.GroupDatasTuning) {
 		w.Tuning = clr.SizeAdaptationTuning{
 			NewHeaps: d.Tuning.NewHeaps, MinHeaps: d.Tuning.MinHeaps, MaxHeaps: d.Tuning.MaxHeaps,
 			MedianThroughputCost: cost(d.Tuning.MedianThroughputCost),
 		}
 	}
-	if w.HasTuning8 = d.HasTuning8 && !d.HasTuning; w.HasTuning8 {
+	if known.Has(gclog.GroupDatasTuning8) {
 		w.Tuning8 = clr.HeapCountTuning{NewHeaps: d.Tuning8.NewHeaps, MedianThroughputCost: cost(d.Tuning8.MedianThroughputCost)}
 	}
-	if w.HasFullGCTuning = d.HasFullGCTuning; w.HasFullGCTuning {
+	if known.Has(gclog.GroupDatasFullGCTuning) {
 		w.FullGCTuning = clr.SizeAdaptationFullGCTuning{NewHeaps: d.FullGCTuning.NewHeaps, MedianGen2Cost: cost(d.FullGCTuning.MedianGen2Cost)}
 	}
 	return w
@@ -576,19 +577,18 @@ func TestJSONFull(t *testing.T) {
 	x := &observed{}
 	x.writeTo("json", &out, &p)
 	d := &gclog.GCDetails{
-		Number: 1, HasNumber: true, Generation: 2, Kind: gclog.KindBackground, Type: clr.TypeBackground, Reason: 99, HasReason: true,
-		Provisional: true, HeapDump: true, HeapDumpBy: gclog.RequesterGclog, Complete: true, Start: 10, End: 5000, HasEnd: true,
-		Window: 1e9, HasTicks: true, TickAllocated: [3]uint64{1, 2, 3},
-		PinEvents: 1, PinEventBytes: 2, PinPlugs: 3, PinPlugBytes: 4, HasTrigger: true, Trigger: math.MaxUint64, Suspended: 5, Triggered: 2,
+		Number: 1, Known: gclog.GroupNumber | gclog.GroupReason | gclog.GroupEnd | gclog.GroupTicks | gclog.GroupTrigger | gclog.GroupsDatas&^gclog.GroupDatasTuning, Generation: 2, Kind: gclog.KindBackground, Type: clr.TypeBackground, Reason: 99,
+		Provisional: true, HeapDump: true, HeapDumpBy: gclog.RequesterGclog, Complete: true, Start: 10, End: 5000,
+		Window: 1e9, TickAllocated: [3]uint64{1, 2, 3},
+		PinEvents: 1, PinEventBytes: 2, PinPlugs: 3, PinPlugBytes: 4, Trigger: math.MaxUint64, Suspended: 5, Triggered: 2,
 		Summary: &gclog.HeapSummary{Gen0Imbalance: 1.5, SurvivedImbalance: 2},
 		Datas: gclog.DatasDetails{
-			HasSample8: true, HasSample: true, HasTuning8: true, HasFullGCTuning: true,
 			Sample8: clr.HeapCountSample{LockMicroseconds: 1e12},
 			Sample:  clr.SizeAdaptationSample{StableSize: 1, Gen0BudgetPerHeap: math.MaxUint32, SOHLockMicroseconds: math.MaxUint32, UOHLockMicroseconds: 4},
 			Tuning8: clr.HeapCountTuning{NewHeaps: math.MaxUint16, MedianThroughputCost: 12.34}, FullGCTuning: clr.SizeAdaptationFullGCTuning{NewHeaps: 3, MedianGen2Cost: 1.5},
 		},
 	}
-	d.HasGlobal, d.HasCompaction = true, true
+	d.Known |= gclog.GroupGlobal | gclog.GroupCompaction
 	d.Global = clr.GCGlobalHeapHistory{
 		Mechanisms: 1<<31 | clr.MechanismConcurrent, HasMemoryLoad: true, PauseMode: 77, MemoryLoad: 100, Heaps: math.MaxInt32,
 		HasCondemned: true, Condemned: 1<<31 | clr.CondemnedLowCardTable, CondemnedGenerations: 0xe4,

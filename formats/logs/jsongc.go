@@ -175,11 +175,14 @@ func (l *jsonLine) readValue(u fields.Unit, most uint64) uint64 {
 
 // jsonCode reads what is in neither table, by its path.
 var jsonCode = map[string]func(l *jsonLine, n *jsonNode, r *record){
-	"@timestamp":    func(l *jsonLine, _ *jsonNode, _ *record) { l.at, l.hasTime = l.s.time(), true },
-	"event.action":  func(l *jsonLine, _ *jsonNode, _ *record) { l.action = l.s.text() },
-	"event.reason":  func(l *jsonLine, _ *jsonNode, _ *record) { l.reason = l.s.text() },
-	"event.start":   func(l *jsonLine, _ *jsonNode, _ *record) { l.begin, l.hasBegin = l.s.time(), true },
-	"event.end":     func(l *jsonLine, _ *jsonNode, r *record) { l.end, r.GC.HasEnd = l.s.time(), true },
+	"@timestamp":   func(l *jsonLine, _ *jsonNode, _ *record) { l.at, l.hasTime = l.s.time(), true },
+	"event.action": func(l *jsonLine, _ *jsonNode, _ *record) { l.action = l.s.text() },
+	"event.reason": func(l *jsonLine, _ *jsonNode, _ *record) { l.reason = l.s.text() },
+	"event.start":  func(l *jsonLine, _ *jsonNode, _ *record) { l.begin, l.hasBegin = l.s.time(), true },
+	"event.end": func(l *jsonLine, _ *jsonNode, r *record) {
+		l.end = l.s.time()
+		r.GC.Known |= gclog.GroupEnd
+	},
 	"error.message": func(l *jsonLine, _ *jsonNode, _ *record) { l.message = l.s.text() },
 	"labels":        func(l *jsonLine, _ *jsonNode, _ *record) { l.readLabels() },
 	"process.uptime": func(l *jsonLine, _ *jsonNode, _ *record) {
@@ -203,12 +206,14 @@ var jsonCode = map[string]func(l *jsonLine, n *jsonNode, r *record){
 	},
 	"dotnet.gc.type": func(l *jsonLine, _ *jsonNode, _ *record) { l.gc.typeName = l.s.text() },
 	"dotnet.gc.reason": func(l *jsonLine, _ *jsonNode, r *record) {
-		r.GC.Reason, r.GC.HasReason = clr.ParseReason(l.s.text())
+		reason, known := clr.ParseReason(l.s.text())
+		r.GC.Reason = reason
+		r.GC.Known.Set(gclog.GroupReason, known)
 	},
 	"dotnet.gc.heap_dump_by": func(l *jsonLine, _ *jsonNode, r *record) { r.GC.HeapDumpBy, _ = gclog.ParseRequester(l.s.text()) },
 	"dotnet.gc.compacting":   func(l *jsonLine, _ *jsonNode, _ *record) { l.gc.compacting, l.gc.compactive = l.s.bool(), true },
 	"dotnet.gc.mechanisms": func(l *jsonLine, _ *jsonNode, r *record) {
-		r.GC.HasGlobal = true
+		r.GC.Known |= gclog.GroupGlobal
 		readSet(&l.s, &r.GC.Global.Mechanisms, clr.ParseMechanism)
 	},
 	"dotnet.gc.pause_mode": func(l *jsonLine, _ *jsonNode, r *record) {
@@ -241,7 +246,7 @@ var jsonCode = map[string]func(l *jsonLine, n *jsonNode, r *record){
 	"dotnet.gc.datas": func(l *jsonLine, n *jsonNode, r *record) {
 		l.gc.cost, l.gc.gen2Cost = float32(math.NaN()), float32(math.NaN())
 		l.readObject(n, r)
-		l.settleDatas(&r.GC.Datas)
+		l.settleDatas(&r.GC)
 	},
 	"dotnet.gc.datas.new_heaps": func(l *jsonLine, _ *jsonNode, _ *record) {
 		l.gc.newHeaps, l.gc.hasNewHeaps = uint16(l.s.uint(math.MaxUint16)), true
@@ -480,14 +485,15 @@ func (l *jsonLine) readWait(b *gclog.BackgroundDetails) {
 
 // settleDatas completes the decisions of DATAS. Those of .NET 8 differ from later ones: no bounds for
 // the number of heaps.
-func (l *jsonLine) settleDatas(x *gclog.DatasDetails) {
-	if x.HasTuning {
+func (l *jsonLine) settleDatas(d *gclog.GCDetails) {
+	x := &d.Datas
+	if d.Known.Has(gclog.GroupDatasTuning) {
 		x.Tuning.NewHeaps, x.Tuning.MedianThroughputCost = l.gc.newHeaps, l.gc.cost
 	} else if l.gc.hasNewHeaps {
-		x.HasTuning8 = true
+		d.Known |= gclog.GroupDatasTuning8
 		x.Tuning8.NewHeaps, x.Tuning8.MedianThroughputCost = l.gc.newHeaps, l.gc.cost
 	}
-	if x.HasFullGCTuning {
+	if d.Known.Has(gclog.GroupDatasFullGCTuning) {
 		x.FullGCTuning.MedianGen2Cost = l.gc.gen2Cost
 	}
 }

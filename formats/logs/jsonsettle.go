@@ -36,7 +36,7 @@ func (l *jsonLine) settleGC(r *record) (ok bool) {
 	d.FromLog = d.FromLog || l.older
 	l.settleTimes(r)
 	l.settleSizes(d)
-	d.HasCompaction = d.HasGlobal || l.gc.compactive && d.Kind != gclog.KindBackground
+	d.Known.Set(gclog.GroupCompaction, d.Known.Has(gclog.GroupGlobal) || l.gc.compactive && d.Kind != gclog.KindBackground)
 	if l.gc.compacting {
 		d.Global.Mechanisms |= clr.MechanismCompaction
 	}
@@ -49,7 +49,7 @@ func (l *jsonLine) settleTimes(r *record) {
 	if l.hasBegin {
 		d.Start = l.begin - sync
 	}
-	if d.HasEnd {
+	if d.Known.Has(gclog.GroupEnd) {
 		d.End = l.end - sync
 	}
 	for i := range d.Pauses {
@@ -62,7 +62,7 @@ func (l *jsonLine) settleTimes(r *record) {
 	for _, t := range l.times {
 		t.field.Set(d, uint64(t.at-sync))
 	}
-	if d.HasTrigger {
+	if d.Known.Has(gclog.GroupTrigger) {
 		d.Triggered = d.Suspended - l.gc.delay
 	}
 	if d.Background != nil {
@@ -91,10 +91,10 @@ func (l *jsonLine) settleBackground(d *gclog.GCDetails, sync int64) {
 		}
 	case final != nil:
 		b.MarkStart, b.MarkEnd = final.Start-l.gc.mark, final.Start
-	case d.HasEnd:
+	case d.Known.Has(gclog.GroupEnd):
 		b.MarkStart, b.MarkEnd = d.End-l.gc.mark, d.End
 	}
-	if l.gc.hasSweep && d.HasEnd {
+	if l.gc.hasSweep && d.Known.Has(gclog.GroupEnd) {
 		b.SweepStart, b.SweepEnd = d.End-l.gc.sweep, d.End
 		if final != nil {
 			b.SweepStart = min(max(b.SweepStart, final.Start+final.Duration), b.SweepEnd)
@@ -108,7 +108,7 @@ func (l *jsonLine) settleWindow(d *gclog.GCDetails) {
 	const whole = 100 * 100 // units of the percentage
 	switch {
 	case !l.gc.hasPaused, d.Window > 0:
-	case d.HasSinceLast && d.Kind != gclog.KindBackground:
+	case d.Known.Has(gclog.GroupSinceLast) && d.Kind != gclog.KindBackground:
 		d.Window = d.SinceLast + d.Pause()
 	case l.gc.paused > 0:
 		d.Window = int64(math.Round(float64(d.Pause()) * whole / float64(l.gc.paused)))
@@ -120,7 +120,8 @@ func (l *jsonLine) settleWindow(d *gclog.GCDetails) {
 // settleSizes determines which of the sizes are known.
 func (l *jsonLine) settleSizes(d *gclog.GCDetails) {
 	// Background collections only report the size before, which was heap.committed up to version 1.1.
-	if l.gc.hasCommitted && (!d.HasCommittedBefore || d.Kind != gclog.KindBackground) {
-		d.CommittedAfter, d.HasCommittedAfter = l.gc.committed, true
+	if l.gc.hasCommitted && (!d.Known.Has(gclog.GroupCommittedBefore) || d.Kind != gclog.KindBackground) {
+		d.CommittedAfter = l.gc.committed
+		d.Known |= gclog.GroupCommittedAfter
 	}
 }

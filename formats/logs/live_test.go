@@ -55,7 +55,7 @@ func TestLive(t *testing.T) {
 	w.Observe(&gclog.Start{})
 	const gcs = 20
 	for n := range uint32(gcs) {
-		w.Observe(&gclog.GCDetails{Number: n + 1, HasNumber: true, Start: int64(n+1) * 1e9, Complete: true})
+		w.Observe(&gclog.GCDetails{Number: n + 1, Known: gclog.GroupNumber, Start: int64(n+1) * 1e9, Complete: true})
 	}
 	for live, want := range map[bool]int{true: gcs, false: 0} {
 		var c counter

@@ -22,8 +22,8 @@ func TestMemoryAgain(t *testing.T) {
 			}
 			for i, m := range memories {
 				d := &gclog.GCDetails{
-					Number: uint32(i + 1), HasNumber: true, Type: clr.TypeBlocking, HasReason: true, Complete: true,
-					Start: int64(i) * 1e9, End: int64(i)*1e9 + 2e6, HasEnd: true, Memory: m,
+					Number: uint32(i + 1), Known: gclog.GroupNumber | gclog.GroupReason | gclog.GroupEnd, Type: clr.TypeBlocking, Complete: true,
+					Start: int64(i) * 1e9, End: int64(i)*1e9 + 2e6, Memory: m,
 				}
 				d.Pauses = []gclog.PausePart{{Start: d.Start, Duration: 2e6}}
 				x.Observe(d)

@@ -56,7 +56,7 @@ func TestIsOursSelected(t *testing.T) {
 		s.Levels[set] = formats.LevelInfo
 		var b bytes.Buffer
 		w := formats.NewWriter(format, formats.NewStream(&b, false), formats.Options{Selection: &s})
-		d := gclog.GCDetails{Number: 1, HasNumber: true, End: 2e6}
+		d := gclog.GCDetails{Number: 1, Known: gclog.GroupNumber, End: 2e6}
 		w.Observe(&gclog.Pause{PausePart: gclog.PausePart{Start: 1e6, Duration: 1e6}, GC: &d})
 		if !logs.IsOurs(b.Bytes()) {
 			t.Errorf("a log of %s is not known:\n%s", name, strings.TrimSpace(b.String()))

@@ -57,7 +57,7 @@ const maxRuns = 4096
 // number that is repeated at another time belongs to another process instance, which the log does
 // not identify. A collection of which two sessions saw one half each may occur twice.
 func (t *tally) add(d *gclog.GCDetails, end int64, file int) (before int, again bool) {
-	if !d.HasNumber || d.Flaws&(gclog.FlawNoStart|gclog.FlawNoEnd) != 0 {
+	if !d.Known.Has(gclog.GroupNumber) || d.Flaws&(gclog.FlawNoStart|gclog.FlawNoEnd) != 0 {
 		return 0, false
 	}
 	i, found := slices.BinarySearchFunc(*t, d.Number, func(r run, n uint32) int {

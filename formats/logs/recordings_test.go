@@ -39,7 +39,7 @@ func (x *observed) note(format string, args ...any) {
 
 // of returns the name of a collection.
 func of(d *gclog.GCDetails) string {
-	if !d.HasNumber {
+	if !d.Known.Has(gclog.GroupNumber) {
 		return "#?"
 	}
 	return fmt.Sprintf("#%d", d.Number)

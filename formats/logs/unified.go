@@ -171,7 +171,8 @@ func (u *unified) line(b []byte) bool {
 func (u *unified) collection(n uint32, b []byte) bool {
 	r := u.processes.record()
 	d := &r.GC
-	d.Number, d.HasNumber = n, n != 0 // 0: a background collection that started before the session
+	d.Number = n
+	d.Known.Set(gclog.GroupNumber, n != 0) // 0: a background collection that started before the session
 	d.FromLog = true
 	head, b, ok := cutComma(b)
 	ok = ok && readHead(head, d) && eachField(b, func(name, value []byte) bool { return u.field(r, name, value) })
@@ -184,7 +185,7 @@ func (u *unified) collection(n uint32, b []byte) bool {
 	switch {
 	case len(d.Pauses) > 0:
 		r.at = d.PauseStart()
-	case d.HasEnd:
+	case d.Known.Has(gclog.GroupEnd):
 		r.at = d.End
 	default:
 		ok = false
@@ -213,9 +214,10 @@ func readHead(b []byte, d *gclog.GCDetails) (ok bool) {
 	d.Type = typeOf(d.Kind)
 	switch string(mechanism) {
 	case "compacting":
-		d.Global.Mechanisms, d.HasCompaction = clr.MechanismCompaction, true
+		d.Global.Mechanisms = clr.MechanismCompaction
+		d.Known |= gclog.GroupCompaction
 	case "sweeping":
-		d.HasCompaction = true
+		d.Known |= gclog.GroupCompaction
 	case "":
 	default:
 		return false
@@ -230,8 +232,9 @@ func (u *unified) field(r *record, name, value []byte) (ok bool) {
 	d := &r.GC
 	switch string(name) {
 	case "reason":
-		d.Reason, d.HasReason = clr.ParseReason(value)
-		return d.HasReason
+		d.Reason, ok = clr.ParseReason(value)
+		d.Known.Set(gclog.GroupReason, ok)
+		return ok
 	case "heap_dump":
 		d.HeapDump = true
 		d.HeapDumpBy, _ = gclog.ParseRequester(value)
@@ -239,7 +242,7 @@ func (u *unified) field(r *record, name, value []byte) (ok bool) {
 	case "start":
 		return u.readTime(&d.Start, value)
 	case "end":
-		d.HasEnd = true
+		d.Known |= gclog.GroupEnd
 		return u.readTime(&d.End, value)
 	case "pause":
 		d.Pauses = append(d.Pauses, gclog.PausePart{})
@@ -307,11 +310,11 @@ func readSizes(d *gclog.GCDetails, name, b []byte) bool {
 	x := &d.Generations[g]
 	if len(before) > 0 {
 		x.Before, ok = size(before)
-		d.HasBefore = true
+		d.Known |= gclog.GroupBefore
 	}
 	if ok && len(after) > 0 {
 		x.After, ok = size(after)
-		d.HasSizesAfter = true
+		d.Known |= gclog.GroupAfter
 	}
 	return ok
 }
@@ -376,10 +379,10 @@ func settleUnified(r *record) {
 	if d.Flaws&gclog.FlawNoStart != 0 {
 		d.Start = r.at
 	}
-	if !d.HasEnd {
+	if !d.Known.Has(gclog.GroupEnd) {
 		d.Flaws |= gclog.FlawNoEnd
 	}
-	if !d.HasSizesAfter {
+	if !d.Known.Has(gclog.GroupAfter) {
 		d.Flaws |= gclog.FlawNoSizes
 	}
 	d.Complete = d.Flaws == 0

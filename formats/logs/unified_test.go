@@ -198,7 +198,7 @@ func sameRecords(t *testing.T, want, got *unifiedLog) {
 		if p.PausePart = heldPause(p.PausePart, shift); p.PausePart != q.PausePart || p.UsedNumber != q.UsedNumber || (p.GC == nil) != (q.GC == nil) {
 			t.Fatalf("pause %d is %+v, want %+v", i, q, p)
 		}
-		if p.GC != nil && p.GC.HasNumber && p.GC.Number != q.GC.Number {
+		if p.GC != nil && p.GC.Known.Has(gclog.GroupNumber) && p.GC.Number != q.GC.Number {
 			t.Fatalf("pause %d is of %d, want %d", i, q.GC.Number, p.GC.Number)
 		}
 	}
@@ -231,18 +231,18 @@ func heldPause(p gclog.PausePart, shift int64) gclog.PausePart {
 // heaps is that of the last collection that reported it.
 func heldByUnified(d, got *gclog.GCDetails, shift int64) *gclog.GCDetails {
 	w := &gclog.GCDetails{
-		Number: d.Number, HasNumber: d.HasNumber, Index: got.Index, Generation: d.Generation, Kind: d.Kind,
+		Known: d.Known & (gclog.GroupNumber | gclog.GroupReason | gclog.GroupEnd | gclog.GroupBefore | gclog.GroupAfter | gclog.GroupPromoted |
+			gclog.GroupFragmentation | gclog.GroupCommittedBefore | gclog.GroupCommittedAfter),
+		Number: d.Number, Index: got.Index, Generation: d.Generation, Kind: d.Kind,
 		Type:   [...]clr.GCType{clr.TypeBlocking, clr.TypeBackground, clr.TypeForeground}[d.Kind],
-		Reason: d.Reason, HasReason: d.HasReason, HeapDump: d.HeapDump, HeapDumpBy: d.HeapDumpBy,
-		Flaws: d.Flaws, Complete: d.Complete, FromLog: true, Start: d.Start, HasEnd: d.HasEnd, End: d.End,
-		HasBefore: d.HasBefore, HasSizesAfter: d.HasSizesAfter, BeforeEstimated: d.HasBefore && d.BeforeEstimated,
-		HasPromoted: d.HasPromoted, PromotedBytes: d.PromotedBytes, HasFragmentation: d.HasFragmentation,
-		CommittedBefore: d.CommittedBefore, HasCommittedBefore: d.HasCommittedBefore,
-		CommittedAfter: d.CommittedAfter, HasCommittedAfter: d.HasCommittedAfter,
+		Reason: d.Reason, HeapDump: d.HeapDump, HeapDumpBy: d.HeapDumpBy,
+		Flaws: d.Flaws, Complete: d.Complete, FromLog: true, Start: d.Start, End: d.End,
+		BeforeEstimated: d.Known.Has(gclog.GroupBefore) && d.BeforeEstimated, PromotedBytes: d.PromotedBytes, Fragmentation: d.Fragmentation,
+		CommittedBefore: d.CommittedBefore, CommittedAfter: d.CommittedAfter,
 	}
 	w.Global.Heaps = got.Global.Heaps
 	if compacting, known := d.Compacting(); known && d.Kind != gclog.KindBackground {
-		w.HasCompaction = true
+		w.Known |= gclog.GroupCompaction
 		if compacting {
 			w.Global.Mechanisms = clr.MechanismCompaction
 		}
@@ -256,7 +256,7 @@ func heldByUnified(d, got *gclog.GCDetails, shift int64) *gclog.GCDetails {
 		w.Start = w.Suspended
 	}
 	w.StartTicks = got.StartTicks
-	if d.HasEnd {
+	if d.Known.Has(gclog.GroupEnd) {
 		w.End -= shift
 	}
 	if b := d.Background; b != nil {
@@ -268,19 +268,16 @@ func heldByUnified(d, got *gclog.GCDetails, shift int64) *gclog.GCDetails {
 		}
 		w.Peak = d.Peak
 	}
-	if d.HasBefore || d.HasSizesAfter {
+	if d.Known.Has(gclog.GroupBefore) || d.Known.Has(gclog.GroupAfter) {
 		w.GenerationCount = d.GenerationCount
 	}
 	for g := range w.GenerationCount {
-		if d.HasBefore {
+		if d.Known.Has(gclog.GroupBefore) {
 			w.Generations[g].Before = d.Generations[g].Before
 		}
-		if d.HasSizesAfter {
+		if d.Known.Has(gclog.GroupAfter) {
 			w.Generations[g].After = d.Generations[g].After
 		}
-	}
-	if d.HasFragmentation {
-		w.Generations[gclog.Gen2].Fragmentation = d.Fragmentation()
 	}
 	return w
 }

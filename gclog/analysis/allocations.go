@@ -31,11 +31,11 @@ func (a *allocations) gc(d *gclog.GCDetails, w Window, h gaps) {
 		a.last, a.hasLast = at, true
 	}
 	switch {
-	case !has || !d.HasAllocated:
+	case !has || !d.Known.Has(gclog.GroupAllocated):
 	case at <= since:
-		a.within(at, float64(d.Allocated()))
+		a.within(at, float64(d.Allocated))
 	case !h.touch(since, at):
-		a.add(allocation{Window{since, at}, float64(d.Allocated())}, w)
+		a.add(allocation{Window{since, at}, float64(d.Allocated)}, w)
 	}
 }
 

@@ -13,7 +13,8 @@ import (
 func TestAllocationRate(t *testing.T) {
 	gc := func(number uint32, end int64, megabytes uint64) *gclog.GCDetails {
 		d := collection(number, 0, gclog.KindBlocking, [2]int64{end - 100*ms, 100 * ms})
-		d.HasAllocated, d.Generations[gclog.Gen0].Allocated = megabytes > 0, megabytes*mb
+		d.Allocated = megabytes * mb
+		d.Known.Set(gclog.GroupAllocated, megabytes > 0)
 		return d
 	}
 	all := func(s session) {
@@ -94,7 +95,8 @@ func TestManyAllocations(t *testing.T) {
 	s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
 	for number := range 10_000 {
 		d := collection(uint32(number), 0, gclog.KindBlocking, [2]int64{int64(number) * sec, 10 * ms})
-		d.HasAllocated, d.Generations[gclog.Gen0].Allocated = true, uint64(number)*mb
+		d.Allocated = uint64(number) * mb
+		d.Known |= gclog.GroupAllocated
 		emit(s.Observe, d)
 	}
 	if r := s.Summary().AllocationRate; math.Abs(r.Value-5000e6) > 1 {

@@ -13,8 +13,8 @@ import (
 // longHistory adds a long history: n gen0 collections, every tenth of them a gen1.
 func longHistory(s *analysis.Statistics, n int) {
 	d := collection(1, 0, gclog.KindBlocking, [2]int64{0, ms})
-	d.HasSizesAfter, d.HasPromoted, d.HasAllocated, d.HasGenerationAllocated, d.HasSinceLast = true, true, true, true, true
-	d.SinceLast, d.Generations[gclog.Gen0].Allocated, d.AllocationRate = 5*ms, 64*mb, 12.8e9
+	d.Known |= gclog.GroupAfter | gclog.GroupPromoted | gclog.GroupAllocated | gclog.GroupGenerationAllocated | gclog.GroupSinceLast
+	d.SinceLast, d.Allocated, d.AllocationRate = 5*ms, 64*mb, 12.8e9
 	p := &gclog.Pause{GC: d}
 	s.Observe(&gclog.Start{At: 0})
 	for i := range n {

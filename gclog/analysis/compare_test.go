@@ -39,9 +39,12 @@ func (l steady) sample() *analysis.Sample {
 		}
 		pause = pause * int64(80+random.IntN(41)) / 100
 		d := collection(uint32(i+1), generation, gclog.KindBlocking, [2]int64{int64(i)*sec/10 + ms, pause})
-		d.HasSizesAfter, d.Generations[gclog.Gen2].After = true, l.heap*uint64(95+random.IntN(11))/100
-		d.HasPromoted, d.PromotedBytes = true, mb*uint64(90+random.IntN(21))/100
-		d.HasAllocated, d.Generations[gclog.Gen0].Allocated = true, 5*mb*uint64(95+random.IntN(11))/100
+		d.Generations[gclog.Gen2].After = l.heap * uint64(95+random.IntN(11)) / 100
+		d.Known |= gclog.GroupAfter
+		d.PromotedBytes = mb * uint64(90+random.IntN(21)) / 100
+		d.Known |= gclog.GroupPromoted
+		d.Allocated = 5 * mb * uint64(95+random.IntN(11)) / 100
+		d.Known |= gclog.GroupAllocated
 		emit(s.Observe, d)
 	}
 	s.Observe(&gclog.End{At: int64(l.seconds) * sec})
@@ -193,7 +196,8 @@ func TestCompareTrend(t *testing.T) {
 		s.Observe(&gclog.Start{At: 0})
 		for i := range uint64(600) {
 			d := collection(uint32(i+1), gclog.Gen0, gclog.KindBlocking, [2]int64{int64(i)*sec/10 + ms, ms})
-			d.HasSizesAfter, d.Generations[gclog.Gen2].After = true, from+(to-from)*i/600
+			d.Generations[gclog.Gen2].After = from + (to-from)*i/600
+			d.Known |= gclog.GroupAfter
 			emit(s.Observe, d)
 		}
 		s.Observe(&gclog.End{At: 60 * sec})

@@ -175,7 +175,7 @@ func collectionText(d *gclog.GCDetails) string {
 
 // nameText names a collection in sentences.
 func nameText(d *gclog.GCDetails) string {
-	if !d.HasNumber {
+	if !d.Known.Has(gclog.GroupNumber) {
 		return "a collection without a number"
 	}
 	return fmt.Sprintf("collection %d", d.Number)

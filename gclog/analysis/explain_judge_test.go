@@ -1156,7 +1156,7 @@ func (j *judge) rank(s *analysis.Statement) {
 func (j *judge) promotedAgainst(s *analysis.Statement) {
 	var promoted []uint64
 	for _, d := range j.peers() {
-		if d.HasPromoted {
+		if d.Known.Has(gclog.GroupPromoted) {
 			promoted = append(promoted, d.PromotedBytes)
 		}
 	}

@@ -53,7 +53,7 @@ func checkExplanation(t *testing.T, d *gclog.GCDetails, e *analysis.Explanation)
 			checkNumber(t, s.Name, n)
 		}
 	}
-	if len(e.What) < 1 || d.HasReason && len(e.Trigger) == 0 || len(e.Generation) == 0 && whyUnknown(e, "why this generation was chosen") == "" || len(e.Result) == 0 && d.HasSizesAfter {
+	if len(e.What) < 1 || d.Known.Has(gclog.GroupReason) && len(e.Trigger) == 0 || len(e.Generation) == 0 && whyUnknown(e, "why this generation was chosen") == "" || len(e.Result) == 0 && d.Known.Has(gclog.GroupAfter) {
 		t.Error("a section is empty")
 	}
 	for _, list := range [][]analysis.Statement{e.What, e.Trigger, e.Generation, e.Pause, e.Result, e.Comparison} {
@@ -126,20 +126,22 @@ func whyUnknown(e *analysis.Explanation, what string) string {
 func blockingRecord(change func(*gclog.GCDetails)) *gclog.GCDetails {
 	d := &gclog.GCDetails{}
 	d.Reset()
-	d.Number, d.HasNumber, d.HasReason, d.Complete, d.HasEnd = 7, true, true, true, true
+	d.Number, d.Complete = 7, true
+	d.Known |= gclog.GroupNumber | gclog.GroupReason | gclog.GroupEnd
 	d.Pauses = []gclog.PausePart{{Kind: gclog.PauseBlocking, Start: 100 * ms, Duration: 10 * ms, Suspend: ms, HasSuspend: true, Resume: ms / 2, HasResume: true}}
 	d.Suspended, d.Start, d.End = 100*ms, 101*ms+ms/10, 109*ms+3*ms/10
-	d.HasGlobal, d.HasCompaction = true, true
+	d.Known |= gclog.GroupGlobal | gclog.GroupCompaction
 	d.Global = clr.GCGlobalHeapHistory{Heaps: 1, Mechanisms: clr.MechanismCompaction | clr.MechanismPromotion, PauseMode: clr.PauseModeInteractive, HasMemoryLoad: true, HasCondemned: true}
 	d.Timing = [clr.Times]int64{0, 3 * ms, 0, ms / 2, 0, ms, ms, 2*ms + 3*ms/10}
 	d.TimingCount = clr.Times
 	d.Heaps = []gclog.HeapDetails{{HasHistory: true, History: clr.GCPerHeapHistory{Generations: clr.Generations}}}
-	d.HasHistory, d.HasObjects, d.HasFragmentation, d.HasBefore, d.HasSizesAfter, d.HasPromoted = true, true, true, true, true, true
-	d.HasGenerationPromoted = true
+	d.Known |= gclog.GroupHistory | gclog.GroupObjects | gclog.GroupFragmentation | gclog.GroupBefore | gclog.GroupAfter | gclog.GroupPromoted
+	d.Known |= gclog.GroupGenerationPromoted
 	d.GenerationCount = clr.Generations
 	d.Generations[gclog.Gen0] = gclog.GenerationDetails{Before: 8e6, After: 1e6, ObjectsBefore: 8e6, ObjectsAfter: 1e6, Survived: 1e6, Promoted: 1e6, Budget: 6e6}
 	d.PromotedBytes = 1e6
-	d.Handles, d.HasHandles, d.HasPinnedObjects, d.HasSyncBlocks, d.HasFinalizationCount, d.HasFinalizationSize = 5, true, true, true, true, true
+	d.Handles = 5
+	d.Known |= gclog.GroupHandles | gclog.GroupPinned | gclog.GroupSyncBlocks | gclog.GroupFinalizationCount | gclog.GroupFinalizationSize
 	if change != nil {
 		change(d)
 	}
@@ -197,7 +199,8 @@ func TestExplainParts(t *testing.T) {
 			d.Pauses[0] = gclog.PausePart{Kind: gclog.PauseBlocking, Start: 100 * ms, Duration: d.End - d.Start, HasSuspend: true, HasResume: true}
 		}, "mark=3.5(mark_roots=3 mark_short_weak=0 scan_finalization=0.5 mark_long_weak=0) plan=1 relocate=1 compact=2.3 untold=0.4"},
 		{"of a log", func(d *gclog.GCDetails) {
-			d.Pauses[0].Suspend, d.Pauses[0].Resume, d.TimingCount, d.Heaps, d.HasGlobal = 0, 0, 0, nil, false
+			d.Pauses[0].Suspend, d.Pauses[0].Resume, d.TimingCount, d.Heaps = 0, 0, 0, nil
+			d.Known &^= gclog.GroupGlobal
 			d.Pauses[0].HasSuspend, d.Pauses[0].HasResume = false, false
 		}, "suspend=n/a steps=n/a untold=10 resume=n/a"},
 		{"suspended all the time", of10(10*ms, 0, 110*ms, 110*ms), "suspend=10 prepare=0 steps=n/a"},
@@ -285,7 +288,7 @@ func TestExplainReasons(t *testing.T) {
 	if e := explain(func(d *gclog.GCDetails) { d.Reason = 42 }); !strings.Contains(e.Trigger[0].Text, "Reason(42)") {
 		t.Errorf("%+v", e.Trigger[0])
 	}
-	if e := explain(func(d *gclog.GCDetails) { d.HasReason = false }); whyUnknown(&e, "why it was started") == "" {
+	if e := explain(func(d *gclog.GCDetails) { d.Known &^= gclog.GroupReason }); whyUnknown(&e, "why it was started") == "" {
 		t.Errorf("%+v", e.Trigger)
 	}
 }
@@ -511,7 +514,8 @@ func TestExplainUnseenKind(t *testing.T) {
 	const lacking = "whether it was blocking, background or foreground"
 	for _, generation := range []int{1, 2} {
 		e := explain(func(d *gclog.GCDetails) {
-			d.Generation, d.Flaws, d.Complete, d.HasReason = generation, gclog.FlawNoStart, false, false
+			d.Generation, d.Flaws, d.Complete = generation, gclog.FlawNoStart, false
+			d.Known &^= gclog.GroupReason
 		})
 		if want := fmt.Sprintf("Collection 7: gen%d collection, paused for 10 ms", generation); e.Title != want {
 			t.Errorf("%q, want %q", e.Title, want)
@@ -541,7 +545,7 @@ func TestExplainDATAS(t *testing.T) {
 		if got := sentences(e.Generation); !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
-		peers.Observe(blockingRecord(func(d *gclog.GCDetails) { d.Datas.HasSample = true }))
+		peers.Observe(blockingRecord(func(d *gclog.GCDetails) { d.Known |= gclog.GroupDatasSample }))
 	}
 }
 
@@ -556,9 +560,11 @@ func TestExplainHighLoad(t *testing.T) {
 
 func TestExplainTrigger(t *testing.T) {
 	e := explain(func(d *gclog.GCDetails) {
-		d.Triggered, d.Trigger, d.HasTrigger = 98*ms, 4711, true
-		d.HasAllocated, d.HasGenerationAllocated, d.HasSinceLast, d.SinceLast, d.AllocationRate = true, true, true, 510*ms, 20e6
-		d.Generations[gclog.Gen0].Allocated, d.Generations[gclog.LOH].Allocated = 9e6, 1e6
+		d.Triggered, d.Trigger = 98*ms, 4711
+		d.Known |= gclog.GroupTrigger
+		d.SinceLast, d.AllocationRate = 510*ms, 20e6
+		d.Known |= gclog.GroupAllocated | gclog.GroupGenerationAllocated | gclog.GroupSinceLast
+		d.Generations[gclog.Gen0].Allocated, d.Generations[gclog.LOH].Allocated, d.Allocated = 9e6, 1e6, 10e6
 		d.Generations[gclog.Gen0].BudgetLeft, d.Generations[gclog.Gen0].HasBudgetLeft = -1_200_000, true
 	})
 	for _, want := range []string{
@@ -571,7 +577,10 @@ func TestExplainTrigger(t *testing.T) {
 		}
 	}
 	// Workstation GC tells of the request when the threads stand: that is no delay of 0.
-	e = explain(func(d *gclog.GCDetails) { d.Triggered, d.Trigger, d.HasTrigger = 101*ms, 4711, true })
+	e = explain(func(d *gclog.GCDetails) {
+		d.Triggered, d.Trigger = 101*ms, 4711
+		d.Known |= gclog.GroupTrigger
+	})
 	if strings.Contains(sentences(e.Trigger), "before the runtime") || whyUnknown(&e, "the time from the trigger to the suspension") == "" {
 		t.Errorf("%s%+v", sentences(e.Trigger), e.Unknown)
 	}
@@ -674,7 +683,8 @@ func TestExplainAllocationBesideBackground(t *testing.T) {
 	} {
 		e := explain(func(d *gclog.GCDetails) {
 			asBackground(d)
-			d.HasAllocated, d.Generations[gclog.Gen0].Allocated = true, tt.allocated
+			d.Allocated = tt.allocated
+			d.Known |= gclog.GroupAllocated
 		})
 		if got := sentences(e.Trigger); !strings.Contains(got, tt.want) {
 			t.Error(got)
@@ -715,7 +725,8 @@ func TestExplainPins(t *testing.T) {
 			d.Generations[gclog.Gen1].SurvivedPins, d.Generations[gclog.Gen1].Survived = 7, 7e6 // not collected
 		}, "pins: 1 pinned object was found, and 40 KB of the 1 MB that survived could not be moved because of them.\n"},
 		{"without a history", func(d *gclog.GCDetails) {
-			d.PinnedObjects, d.Generations[gclog.Gen0].SurvivedPins, d.HasHistory = 2, 40_000, false
+			d.PinnedObjects, d.Generations[gclog.Gen0].SurvivedPins = 2, 40_000
+			d.Known &^= gclog.GroupHistory
 		}, "pins: 2 pinned objects were found.\n"},
 		{"one by one", func(d *gclog.GCDetails) { d.PinEvents, d.PinEventBytes = 1, 64 }, "pins: 0 pinned objects were found; 1 pin was recorded individually (level full), with 64 B.\n"},
 		{"pieces", func(d *gclog.GCDetails) { d.PinPlugs, d.PinPlugBytes = 3, 3000 }, "pins: 0 pinned objects were found; 3 pieces of memory (3 KB) could not be moved.\n"},
@@ -812,7 +823,8 @@ func TestExplainComparison(t *testing.T) {
 func TestExplainPinnedUnheard(t *testing.T) {
 	d := blockingRecord(func(d *gclog.GCDetails) {
 		d.Generation = gclog.Gen2
-		d.HasHistory, d.HasObjects, d.HasFragmentation, d.HasPromoted, d.PromotedBytes, d.Heaps = false, false, false, false, 0, nil
+		d.PromotedBytes, d.Heaps = 0, nil
+		d.Known &^= gclog.GroupHistory | gclog.GroupObjects | gclog.GroupFragmentation | gclog.GroupPromoted
 	})
 	e := analysis.Explain(d, analysis.Context{})
 	checkExplanation(t, d, &e)
@@ -834,7 +846,7 @@ func TestExplainFreeSpace(t *testing.T) {
 		for g := range d.Generations {
 			d.Generations[g].Fragmentation = d.Generations[g].After
 		}
-		d.Generations[gclog.Gen2].Fragmentation += more
+		d.Fragmentation = d.SizeAfter() + more
 		e := analysis.Explain(d, analysis.Context{})
 		said, why := strings.Contains(sentences(e.Result), "Free space between objects"), whyUnknown(&e, "free space of the heap")
 		if said != (more == 0) || (why != "") != (more > 0) {
@@ -890,10 +902,14 @@ func wildRecord(r *rand.Rand) (*gclog.GCDetails, *analysis.Peers) {
 		p.Start, p.Duration, p.Suspend, p.Resume = wild(), wild()&(1<<50-1), wild(), wild()
 		p.HasSuspend, p.HasResume = bit(), bit()
 	}
-	d.Generation, d.Reason, d.Flaws, d.HasTrigger = r.IntN(256), clr.Reason(r.Uint32()>>r.IntN(32)), gclog.Flaw(r.IntN(256)), bit()
+	d.Generation, d.Reason, d.Flaws = r.IntN(256), clr.Reason(r.Uint32()>>r.IntN(32)), gclog.Flaw(r.IntN(256))
+	d.Known.Set(gclog.GroupTrigger, bit())
 	d.Start, d.End, d.Suspended, d.Triggered, d.SinceLast, d.Window = wild(), wild(), wild(), wild(), wild(), wild()
-	d.HasEnd, d.InsideBGCStart, d.Provisional, d.HasAllocated, d.HasSinceLast = bit(), bit(), bit(), bit(), bit()
-	d.HasGenerationAllocated = d.HasAllocated
+	d.InsideBGCStart, d.Provisional = bit(), bit()
+	d.Known.Set(gclog.GroupEnd, bit())
+	d.Known.Set(gclog.GroupAllocated, bit())
+	d.Known.Set(gclog.GroupSinceLast, bit())
+	d.Known.Set(gclog.GroupGenerationAllocated, d.Known.Has(gclog.GroupAllocated))
 	for i := range d.Timing {
 		d.Timing[i] = wild()
 	}
@@ -903,6 +919,7 @@ func wildRecord(r *rand.Rand) (*gclog.GCDetails, *analysis.Peers) {
 	h.Compact, h.Expand = clr.HeapMechanism(r.Uint32()), clr.HeapMechanism(r.Uint32())
 	marked(&d.Heaps[0], clr.MarkType(r.IntN(int(clr.MarkTypes))), wild())
 	d.Heaps[0].MarkedUntil = wild()
+	d.Allocated, d.Fragmentation = r.Uint64(), r.Uint64()
 	for g := range d.Generations {
 		x := &d.Generations[g]
 		x.Before, x.After, x.ObjectsBefore, x.Survived, x.Allocated = r.Uint64(), r.Uint64(), r.Uint64(), r.Uint64(), r.Uint64()
@@ -960,7 +977,7 @@ func TestExplainBeforeBackground(t *testing.T) {
 		"Gen1 was due; no event reports why gen0 was collected instead.": beside,
 		"Gen1 was due, but a background collection was running, and meanwhile DATAS may collect only gen0.": func(d *gclog.GCDetails) {
 			beside(d)
-			d.Datas.HasSample = true
+			d.Known |= gclog.GroupDatasSample
 		},
 	} {
 		d := blockingRecord(change)

@@ -2,6 +2,8 @@ package analysis
 
 import (
 	"fmt"
+
+	"github.com/gclog/gclog/gclog"
 )
 
 // comparison compares the collection with those of its generation and kind.
@@ -55,7 +57,7 @@ func (x *explainer) comparison() {
 // promotedAgainst compares the promoted bytes: a pause that is long for them is worth a look.
 func (x *explainer) promotedAgainst(of *peers) {
 	d := x.d
-	if !d.HasPromoted {
+	if !d.Known.Has(gclog.GroupPromoted) {
 		return // the result lists it as unknown
 	}
 	if len(of.promoted) < 2 {

@@ -109,7 +109,7 @@ func (x *explainer) beforeBackground() {
 	text := "A background collection starts with a collection of the young generations whose budgets were exceeded: here gen0 only."
 	if d.Generation == gclog.Gen1 {
 		text = "A background collection starts with a collection of the young generations whose budgets were exceeded: here gen0 and gen1."
-		if d.HasReason && d.Reason == clr.ReasonOutOfSpaceSOH {
+		if d.Known.Has(gclog.GroupReason) && d.Reason == clr.ReasonOutOfSpaceSOH {
 			text = "A background collection starts with a gen1 collection if there was no space for a small object."
 		}
 	}
@@ -233,7 +233,7 @@ func (x *explainer) lowered(wanted int, c clr.Condemned) (cause, why string) {
 		return "ServoPostpone", "background GC tuning postponed it (ServoPostpone)"
 	case d.Global.Mechanisms&clr.MechanismElevation != 0 && wanted == gclog.Gen2:
 		return byElevation, fmt.Sprintf("recent full collections had freed little, so gen%d was collected instead (Elevation)", d.Generation)
-	case d.Global.HasMemoryLoad && d.Global.PauseMode == clr.PauseModeLowLatency && wanted == gclog.Gen2 && !(d.HasReason && d.Reason.Induced()):
+	case d.Global.HasMemoryLoad && d.Global.PauseMode == clr.PauseModeLowLatency && wanted == gclog.Gen2 && !(d.Known.Has(gclog.GroupReason) && d.Reason.Induced()):
 		return byLowLatency, "GCSettings.LatencyMode was LowLatency, which suppresses gen2 collections unless memory is low"
 	case d.Kind == gclog.KindForeground && x.c.Peers != nil && x.c.Peers.datas:
 		return byDATAS, fmt.Sprintf("a background collection was running, and meanwhile DATAS may collect only gen%d", d.Generation)
@@ -334,9 +334,9 @@ func (x *explainer) whyBlocking(c clr.Condemned, conditionsKnown bool) (text str
 		return "the full collections of provisional mode always block", []string{byProvisional}
 	case d.DemotedBGC:
 		return "it was started as a background collection but could not run as one, which is common for the first one of a process", []string{byDemoted}
-	case asked && d.HasReason && (d.Reason == clr.ReasonInduced || d.Reason == clr.ReasonInducedCompacting || d.Reason == clr.ReasonInducedAggressive):
+	case asked && d.Known.Has(gclog.GroupReason) && (d.Reason == clr.ReasonInduced || d.Reason == clr.ReasonInducedCompacting || d.Reason == clr.ReasonInducedAggressive):
 		return "a blocking collection was requested (" + d.Reason.String() + ")", []string{d.Reason.String()}
-	case asked && d.HasReason && (d.Reason == clr.ReasonInducedLowMemory || d.Reason == clr.ReasonLowMemoryHostBlocking):
+	case asked && d.Known.Has(gclog.GroupReason) && (d.Reason == clr.ReasonInducedLowMemory || d.Reason == clr.ReasonLowMemoryHostBlocking):
 		return "the system was low on memory (" + d.Reason.String() + ")", []string{d.Reason.String()}
 	case d.Global.HasMemoryLoad && d.Global.PauseMode == clr.PauseModeBatch:
 		return "background collections were disabled (GCSettings.LatencyMode was Batch, as it is with System.GC.Concurrent=false)", []string{byBatch}

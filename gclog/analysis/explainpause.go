@@ -195,7 +195,7 @@ func (x *explainer) divide(i int) []Part {
 		resume = p.Resume
 		v.left -= resume
 	}
-	if d.Kind != gclog.KindBackground && !d.InsideBGCStart && d.HasEnd && resume >= 0 && d.End >= suspended && d.End <= end-resume && end-resume-d.End <= v.left {
+	if d.Kind != gclog.KindBackground && !d.InsideBGCStart && d.Known.Has(gclog.GroupEnd) && resume >= 0 && d.End >= suspended && d.End <= end-resume && end-resume-d.End <= v.left {
 		finish = end - resume - d.End
 		v.left -= finish
 	}
@@ -290,7 +290,7 @@ func (x *explainer) mark(v *division) {
 func (x *explainer) markedUntil(v *division, p *gclog.PausePart) {
 	d := x.d
 	why := x.whyUnknown("old runtimes such as .NET Core 3.1 do not report how long the steps took")
-	if !d.HasGlobal {
+	if !d.Known.Has(gclog.GroupGlobal) {
 		why = x.unheard()
 	}
 	last := d.MarkedUntil()
@@ -332,7 +332,7 @@ func (x *explainer) phases() {
 // foreground reports the collections that ran meanwhile.
 func (x *explainer) foreground() {
 	d := x.d
-	if x.c.Peers == nil || !d.HasEnd || d.Flaws&gclog.FlawNoStart != 0 {
+	if x.c.Peers == nil || !d.Known.Has(gclog.GroupEnd) || d.Flaws&gclog.FlawNoStart != 0 {
 		return
 	}
 	n, pause := x.c.Peers.foregrounds(d)

@@ -39,7 +39,7 @@ func (x *explainer) result() {
 // heap reports the sizes of the whole heap.
 func (x *explainer) heap() {
 	d := x.d
-	if d.HasSizesAfter && d.HasBefore {
+	if d.Known.Has(gclog.GroupAfter) && d.Known.Has(gclog.GroupBefore) {
 		before, after := d.SizeBefore(), d.SizeAfter()
 		text := fmt.Sprintf("The heap was %s before and %s after it", bytesText(before), bytesText(after))
 		facts := []Fact{bytesFact("dotnet.gc.heap.before", before), bytesFact("dotnet.gc.heap.after", after)}
@@ -56,20 +56,20 @@ func (x *explainer) heap() {
 			text += "; the size before is estimated from the sizes after the previous collection"
 		}
 		x.say(&x.e.Result, "heap", text+".", facts...)
-	} else if d.HasSizesAfter {
+	} else if d.Known.Has(gclog.GroupAfter) {
 		x.say(&x.e.Result, "heap", "The heap was "+bytesText(d.SizeAfter())+" after it.", bytesFact("dotnet.gc.heap.after", d.SizeAfter()))
 	}
 	if ratio, known := d.PeakRatio(); known && d.Kind == gclog.KindBackground && ratio > 1 {
 		x.say(&x.e.Result, "peak", fmt.Sprintf("While it ran, the heap was up to %s.", bytesText(d.Peak)), bytesFact("dotnet.gc.heap.peak", d.Peak))
 	}
 	switch {
-	case d.HasCommittedBefore && d.HasCommittedAfter:
+	case d.Known.Has(gclog.GroupCommittedBefore) && d.Known.Has(gclog.GroupCommittedAfter):
 		x.say(&x.e.Result, "committed", fmt.Sprintf("The runtime had committed %s for the heap before and %s after it.", bytesText(d.CommittedBefore), bytesText(d.CommittedAfter)),
 			bytesFact("dotnet.gc.heap.committed_before", d.CommittedBefore), bytesFact("dotnet.gc.heap.committed", d.CommittedAfter))
-	case d.HasCommittedBefore:
+	case d.Known.Has(gclog.GroupCommittedBefore):
 		x.say(&x.e.Result, "committed", fmt.Sprintf("The runtime had committed %s for the heap when it started.", bytesText(d.CommittedBefore)),
 			bytesFact("dotnet.gc.heap.committed_before", d.CommittedBefore))
-	case d.HasCommittedAfter:
+	case d.Known.Has(gclog.GroupCommittedAfter):
 		x.say(&x.e.Result, "committed", fmt.Sprintf("The runtime had committed %s for the heap after it.", bytesText(d.CommittedAfter)),
 			bytesFact("dotnet.gc.heap.committed", d.CommittedAfter))
 	default:
@@ -80,15 +80,15 @@ func (x *explainer) heap() {
 // objects reports what survived, and what was garbage.
 func (x *explainer) objects() {
 	d := x.d
-	if d.HasPromoted {
+	if d.Known.Has(gclog.GroupPromoted) {
 		x.say(&x.e.Result, "promoted", fmt.Sprintf("It found %s of live objects (promoted) in the generations that it collected.", bytesText(d.PromotedBytes)),
 			bytesFact("dotnet.gc.heap.promoted", d.PromotedBytes))
-	} else if d.HasGenerationPromoted {
+	} else if d.Known.Has(gclog.GroupGenerationPromoted) {
 		x.lacks("promoted bytes", x.whyUnknown("only the heap histories report the pinned objects among them, and none was recorded"))
 	} else {
 		x.lacks("promoted bytes", x.whyUnknown("its sizes were not recorded (GCHeapStats)"))
 	}
-	if !d.HasHistory {
+	if !d.Known.Has(gclog.GroupHistory) {
 		return
 	}
 	var before, survived uint64
@@ -112,7 +112,7 @@ func (x *explainer) objects() {
 // sizes fills in the table of generations.
 func (x *explainer) sizes() {
 	d := x.d
-	if !d.HasSizesAfter && !d.HasBefore {
+	if !d.Known.Has(gclog.GroupAfter) && !d.Known.Has(gclog.GroupBefore) {
 		x.lacks("heap sizes", x.whyUnknown("its sizes were not recorded (GCHeapStats)"))
 		return
 	}
@@ -133,21 +133,21 @@ func (x *explainer) sizes() {
 	for g := range n {
 		y, collected := &d.Generations[g], d.Collected(g)
 		s := Size{Name: gclog.GenerationName(g), Collected: collected}
-		s.Before = value(d.HasBefore, float64(y.Before), "sizes before", x.unheard())
-		s.After = value(d.HasSizesAfter, float64(y.After), "sizes after", x.whyUnknown("its sizes were not recorded (GCHeapStats)"))
-		s.Free = value(d.HasHistory, float64(y.Fragmentation), "free space of the generations", x.unheard())
+		s.Before = value(d.Known.Has(gclog.GroupBefore), float64(y.Before), "sizes before", x.unheard())
+		s.After = value(d.Known.Has(gclog.GroupAfter), float64(y.After), "sizes after", x.whyUnknown("its sizes were not recorded (GCHeapStats)"))
+		s.Free = value(d.Known.Has(gclog.GroupHistory), float64(y.Fragmentation), "free space of the generations", x.unheard())
 		if s.Free.Known() && s.After.Known() && y.Fragmentation > y.After {
 			s.Free = lacks("free space of "+s.Name, "the runtime reported more free space than the generation had"+differentTimes)
 		}
 		const not = "it was not collected"
 		s.Promoted, s.Survival, s.Budget = unknown(not), unknown(not), unknown(not)
 		if collected {
-			if promoted, ok := d.Promoted(g); ok || !d.HasGenerationPromoted {
+			if promoted, ok := d.Promoted(g); ok || !d.Known.Has(gclog.GroupGenerationPromoted) {
 				s.Promoted = value(ok, float64(promoted), "promoted bytes of the generations", x.unheard())
 			} else {
 				s.Promoted = lacks("promoted bytes of pinned objects", x.unheard())
 			}
-			if y.Budget == 0 && d.HasHistory {
+			if y.Budget == 0 && d.Known.Has(gclog.GroupHistory) {
 				s.Budget = lacks("the budget of "+s.Name, "the runtime did not report one")
 			} else {
 				s.Budget = value(y.Budget > 0, float64(y.Budget), "budgets", x.unheard())
@@ -155,7 +155,7 @@ func (x *explainer) sizes() {
 			switch percent, ok := d.Survival(g); {
 			case ok:
 				s.Survival = known(percent).in("%")
-			case !d.HasHistory:
+			case !d.Known.Has(gclog.GroupHistory):
 				s.Survival = lacks("survival", x.unheard())
 			case y.ObjectsBefore == 0:
 				s.Survival = unknown("it contained no objects")
@@ -165,15 +165,15 @@ func (x *explainer) sizes() {
 		}
 		x.e.Sizes = append(x.e.Sizes, s)
 	}
-	if d.HasFragmentation && d.HasSizesAfter && d.Fragmentation() > d.SizeAfter() {
+	if d.Known.Has(gclog.GroupFragmentation) && d.Known.Has(gclog.GroupAfter) && d.Fragmentation > d.SizeAfter() {
 		// A foreground collection has made the heap smaller since the free space was measured.
 		x.lacks("free space of the heap", "the runtime reported more free space than the heap had"+differentTimes)
-	} else if d.HasFragmentation && !d.HasHistory {
-		x.say(&x.e.Result, "free", bytesText(d.Fragmentation())+" of the heap was free space after it.", bytesFact("dotnet.gc.heap.fragmentation", d.Fragmentation()))
-	} else if d.HasFragmentation && d.HasSizesAfter && d.SizeAfter() > 0 {
-		share := 100 * float64(d.Fragmentation()) / float64(d.SizeAfter())
-		x.say(&x.e.Result, "free", fmt.Sprintf("Free space between objects was %s after it, %s of the heap.", bytesText(d.Fragmentation()), valueText(share, "%")),
-			bytesFact("dotnet.gc.heap.fragmentation", d.Fragmentation()), percentFact("fragmentation_pct", share))
+	} else if d.Known.Has(gclog.GroupFragmentation) && !d.Known.Has(gclog.GroupHistory) {
+		x.say(&x.e.Result, "free", bytesText(d.Fragmentation)+" of the heap was free space after it.", bytesFact("dotnet.gc.heap.fragmentation", d.Fragmentation))
+	} else if d.Known.Has(gclog.GroupFragmentation) && d.Known.Has(gclog.GroupAfter) && d.SizeAfter() > 0 {
+		share := 100 * float64(d.Fragmentation) / float64(d.SizeAfter())
+		x.say(&x.e.Result, "free", fmt.Sprintf("Free space between objects was %s after it, %s of the heap.", bytesText(d.Fragmentation), valueText(share, "%")),
+			bytesFact("dotnet.gc.heap.fragmentation", d.Fragmentation), percentFact("fragmentation_pct", share))
 	}
 }
 
@@ -313,7 +313,7 @@ func (x *explainer) largeObjects() {
 // mechanisms reports which generation the survivors are in.
 func (x *explainer) mechanisms() {
 	d := x.d
-	if !d.HasGlobal || d.Kind == gclog.KindBackground {
+	if !d.Known.Has(gclog.GroupGlobal) || d.Kind == gclog.KindBackground {
 		return
 	}
 	m := d.Global.Mechanisms
@@ -327,7 +327,7 @@ func (x *explainer) mechanisms() {
 
 // datas reports what dynamic adaptation measured and decided.
 func (x *explainer) datas() {
-	d := &x.d.Datas
+	known, d := x.d.Known, &x.d.Datas
 	heaps := func(text, name string, n uint16, cost float64, facts ...Fact) {
 		text += " " + plural(uint64(n), "heap")
 		facts = append(facts, countFact("dotnet.gc.datas."+name, n))
@@ -337,7 +337,7 @@ func (x *explainer) datas() {
 		}
 		x.say(&x.e.Result, "datas", text+".", facts...)
 	}
-	if d.HasTuning {
+	if known.Has(gclog.GroupDatasTuning) {
 		text := "DATAS chose the number of heaps"
 		var facts []Fact
 		// The runtime computes them only when it considers a change, and the cores count as well.
@@ -347,20 +347,20 @@ func (x *explainer) datas() {
 		}
 		heaps(text+":", "new_heaps", d.Tuning.NewHeaps, float64(d.Tuning.MedianThroughputCost), facts...)
 	}
-	if d.HasTuning8 {
+	if known.Has(gclog.GroupDatasTuning8) {
 		heaps("DATAS chose the number of heaps:", "new_heaps", d.Tuning8.NewHeaps, float64(d.Tuning8.MedianThroughputCost))
 	}
-	if d.HasFullGCTuning {
+	if known.Has(gclog.GroupDatasFullGCTuning) {
 		heaps("After full collections, DATAS chose the number of heaps:", "full_gc_new_heaps", d.FullGCTuning.NewHeaps, float64(d.FullGCTuning.MedianGen2Cost))
 	}
-	if d.HasSample {
+	if known.Has(gclog.GroupDatasSample) {
 		s := &d.Sample
 		x.say(&x.e.Result, "datas-sample", fmt.Sprintf("DATAS considers %s of small objects long-lived and set gen0's budget to %s per heap; threads had waited %s to allocate small objects and %s to allocate large ones.",
 			bytesText(s.StableSize), bytesText(uint64(s.Gen0BudgetPerHeap)), timeText(int64(s.SOHLockMicroseconds)*1000), timeText(int64(s.UOHLockMicroseconds)*1000)),
 			bytesFact("dotnet.gc.datas.stable_size", s.StableSize), bytesFact("dotnet.gc.datas.gen0_budget_per_heap", s.Gen0BudgetPerHeap),
 			timeFact("dotnet.gc.datas.soh_lock_wait", int64(s.SOHLockMicroseconds)*1000), timeFact("dotnet.gc.datas.uoh_lock_wait", int64(s.UOHLockMicroseconds)*1000))
 	}
-	if d.HasSample8 {
+	if known.Has(gclog.GroupDatasSample8) {
 		wait := int64(min(d.Sample8.LockMicroseconds, 1e12)) * 1000
 		x.say(&x.e.Result, "datas-sample", "DATAS measured that threads had waited "+timeText(wait)+" to allocate.", timeFact("dotnet.gc.datas.lock_wait", wait))
 	}
@@ -397,7 +397,7 @@ func (x *explainer) pins() {
 // without a gap between them, in which at least one is pinned.
 func (x *explainer) pinnedBytes() (text string, facts []Fact) {
 	d := x.d
-	if !d.HasHistory {
+	if !d.Known.Has(gclog.GroupHistory) {
 		return "", nil
 	}
 	var pins, survived uint64
@@ -417,7 +417,7 @@ func (x *explainer) pinnedBytes() (text string, facts []Fact) {
 // finalization reports what is waiting for its finalizer, and the work of the finalizer thread.
 func (x *explainer) finalization() {
 	d := x.d
-	if d.HasFinalizationCount {
+	if d.Known.Has(gclog.GroupFinalizationCount) {
 		text := plural(d.FinalizationCount, "object") + was(d.FinalizationCount) + " retained for finalization"
 		facts := []Fact{countFact("dotnet.gc.finalization.count", d.FinalizationCount)}
 		if d.FinalizationSize > 0 {
@@ -435,7 +435,7 @@ func (x *explainer) finalization() {
 	if f.Runs > 0 {
 		text := fmt.Sprintf("Since the previous collection, the finalizer thread finalized %s in %s", plural(f.Objects, "object"), plural(uint64(f.Runs), "run"))
 		facts := []Fact{countFact("dotnet.gc.finalizers.runs", f.Runs), countFact("dotnet.gc.finalizers.objects", f.Objects)}
-		if f.HasLongest {
+		if d.Known.Has(gclog.GroupLongestFinalizers) {
 			text += "; the longest took " + timeText(f.Longest)
 			facts = append(facts, timeFact("dotnet.gc.finalizers.longest", f.Longest))
 		}
@@ -475,9 +475,9 @@ func (x *explainer) others() {
 	var parts []string
 	var facts []Fact
 	switch {
-	case !d.HasSizesAfter:
+	case !d.Known.Has(gclog.GroupAfter):
 		x.lacks("handles", x.whyUnknown("its sizes were not recorded (GCHeapStats)"))
-	case !d.HasHandles:
+	case !d.Known.Has(gclog.GroupHandles):
 		x.lacks("handles", x.whyUnknown("the runtime reported a negative number, as it sometimes does"))
 	case d.Generation < gclog.Gen2:
 		x.lacks("handles", "the runtime counts only those that a collection scans, and only gen2 scans all of them")
@@ -485,14 +485,14 @@ func (x *explainer) others() {
 		parts = append(parts, plural(uint64(d.Handles), "handle"))
 		facts = append(facts, countFact("dotnet.gc.handles", d.Handles))
 	}
-	if d.HasSyncBlocks {
+	if d.Known.Has(gclog.GroupSyncBlocks) {
 		parts = append(parts, plural(uint64(d.SyncBlocks), "sync block"))
 		facts = append(facts, countFact("dotnet.gc.sync_blocks", d.SyncBlocks))
 	}
 	if len(parts) > 0 {
 		x.say(&x.e.Result, "handles", "The runtime had "+andList(parts)+" after it.", facts...)
 	}
-	if s := &d.Segments; s.Known && s.Created+s.Freed > 0 {
+	if s := &d.Segments; d.Known.Has(gclog.GroupSegments) && s.Created+s.Freed > 0 {
 		text := fmt.Sprintf("obtained %s of memory from the system (%s) and returned %s", plural(uint64(s.Created), "piece"), bytesText(s.CreatedBytes), noneOr(s.Freed))
 		if s.Created == 0 {
 			text = fmt.Sprintf("returned %s of memory to the system", plural(uint64(s.Freed), "piece"))

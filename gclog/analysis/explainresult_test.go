@@ -23,7 +23,7 @@ func TestExplainHeapsOfDATAS(t *testing.T) {
 		{1, 43, "DATAS chose the number of heaps (1 to 43 are right for the long-lived objects): 2 heaps"},
 	} {
 		e := explain(func(d *gclog.GCDetails) {
-			d.Datas.HasTuning = true
+			d.Known |= gclog.GroupDatasTuning
 			d.Datas.Tuning = clr.SizeAdaptationTuning{NewHeaps: 2, MinHeaps: tt.least, MaxHeaps: tt.most}
 		})
 		if got := sentences(e.Result); !strings.Contains(got, "datas: "+tt.want) {
@@ -55,7 +55,8 @@ func TestExplainSegments(t *testing.T) {
 		{2, 4, "obtained 2 pieces of memory from the system (64 B) and returned 4."},
 	} {
 		e := explain(func(d *gclog.GCDetails) {
-			d.Segments.Known, d.Segments.Created, d.Segments.Freed = true, tt.created, tt.freed
+			d.Segments.Created, d.Segments.Freed = tt.created, tt.freed
+			d.Known |= gclog.GroupSegments
 			if tt.created > 0 {
 				d.Segments.CreatedBytes = 64
 			}

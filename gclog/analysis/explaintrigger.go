@@ -41,7 +41,7 @@ var dumpTexts = [...]string{
 func (x *explainer) trigger() {
 	d := x.d
 	switch {
-	case !d.HasReason:
+	case !d.Known.Has(gclog.GroupReason):
 		x.lacks("why it was started", x.whyUnknown("it started before the session"))
 	case !d.Reason.Known():
 		x.because(&x.e.Trigger, "reason", "The runtime gave a reason unknown to gclog: "+d.Reason.String()+".", []string{d.Reason.String()})
@@ -62,13 +62,13 @@ func (x *explainer) trigger() {
 func (x *explainer) thread() {
 	d := x.d
 	switch {
-	case d.InsideBGCStart && !d.HasTrigger:
+	case d.InsideBGCStart && !d.Known.Has(gclog.GroupTrigger):
 		x.because(&x.e.Trigger, "thread", "It had no trigger of its own: it shares the suspension of the background collection that was triggered.", []string{byBackground})
 		return
-	case d.Provisional && !d.HasTrigger:
+	case d.Provisional && !d.Known.Has(gclog.GroupTrigger):
 		x.because(&x.e.Trigger, "thread", "It had no trigger of its own: it shares the suspension of the gen1 collection that was triggered.", []string{byProvisional})
 		return
-	case !d.HasTrigger:
+	case !d.Known.Has(gclog.GroupTrigger):
 		x.lacks("which thread triggered it", x.whyUnknown("its trigger was not recorded (GCTriggered)"))
 		return
 	}
@@ -169,11 +169,11 @@ func (x *explainer) allocation() {
 	if d.Provisional {
 		return // the program has not run since the previous gen1
 	}
-	if !d.HasAllocated {
+	if !d.Known.Has(gclog.GroupAllocated) {
 		x.lacks("what the program allocated since the previous collection", x.whyUnknown("the previous collection's objects are unknown"))
 		return
 	}
-	total := d.Allocated()
+	total := d.Allocated
 	facts := []Fact{bytesFact("dotnet.gc.allocated", total)}
 	switch {
 	case d.Kind == gclog.KindBackground && total == 0:
@@ -196,10 +196,10 @@ func (x *explainer) allocation() {
 	case rate > 0:
 		text += fmt.Sprintf(", at %s/s while it ran", sizeText(rate))
 		facts = append(facts, Fact{Name: "dotnet.gc.alloc_rate", Value: rate, Unit: "bytes/s"})
-	case d.HasSinceLast && d.SinceLast > 0:
+	case d.Known.Has(gclog.GroupSinceLast) && d.SinceLast > 0:
 		text += " in " + timeText(d.SinceLast)
 		facts = append(facts, timeFact("dotnet.gc.since_last", d.SinceLast))
-	case !d.HasSinceLast:
+	case !d.Known.Has(gclog.GroupSinceLast):
 		x.lacks("how fast it allocated", x.whyUnknown("the end of the previous collection was not recorded"))
 	}
 	x.say(&x.e.Trigger, "allocation", text+".", facts...)
@@ -208,7 +208,7 @@ func (x *explainer) allocation() {
 // allocatedBy reports where it was allocated.
 func (x *explainer) allocatedBy() (text string, facts []Fact) {
 	d := x.d
-	if !d.HasGenerationAllocated {
+	if !d.Known.Has(gclog.GroupGenerationAllocated) {
 		return "", nil
 	}
 	var parts []string
@@ -226,7 +226,7 @@ func (x *explainer) allocatedBy() (text string, facts []Fact) {
 
 // usedNumbers reports that previous numbers were not collections.
 func (x *explainer) usedNumbers() {
-	if x.c.Peers == nil || !x.d.HasNumber {
+	if x.c.Peers == nil || !x.d.Known.Has(gclog.GroupNumber) {
 		return
 	}
 	used := x.c.Peers.usedBefore(x.d.Number)

@@ -12,13 +12,13 @@ import (
 func (x *explainer) what() {
 	d := x.d
 	x.e.Title = fmt.Sprintf("%s: %s", upperFirst(nameText(d)), collectionText(d))
-	if d.HasReason {
+	if d.Known.Has(gclog.GroupReason) {
 		x.e.Title += ", " + d.Reason.String()
 	}
 	if len(d.Pauses) > 0 {
 		x.e.Title += ", paused for " + timeText(d.Pause())
 	}
-	if !d.HasNumber {
+	if !d.Known.Has(gclog.GroupNumber) {
 		x.lacks("its number", x.whyUnknown("it started before the session, and its end was not recorded"))
 	}
 	if !d.KindKnown() {
@@ -54,7 +54,7 @@ func (x *explainer) when() {
 	d := x.d
 	if d.Flaws&gclog.FlawNoStart != 0 && len(d.Pauses) == 0 {
 		x.lacks("when it started", "it started before the session")
-		if !d.HasEnd {
+		if !d.Known.Has(gclog.GroupEnd) {
 			return
 		}
 		text, facts := x.moment(d.End)
@@ -63,7 +63,7 @@ func (x *explainer) when() {
 	}
 	moment, facts := x.moment(d.PauseStart())
 	text := "It started" + moment
-	if d.HasEnd && d.Flaws&(gclog.FlawNoStart|gclog.FlawTime) == 0 && d.End >= d.Start && d.Duration() >= 0 {
+	if d.Known.Has(gclog.GroupEnd) && d.Flaws&(gclog.FlawNoStart|gclog.FlawTime) == 0 && d.End >= d.Start && d.Duration() >= 0 {
 		facts = append(facts, timeFact("event.duration", d.Duration()))
 		if d.Kind == gclog.KindBackground {
 			text += ", and lasted " + timeText(d.Duration()) + ", mostly while the program was running"

@@ -464,7 +464,7 @@ func (x *judgedGC) set(d *gclog.GCDetails) {
 	x.isGen2 = d.Generation >= gclog.Gen2
 	x.background = d.Kind == gclog.KindBackground
 	x.induced = false
-	if d.HasReason {
+	if d.Known.Has(gclog.GroupReason) {
 		switch d.Reason {
 		case clr.ReasonInduced, clr.ReasonInducedNotForced, clr.ReasonInducedCompacting, clr.ReasonInducedAggressive:
 			x.induced = true
@@ -480,7 +480,9 @@ func (x *judgedGC) set(d *gclog.GCDetails) {
 }
 
 // fragmented reports whether the sizes of the generations and the free space in them are known.
-func (x *judgedGC) fragmented() bool { return x.HasSizesAfter && x.HasHistory }
+func (x *judgedGC) fragmented() bool {
+	return x.Known.Has(gclog.GroupAfter) && x.Known.Has(gclog.GroupHistory)
+}
 
 // A judge is the state of one rule. It is passed the complete collections of a stretch in the order
 // of their records, keeps little about each, and allocates nothing for them.

@@ -200,7 +200,7 @@ func blockingGen2(d *gclog.GCDetails) bool {
 }
 
 func byProgram(d *gclog.GCDetails) bool {
-	return d.HasReason && slices.Contains([]clr.Reason{clr.ReasonInduced, clr.ReasonInducedNotForced, clr.ReasonInducedCompacting, clr.ReasonInducedAggressive}, d.Reason)
+	return d.Known.Has(gclog.GroupReason) && slices.Contains([]clr.Reason{clr.ReasonInduced, clr.ReasonInducedNotForced, clr.ReasonInducedCompacting, clr.ReasonInducedAggressive}, d.Reason)
 }
 
 func bothOf(a, b func(*gclog.GCDetails) bool) func(*gclog.GCDetails) bool {
@@ -214,7 +214,7 @@ const (
 )
 
 func inProvisionalMode(d *gclog.GCDetails) bool {
-	return d.HasReason && d.Reason == clr.ReasonPMFullGC || has(d, provisional)
+	return d.Known.Has(gclog.GroupReason) && d.Reason == clr.ReasonPMFullGC || has(d, provisional)
 }
 
 func forMemory(d *gclog.GCDetails) bool {
@@ -269,7 +269,7 @@ func judgeFindings(t *testing.T, a *account, w analysis.Window) {
 			}
 		}
 		for _, n := range x.GCs {
-			if !slices.ContainsFunc(a.list, func(y call) bool { return y.gc != nil && y.gc.HasNumber && y.gc.Number == n }) {
+			if !slices.ContainsFunc(a.list, func(y call) bool { return y.gc != nil && y.gc.Known.Has(gclog.GroupNumber) && y.gc.Number == n }) {
 				t.Errorf("%s\nnames %d, of which there is no record", at, n)
 			}
 		}
@@ -414,7 +414,7 @@ func (j *judged) numbers(id string) map[string]float64 {
 	case "late-start":
 		m["delay.over"] = float64(100 * milli)
 		for _, d := range j.gcs {
-			if !d.HasTrigger || d.Suspended <= d.Triggered {
+			if !d.Known.Has(gclog.GroupTrigger) || d.Suspended <= d.Triggered {
 				continue
 			}
 			m["collections"]++
@@ -521,7 +521,7 @@ func (j *judged) numbers(id string) map[string]float64 {
 		conditions(memoryBlocks|clr.CondemnedAlmostMaxAlloc, forMemory)
 	case "provisional-mode":
 		m["collections"] = j.count(inProvisionalMode)
-		m["reason.PMFullGC"] = j.count(func(d *gclog.GCDetails) bool { return d.HasReason && d.Reason == clr.ReasonPMFullGC })
+		m["reason.PMFullGC"] = j.count(func(d *gclog.GCDetails) bool { return d.Known.Has(gclog.GroupReason) && d.Reason == clr.ReasonPMFullGC })
 		m["pause.sum"] = j.sum(func(d *gclog.GCDetails) float64 {
 			if inProvisionalMode(d) {
 				return pauseSum(d)
@@ -536,21 +536,21 @@ func (j *judged) numbers(id string) map[string]float64 {
 	case "mid-life-crisis":
 		j.crises(m)
 	case "loh-pressure":
-		m["collections"] = j.count(func(d *gclog.GCDetails) bool { return d.HasReason })
+		m["collections"] = j.count(func(d *gclog.GCDetails) bool { return d.Known.Has(gclog.GroupReason) })
 		m["collections.alloc-large"] = j.count(func(d *gclog.GCDetails) bool {
-			return d.HasReason && (d.Reason == clr.ReasonAllocLarge || d.Reason == clr.ReasonOutOfSpaceLOH)
+			return d.Known.Has(gclog.GroupReason) && (d.Reason == clr.ReasonAllocLarge || d.Reason == clr.ReasonOutOfSpaceLOH)
 		})
 		m["collections.alloc-large.share"] = 100 * m["collections.alloc-large"] / m["collections"]
 		loh := j.after(gclog.LOH)
-		m["loh.after.mean"] = loh / j.count(func(d *gclog.GCDetails) bool { return d.HasSizesAfter })
+		m["loh.after.mean"] = loh / j.count(func(d *gclog.GCDetails) bool { return d.Known.Has(gclog.GroupAfter) })
 		m["loh.share"] = 100 * loh / j.after(gclog.Gen0, gclog.Gen1, gclog.Gen2, gclog.LOH, gclog.POH)
 	case "poh-misuse":
 		poh := j.after(gclog.POH)
-		m["poh.after.mean"] = poh / j.count(func(d *gclog.GCDetails) bool { return d.HasSizesAfter })
+		m["poh.after.mean"] = poh / j.count(func(d *gclog.GCDetails) bool { return d.Known.Has(gclog.GroupAfter) })
 		m["poh.share"] = 100 * poh / j.after(gclog.Gen0, gclog.Gen1, gclog.Gen2, gclog.LOH, gclog.POH)
 		var size, free float64
 		for _, d := range j.gcs {
-			if isGen2(d) && d.HasSizesAfter && d.HasFragmentation {
+			if isGen2(d) && d.Known.Has(gclog.GroupAfter) && d.Known.Has(gclog.GroupFragmentation) {
 				size += float64(d.Generations[gclog.POH].After)
 				free += float64(d.Generations[gclog.POH].Fragmentation)
 			}
@@ -559,7 +559,7 @@ func (j *judged) numbers(id string) map[string]float64 {
 	case "loh-fragmentation":
 		row, longest := 0.0, 0.0
 		for _, d := range j.gcs {
-			if !isGen2(d) || !d.HasSizesAfter || !d.HasFragmentation {
+			if !isGen2(d) || !d.Known.Has(gclog.GroupAfter) || !d.Known.Has(gclog.GroupFragmentation) {
 				continue
 			}
 			size, free := float64(d.Generations[gclog.LOH].After), float64(d.Generations[gclog.LOH].Fragmentation)
@@ -591,7 +591,7 @@ func (j *judged) numbers(id string) map[string]float64 {
 		j.backgroundLag(m)
 	case "wrong-flavour":
 		m["pause.share"] = 100 * float64(sum) / length
-		m["heap.after.mean"] = j.after(gclog.Gen0, gclog.Gen1, gclog.Gen2, gclog.LOH, gclog.POH) / j.count(func(d *gclog.GCDetails) bool { return d.HasSizesAfter })
+		m["heap.after.mean"] = j.after(gclog.Gen0, gclog.Gen1, gclog.Gen2, gclog.LOH, gclog.POH) / j.count(func(d *gclog.GCDetails) bool { return d.Known.Has(gclog.GroupAfter) })
 		m["gen2.blocking.not-induced.pause.max"] = j.most(func(d *gclog.GCDetails) float64 {
 			if blockingGen2(d) && !byProgram(d) {
 				return pauseSum(d)
@@ -600,13 +600,13 @@ func (j *judged) numbers(id string) map[string]float64 {
 		})
 		m["processors"] = float64(j.a.process.Processors)
 		for _, d := range j.gcs {
-			if d.HasGlobal {
+			if d.Known.Has(gclog.GroupGlobal) {
 				m["heaps"] = float64(d.Global.Heaps)
 			}
 		}
 	case "finalizer-backlog":
-		m["collections"] = j.count(func(d *gclog.GCDetails) bool { return d.HasSizesAfter })
-		m["collections.many"] = j.count(func(d *gclog.GCDetails) bool { return d.HasSizesAfter && d.FinalizationCount > 10000 })
+		m["collections"] = j.count(func(d *gclog.GCDetails) bool { return d.Known.Has(gclog.GroupAfter) })
+		m["collections.many"] = j.count(func(d *gclog.GCDetails) bool { return d.Known.Has(gclog.GroupAfter) && d.FinalizationCount > 10000 })
 		m["finalization.objects.over"] = 10000
 		m["finalization.objects.max"] = j.most(func(d *gclog.GCDetails) float64 { return float64(d.FinalizationCount) })
 		m["finalization.bytes.max"] = j.most(func(d *gclog.GCDetails) float64 { return float64(d.FinalizationSize) })
@@ -676,7 +676,7 @@ func (j *judged) cause(d *gclog.GCDetails) string {
 // after returns the total size of generations after all collections.
 func (j *judged) after(generations ...int) float64 {
 	return j.sum(func(d *gclog.GCDetails) (sum float64) {
-		if d.HasSizesAfter {
+		if d.Known.Has(gclog.GroupAfter) {
 			for _, g := range generations {
 				sum += float64(d.Generations[g].After)
 			}
@@ -692,10 +692,10 @@ func (j *judged) crises(m map[string]float64) {
 	var kept, of, came, size, n float64
 	for _, d := range j.gcs {
 		one, two := &d.Generations[gclog.Gen1], &d.Generations[gclog.Gen2]
-		if d.Generation == gclog.Gen1 && d.HasHistory {
+		if d.Generation == gclog.Gen1 && d.Known.Has(gclog.GroupHistory) {
 			n, kept, of, came, size = n+1, kept+float64(one.Survived), of+float64(one.ObjectsBefore), came+float64(two.In), size+float64(two.Before)
 		}
-		if !isGen2(d) || !d.HasHistory {
+		if !isGen2(d) || !d.Known.Has(gclog.GroupHistory) {
 			continue
 		}
 		if survival := 100 * float64(two.Survived) / float64(two.ObjectsBefore); two.ObjectsBefore > 0 && n > 0 && of > 0 && size > 0 {

@@ -63,7 +63,8 @@ func TestPartsOfHistories(t *testing.T) {
 		{"native leak", "native-growth", true, 3, func(h *past, i int) change {
 			h.run(3 * time.Minute)
 			return func(d *gclog.GCDetails) {
-				d.CommittedAfter, d.HasCommittedAfter = around(800e6, 5), true
+				d.CommittedAfter = around(800e6, 5)
+				d.Known |= gclog.GroupCommittedAfter
 				d.Memory = gclog.Memory{Resident: around(1000e6+600e6*math.Pow(1.5, h.now.Minutes()/6), 1), At: int64(h.now)}
 			}
 		}},
@@ -71,7 +72,8 @@ func TestPartsOfHistories(t *testing.T) {
 			h.run(3 * time.Minute)
 			return func(d *gclog.GCDetails) {
 				committed := 800e6 + 100e6*h.now.Minutes()
-				d.CommittedAfter, d.HasCommittedAfter = uint64(committed), true
+				d.CommittedAfter = uint64(committed)
+				d.Known |= gclog.GroupCommittedAfter
 				d.Memory = gclog.Memory{Resident: around(committed+200e6, 1), At: int64(h.now)}
 			}
 		}},

@@ -57,7 +57,8 @@ func TestSample(t *testing.T) {
 		{"one in provisional mode", newPast().gc(2, milli, reason(clr.ReasonPMFullGC)), "provisional-mode", ""},
 		{"one because of holes", newPast().gc(2, milli, condemned(clr.CondemnedLimitLOHFragmented)), "loh-fragmentation", ""},
 		{"one at the limit", newPast().gc(0, milli, func(d *gclog.GCDetails) {
-			d.Memory.CgroupLimit, d.CommittedAfter, d.HasCommittedAfter = 400*megabyte, 380*megabyte, true
+			d.Memory.CgroupLimit, d.CommittedAfter = 400*megabyte, 380*megabyte
+			d.Known |= gclog.GroupCommittedAfter
 		}), "hard-limit", ""},
 		{"one long final pause", newPast().background(milli, milli, 80*milli), "background-behind", "needs 3 complete gen2 collections, saw 1"},
 		{"2 long final pauses", newPast().background(milli, milli, 80*milli).background(milli, milli, 80*milli), "background-behind", ""},
@@ -115,9 +116,11 @@ func TestAbsent(t *testing.T) {
 	h := newPast()
 	h.process = gclog.Process{}
 	bare := func(d *gclog.GCDetails) { // as in the JDK flavours
-		d.HasHistory, d.HasObjects, d.HasFragmentation, d.HasAllocated, d.HasPromoted, d.HasGlobal = false, false, false, false, false, false
-		d.HasSizesAfter, d.Global, d.HasHandles, d.HasPinnedObjects = false, clr.GCGlobalHeapHistory{}, false, false
-		d.HasFinalizationCount, d.HasFinalizationSize, d.Peak, d.HasBefore = false, false, 0, false
+		d.Known &^= gclog.GroupHistory | gclog.GroupObjects | gclog.GroupFragmentation | gclog.GroupAllocated | gclog.GroupPromoted | gclog.GroupGlobal
+		d.Global = clr.GCGlobalHeapHistory{}
+		d.Known &^= gclog.GroupAfter | gclog.GroupHandles | gclog.GroupPinned
+		d.Peak = 0
+		d.Known &^= gclog.GroupFinalizationCount | gclog.GroupFinalizationSize | gclog.GroupBefore
 		d.Pauses[0].Suspend, d.Pauses[0].HasSuspend = 0, false
 	}
 	h.healthy(100, bare)
@@ -288,7 +291,8 @@ func TestLongestTimes(t *testing.T) {
 			for i := range count {
 				d.Timing[i] = int64(i+1) * int64(milli)
 			}
-			d.TimingCount, d.HasCompaction = count, true
+			d.TimingCount = count
+			d.Known |= gclog.GroupCompaction
 			if compacting {
 				d.Global.Mechanisms |= clr.MechanismCompaction
 			}
@@ -852,11 +856,10 @@ func TestHostile(t *testing.T) {
 	whole := analysis.NewFindings(&gclog.Process{}, analysis.Thresholds{}, analysis.Window{From: -5, To: 1e12})
 	for i := range 20000 {
 		d := &gclog.GCDetails{
-			Number: r.Uint32(), HasNumber: r.IntN(2) == 0, Generation: r.IntN(256), Kind: gclog.Kind(r.IntN(3)), Reason: clr.Reason(r.Uint32N(40)),
-			HasReason: r.IntN(2) == 0, Start: number(), End: number(), HasSizesAfter: r.IntN(2) == 0, HasHistory: r.IntN(2) == 0, HasObjects: r.IntN(2) == 0,
-			HasFragmentation: r.IntN(2) == 0, HasBefore: r.IntN(2) == 0, HasPromoted: r.IntN(2) == 0, HasAllocated: r.IntN(2) == 0, HasGlobal: r.IntN(2) == 0,
-			GenerationCount: r.IntN(6), PromotedBytes: uint64(number()), Peak: uint64(number()), Handles: int32(r.Uint32()), HasHandles: r.IntN(2) == 0,
-			PinnedObjects: r.Uint32(), HasPinnedObjects: r.IntN(2) == 0, FinalizationCount: uint64(number()), HasFinalizationCount: r.IntN(2) == 0, TimingCount: r.IntN(clr.Times + 1), HasGenerationAllocated: r.IntN(9) == 0,
+			Number: r.Uint32(), Known: gclog.Groups(r.Uint64()), Generation: r.IntN(256), Kind: gclog.Kind(r.IntN(3)), Reason: clr.Reason(r.Uint32N(40)),
+			Start: number(), End: number(), GenerationCount: r.IntN(6), PromotedBytes: uint64(number()), Peak: uint64(number()), Handles: int32(r.Uint32()),
+			Allocated: uint64(number()), Fragmentation: uint64(number()),
+			PinnedObjects: r.Uint32(), FinalizationCount: uint64(number()), TimingCount: r.IntN(clr.Times + 1),
 		}
 		for g := range d.Generations {
 			x := &d.Generations[g]

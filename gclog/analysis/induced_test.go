@@ -18,7 +18,7 @@ type inducedCounter struct {
 func (c *inducedCounter) Observe(r gclog.Record) {
 	switch r := r.(type) {
 	case *gclog.GCDetails:
-		if r.Complete && !r.HeapDump && r.HasReason && r.Reason.Induced() {
+		if r.Complete && !r.HeapDump && r.Known.Has(gclog.GroupReason) && r.Reason.Induced() {
 			c.induced++
 			if r.Kind != gclog.KindBackground { // also one that is demoted to a blocking one
 				c.blocking++

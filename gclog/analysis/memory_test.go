@@ -11,7 +11,8 @@ import (
 // remembered returns a collection of a live session.
 func remembered(number uint32, at int64, m gclog.Memory, committed uint64) *gclog.GCDetails {
 	d := collection(number, 0, gclog.KindBlocking, [2]int64{at, 10 * ms})
-	d.Memory, d.CommittedAfter, d.HasCommittedAfter = m, committed, committed > 0
+	d.Memory, d.CommittedAfter = m, committed
+	d.Known.Set(gclog.GroupCommittedAfter, committed > 0)
 	return d
 }
 

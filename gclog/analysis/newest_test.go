@@ -13,14 +13,13 @@ func TestReportedLate(t *testing.T) {
 	s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
 	s.Observe(&gclog.Start{At: 0})
 	young := &gclog.GCDetails{
-		Number: 2, Start: 20, End: 30, HasEnd: true, Complete: true, HasHistory: true,
-		CommittedBefore: 200, HasCommittedBefore: true, CommittedAfter: 250, HasCommittedAfter: true,
+		Number: 2, Start: 20, End: 30, Known: gclog.GroupEnd | gclog.GroupHistory | gclog.GroupCommittedBefore | gclog.GroupCommittedAfter, Complete: true,
+		CommittedBefore: 200, CommittedAfter: 250,
 	}
 	young.Generations[gclog.Gen0] = gclog.GenerationDetails{Survived: 100, SurvivedPins: 30}
 	s.Observe(young)
 	old := &gclog.GCDetails{
-		Number: 1, Generation: gclog.Gen2, Kind: gclog.KindBackground, Start: 10, End: 90, HasEnd: true, Complete: true,
-		HasHistory: true, CommittedBefore: 150, HasCommittedBefore: true,
+		Number: 1, Generation: gclog.Gen2, Kind: gclog.KindBackground, Start: 10, End: 90, Known: gclog.GroupEnd | gclog.GroupHistory | gclog.GroupCommittedBefore, Complete: true, CommittedBefore: 150,
 	}
 	old.Generations[gclog.Gen2] = gclog.GenerationDetails{Survived: 900}
 	s.Observe(old)
@@ -42,8 +41,10 @@ func TestNewestOfLogs(t *testing.T) {
 	s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
 	s.Observe(&gclog.Start{At: 0})
 	size := func(d *gclog.GCDetails, after uint64) *gclog.GCDetails {
-		d.HasSizesAfter, d.Generations[gclog.Gen2].After = true, after
-		d.HasCommittedAfter, d.CommittedAfter = true, 2*after
+		d.Generations[gclog.Gen2].After = after
+		d.Known |= gclog.GroupAfter
+		d.CommittedAfter = 2 * after
+		d.Known |= gclog.GroupCommittedAfter
 		return d
 	}
 	background := func(number uint32, from int64) *gclog.GCDetails {
@@ -51,7 +52,8 @@ func TestNewestOfLogs(t *testing.T) {
 	}
 	blocking := func(number uint32, from int64) *gclog.GCDetails {
 		d := collection(number, 2, gclog.KindBlocking, [2]int64{from, sec})
-		d.End, d.HasEnd = 0, false
+		d.End = 0
+		d.Known &^= gclog.GroupEnd
 		return d
 	}
 	emit(s.Observe, size(background(1, 10*sec), 100*mb))

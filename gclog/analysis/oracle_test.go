@@ -139,7 +139,7 @@ var excuses = []excuse{
 	{
 		why: "the runtime does not report pinned objects as promoted", what: []string{"promoted"}, always: true,
 		holds: func(c *pair) bool {
-			return c.x.HasHistory && c.x.Kind != gclog.KindBackground && c.x.Collected(gclog.POH) && c.x.Generations[gclog.POH].Survived > 0
+			return c.x.Known.Has(gclog.GroupHistory) && c.x.Kind != gclog.KindBackground && c.x.Collected(gclog.POH) && c.x.Generations[gclog.POH].Survived > 0
 		},
 	},
 }
@@ -234,7 +234,7 @@ func (l *ledger) Observe(r gclog.Record) {
 		l.pauses[r.GC.Start] = append(l.pauses[r.GC.Start], r.Duration, max(0, r.Suspend))
 	case *gclog.GCDetails:
 		e := &entry{r.Clone(), map[string]float64{"number": 1}}
-		if r.HasReason && strings.HasPrefix(r.Reason.String(), "Induced") && !r.HeapDump {
+		if r.Known.Has(gclog.GroupReason) && strings.HasPrefix(r.Reason.String(), "Induced") && !r.HeapDump {
 			e.values["induced"] = 1
 		}
 		if list := l.pauses[r.Start]; len(list) > 0 && r.Flaws&^(gclog.FlawNoSizes|gclog.FlawNoHeaps) == 0 {
@@ -249,7 +249,7 @@ func (l *ledger) Observe(r gclog.Record) {
 		}
 		e.values["peak"] = float64(max(r.Peak, before))
 		e.values["after"] = float64(after)
-		if r.HasPromoted {
+		if r.Known.Has(gclog.GroupPromoted) {
 			e.values["promoted"] = float64(r.PromotedBytes)
 		}
 		l.entries = append(l.entries, e)

@@ -49,9 +49,9 @@ type Stop struct {
 func stopOf(p *gclog.Pause) Stop {
 	s := Stop{Start: p.Start, Duration: p.Duration, Suspend: p.Suspend, HasSuspend: p.HasSuspend, Kind: p.Kind, Generation: -1}
 	if d := p.GC; d != nil {
-		s.Generation, s.GCKind, s.Reason, s.HasReason = int8(min(d.Generation, math.MaxInt8)), d.Kind, d.Reason, d.HasReason
+		s.Generation, s.GCKind, s.Reason, s.HasReason = int8(min(d.Generation, math.MaxInt8)), d.Kind, d.Reason, d.Known.Has(gclog.GroupReason)
 		s.HeapDump, s.HeapDumpBy = d.HeapDump, d.HeapDumpBy
-		if d.HasNumber {
+		if d.Known.Has(gclog.GroupNumber) {
 			s.Number = d.Number
 		}
 	}
@@ -128,7 +128,7 @@ func (t *Timeline) collection(d *gclog.GCDetails) {
 		switch {
 		case b != nil && b.MarkStart > from:
 			t.miss(from, b.MarkStart, unseen)
-		case d.Flaws&gclog.FlawNoRestart != 0 || d.Kind != gclog.KindBackground && !d.HasEnd:
+		case d.Flaws&gclog.FlawNoRestart != 0 || d.Kind != gclog.KindBackground && !d.Known.Has(gclog.GroupEnd):
 			t.pausedFrom(from)
 		case d.Kind != gclog.KindBackground:
 			t.miss(from, d.End, unseen)
@@ -143,7 +143,7 @@ func (t *Timeline) collection(d *gclog.GCDetails) {
 	case final:
 	case b.SweepStart >= b.MarkEnd:
 		t.miss(b.MarkEnd, b.SweepStart, unseen)
-	case d.HasEnd:
+	case d.Known.Has(gclog.GroupEnd):
 		t.miss(b.MarkEnd, d.End, unseen)
 	default:
 		t.pausedFrom(b.MarkEnd)

@@ -16,7 +16,7 @@ func ExampleTimeline() {
 	t.Observe(&gclog.Start{At: 0})
 	t.Observe(&gclog.Pause{
 		PausePart: gclog.PausePart{Kind: gclog.PauseBlocking, Start: 100 * ms, Duration: 40 * ms},
-		GC:        &gclog.GCDetails{Number: 7, HasNumber: true, Generation: 1},
+		GC:        &gclog.GCDetails{Number: 7, Known: gclog.GroupNumber, Generation: 1},
 	})
 	t.Observe(&gclog.End{At: 1000 * ms})
 

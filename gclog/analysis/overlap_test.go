@@ -13,7 +13,7 @@ import (
 func pause(t *analysis.Timeline, start, end int64, number uint32) {
 	p := &gclog.Pause{PausePart: gclog.PausePart{Start: start, Duration: end - start}}
 	if number != 0 {
-		p.GC = &gclog.GCDetails{Number: number, HasNumber: true, Generation: 1}
+		p.GC = &gclog.GCDetails{Number: number, Known: gclog.GroupNumber, Generation: 1}
 	}
 	t.Observe(p)
 }
@@ -101,7 +101,10 @@ func TestMissingFinalPause(t *testing.T) {
 	}{
 		{"its sweep", func(d *gclog.GCDetails) { d.Background.SweepStart = 400 }, 600, analysis.Window{From: 300, To: 400}},
 		{"its sweep at once", func(d *gclog.GCDetails) { d.Background.SweepStart = 300 }, 600, analysis.Window{From: 300, To: 300}},
-		{"its end", func(d *gclog.GCDetails) { d.HasEnd, d.End = true, 500 }, 600, analysis.Window{From: 300, To: 500}},
+		{"its end", func(d *gclog.GCDetails) {
+			d.End = 500
+			d.Known |= gclog.GroupEnd
+		}, 600, analysis.Window{From: 300, To: 500}},
 		{"another pause", func(*gclog.GCDetails) {}, 600, analysis.Window{From: 300, To: 600}},
 		{"nothing", func(*gclog.GCDetails) {}, 0, analysis.Window{From: 300, To: 1000}},
 	} {
@@ -110,7 +113,7 @@ func TestMissingFinalPause(t *testing.T) {
 		if c.later != 0 {
 			pause(line, c.later, c.later+10, 2)
 		}
-		d := &gclog.GCDetails{Number: 1, HasNumber: true, Generation: gclog.Gen2, Kind: gclog.KindBackground, Start: 100}
+		d := &gclog.GCDetails{Number: 1, Known: gclog.GroupNumber, Generation: gclog.Gen2, Kind: gclog.KindBackground, Start: 100}
 		d.Background = &gclog.BackgroundDetails{MarkStart: 200, MarkEnd: 300}
 		d.Pauses = []gclog.PausePart{{Kind: gclog.PauseInitial, Start: 100, Duration: 100}}
 		c.change(d)
@@ -243,10 +246,10 @@ func TestTimelineMissing(t *testing.T) {
 			}
 		}, [2]int64{300, 700}, []int64{299, 701}},
 		{"a collection whose suspension was not seen", func(l *analysis.Timeline) {
-			l.Observe(&gclog.GCDetails{Flaws: gclog.FlawNoSuspend, Start: 300, End: 350, HasEnd: true})
+			l.Observe(&gclog.GCDetails{Flaws: gclog.FlawNoSuspend, Start: 300, End: 350, Known: gclog.GroupEnd})
 		}, [2]int64{300, 350}, []int64{299, 351}},
 		{"a collection of which only the end was seen", func(l *analysis.Timeline) {
-			l.Observe(&gclog.GCDetails{Flaws: gclog.FlawNoSuspend | gclog.FlawNoStart, Start: 350, End: 350, HasEnd: true})
+			l.Observe(&gclog.GCDetails{Flaws: gclog.FlawNoSuspend | gclog.FlawNoStart, Start: 350, End: 350, Known: gclog.GroupEnd})
 		}, [2]int64{200, 350}, []int64{199, 351}},
 		{"a collection whose end was not seen", func(l *analysis.Timeline) {
 			l.Observe(&gclog.GCDetails{Flaws: gclog.FlawNoEnd | gclog.FlawNoRestart, Suspended: 300, Start: 310})
@@ -255,11 +258,11 @@ func TestTimelineMissing(t *testing.T) {
 		{"one that is told late", func(l *analysis.Timeline) {
 			pause(l, 500, 600, 3)
 			pause(l, 700, 800, 4)
-			l.Observe(&gclog.GCDetails{Flaws: gclog.FlawNoRestart, Start: 300, End: 400, HasEnd: true})
+			l.Observe(&gclog.GCDetails{Flaws: gclog.FlawNoRestart, Start: 300, End: 400, Known: gclog.GroupEnd})
 		}, [2]int64{300, 500}, []int64{299, 501}},
 		{"two in a row", func(l *analysis.Timeline) {
 			l.Observe(&gclog.GCDetails{Flaws: gclog.FlawNoRestart, Start: 300})
-			l.Observe(&gclog.GCDetails{Flaws: gclog.FlawNoSuspend, Start: 400, End: 450, HasEnd: true})
+			l.Observe(&gclog.GCDetails{Flaws: gclog.FlawNoSuspend, Start: 400, End: 450, Known: gclog.GroupEnd})
 		}, [2]int64{300, 450}, []int64{299, 451}},
 		{"at the end of a session", func(l *analysis.Timeline) {
 			l.Observe(&gclog.GCDetails{Flaws: gclog.FlawNoRestart, Start: 300})

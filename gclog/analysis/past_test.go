@@ -68,11 +68,13 @@ func (h *past) record(gen int, kind gclog.Kind) *gclog.GCDetails {
 	h.number++
 	d := &gclog.GCDetails{}
 	d.Reset()
-	d.Number, d.HasNumber, d.Generation, d.Kind = h.number, true, gen, kind
-	d.HasReason, d.Complete, d.GenerationCount = true, true, gclog.Generations
+	d.Number, d.Generation, d.Kind = h.number, gen, kind
+	d.Known |= gclog.GroupNumber
+	d.Complete, d.GenerationCount = true, gclog.Generations
+	d.Known |= gclog.GroupReason
 	d.Start, d.Suspended = int64(h.now), int64(h.now)
-	d.HasSizesAfter, d.HasHistory, d.HasObjects, d.HasFragmentation = true, true, true, true
-	d.HasBefore, d.HasPromoted, d.HasAllocated, d.HasGenerationAllocated = true, true, true, true
+	d.Known |= gclog.GroupAfter | gclog.GroupHistory | gclog.GroupObjects | gclog.GroupFragmentation
+	d.Known |= gclog.GroupBefore | gclog.GroupPromoted | gclog.GroupAllocated | gclog.GroupGenerationAllocated
 	g := &d.Generations
 	g[0] = gclog.GenerationDetails{Before: 20 * megabyte, ObjectsBefore: 20 * megabyte, Survived: 2 * megabyte, Budget: 40 * megabyte, Allocated: 20 * megabyte}
 	g[1] = gclog.GenerationDetails{Before: 4 * megabyte, ObjectsBefore: 4 * megabyte, After: 4 * megabyte, Survived: megabyte}
@@ -85,8 +87,8 @@ func (h *past) record(gen int, kind gclog.Kind) *gclog.GCDetails {
 	d.PromotedBytes = 2 * megabyte
 	d.Peak = 300 * megabyte
 	d.Handles, d.PinnedObjects, d.FinalizationCount, d.FinalizationSize = 2000, 10, 100, 10000
-	d.HasHandles, d.HasPinnedObjects, d.HasFinalizationCount, d.HasFinalizationSize = true, true, true, true
-	d.HasGlobal = true
+	d.Known |= gclog.GroupHandles | gclog.GroupPinned | gclog.GroupFinalizationCount | gclog.GroupFinalizationSize
+	d.Known |= gclog.GroupGlobal
 	d.Global = clr.GCGlobalHeapHistory{Heaps: 1, CondemnedGeneration: uint32(gen), MemoryLoad: 40, HasMemoryLoad: true, HasCondemned: true}
 	return d
 }
@@ -94,13 +96,17 @@ func (h *past) record(gen int, kind gclog.Kind) *gclog.GCDetails {
 func (h *past) pause(d *gclog.GCDetails, kind gclog.PauseKind, length time.Duration) gclog.PausePart {
 	p := gclog.PausePart{Kind: kind, Start: int64(h.now), Duration: int64(length), Suspend: min(50_000, int64(length)/4), HasSuspend: true, Resume: 1000, HasResume: true}
 	h.now += length
-	d.End, d.HasEnd = int64(h.now), true
+	d.End = int64(h.now)
+	d.Known |= gclog.GroupEnd
 	return p
 }
 
 func (h *past) add(d *gclog.GCDetails, changes []change) *past {
 	for _, c := range changes {
 		c(d)
+	}
+	for _, g := range d.Generations {
+		d.Allocated, d.Fragmentation = d.Allocated+g.Allocated, d.Fragmentation+g.Fragmentation
 	}
 	var pauses []gclog.Pause
 	for _, p := range d.Pauses {

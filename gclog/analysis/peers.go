@@ -53,7 +53,7 @@ func (p *Peers) Observe(r gclog.Record) {
 			p.by[key] = of
 		}
 		of.pauses = append(of.pauses, r.Pause())
-		if r.HasPromoted {
+		if r.Known.Has(gclog.GroupPromoted) {
 			of.promoted = append(of.promoted, int64(r.PromotedBytes))
 		}
 	case *gclog.Pause:
@@ -64,10 +64,7 @@ func (p *Peers) Observe(r gclog.Record) {
 }
 
 // adapted reports whether DATAS adapts the number of heaps.
-func adapted(d *gclog.GCDetails) bool {
-	x := &d.Datas
-	return x.HasSample || x.HasTuning || x.HasFullGCTuning || x.HasSample8 || x.HasTuning8
-}
+func adapted(d *gclog.GCDetails) bool { return d.Known&gclog.GroupsDatas != 0 }
 
 // pauseSeen reports whether the pause of a collection was seen completely.
 func pauseSeen(d *gclog.GCDetails) bool {

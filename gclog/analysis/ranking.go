@@ -17,7 +17,7 @@ type ranked struct {
 // add adds a collection. If it is there already, its larger weight counts; a collection without a
 // number is ignored.
 func (r *ranking) add(d *gclog.GCDetails, weight float64) {
-	if d != nil && d.HasNumber {
+	if d != nil && d.Known.Has(gclog.GroupNumber) {
 		r.addNumber(d.Number, weight)
 	}
 }

@@ -175,8 +175,8 @@ type allocatedBy struct{ bytes *float64 }
 // Observe takes a record.
 func (a allocatedBy) Observe(r gclog.Record) {
 	if d, ok := r.(*gclog.GCDetails); ok {
-		if d.HasAllocated {
-			*a.bytes += float64(d.Allocated())
+		if d.Known.Has(gclog.GroupAllocated) {
+			*a.bytes += float64(d.Allocated)
 		}
 	}
 }

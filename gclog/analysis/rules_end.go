@@ -54,7 +54,7 @@ type processEnd struct {
 
 func (j *processEnd) gc(x *judgedGC) {
 	j.ended = x.End
-	j.memory, j.committed, j.hasCommitted = x.Memory, x.CommittedAfter, x.HasCommittedAfter
+	j.memory, j.committed, j.hasCommitted = x.Memory, x.CommittedAfter, x.Known.Has(gclog.GroupCommittedAfter)
 	if x.conditions&beforeOOM != 0 {
 		j.lastChances++
 		j.lastChance = x.End
@@ -122,7 +122,7 @@ type latestGC struct {
 
 // see records a collection, complete or not.
 func (l *latestGC) see(d *gclog.GCDetails) {
-	if d.Flaws&gclog.FlawNoStart != 0 || !d.HasNumber || l.seen && d.Start < l.start {
+	if d.Flaws&gclog.FlawNoStart != 0 || !d.Known.Has(gclog.GroupNumber) || l.seen && d.Start < l.start {
 		return
 	}
 	*l = latestGC{true, d.Flaws&gclog.FlawNoEnd != 0, d.Number, d.Start}

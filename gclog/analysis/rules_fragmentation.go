@@ -66,7 +66,7 @@ const leastRow = 3
 func (j *lohFragmentation) gc(x *judgedGC) {
 	if x.conditions&clr.CondemnedLimitLOHFragmented != 0 {
 		j.limited++
-		if x.HasHistory {
+		if x.Known.Has(gclog.GroupHistory) {
 			j.before = max(j.before, x.Generations[gclog.LOH].FreeBefore)
 		}
 		j.limits.add(x.GCDetails, float64(x.pause))
@@ -133,7 +133,7 @@ type gen2Fragmentation struct {
 
 func (j *gen2Fragmentation) gc(x *judgedGC) {
 	g := &x.Generations[gclog.Gen2]
-	if !x.background || !x.HasHistory || !x.HasBefore || x.BeforeEstimated || g.Before == 0 {
+	if !x.background || !x.Known.Has(gclog.GroupHistory) || !x.Known.Has(gclog.GroupBefore) || x.BeforeEstimated || g.Before == 0 {
 		return
 	}
 	j.reported++
@@ -179,10 +179,10 @@ func (j *pinning) gc(x *judgedGC) {
 	j.most = max(j.most, objects)
 	g := &x.Generations[gclog.Gen0]
 	many := float64(objects) > j.objects
-	large := x.HasSizesAfter && float64(g.After) >= j.floor
-	holes := large && x.HasHistory && x.fragmented() && g.SurvivedPins > 0 &&
+	large := x.Known.Has(gclog.GroupAfter) && float64(g.After) >= j.floor
+	holes := large && x.Known.Has(gclog.GroupHistory) && x.fragmented() && g.SurvivedPins > 0 &&
 		100*float64(g.Fragmentation) > j.fragmentation*float64(g.After)
-	burdened := large && x.HasGlobal && x.Global.Mechanisms&clr.MechanismDemotion != 0 && g.Budget > 0 &&
+	burdened := large && x.Known.Has(gclog.GroupGlobal) && x.Global.Mechanisms&clr.MechanismDemotion != 0 && g.Budget > 0 &&
 		100*float64(g.After) > j.demotion*float64(g.Budget)
 	if !many && !holes && !burdened {
 		return

@@ -195,11 +195,11 @@ func whyBlocking(x *judgedGC) blockingCause {
 	switch {
 	case x.induced:
 		return causeInduced
-	case x.Provisional, x.HasReason && x.Reason == clr.ReasonPMFullGC, has(provisional):
+	case x.Provisional, x.Known.Has(gclog.GroupReason) && x.Reason == clr.ReasonPMFullGC, has(provisional):
 		return causeProvisional
 	case has(nearLimit):
 		return causeLimit
-	case blockedByMemory(x), x.HasReason && (x.Reason == clr.ReasonInducedLowMemory || x.Reason == clr.ReasonLowMemoryHostBlocking):
+	case blockedByMemory(x), x.Known.Has(gclog.GroupReason) && (x.Reason == clr.ReasonInducedLowMemory || x.Reason == clr.ReasonLowMemoryHostBlocking):
 		return causeMemory
 	case x.Global.HasMemoryLoad && x.Global.PauseMode == clr.PauseModeBatch:
 		return causeOff
@@ -417,7 +417,7 @@ func (j *provisionalMode) gc(x *judgedGC) {
 	if x.condemned {
 		j.reported++
 	}
-	full := x.HasReason && x.Reason == clr.ReasonPMFullGC
+	full := x.Known.Has(gclog.GroupReason) && x.Reason == clr.ReasonPMFullGC
 	if !full && x.conditions&provisional == 0 {
 		return
 	}

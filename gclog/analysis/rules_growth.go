@@ -23,7 +23,7 @@ func growthRules() []Rule {
 				return &growth{
 					l: l, what: "gen2 and large objects", unit: "bytes", name: "objects", of: func(x *judgedGC) (low, high float64, known bool) {
 						objects := float64(x.Generations[gclog.Gen2].ObjectsAfter + x.Generations[gclog.LOH].ObjectsAfter)
-						return objects, objects, x.HasHistory
+						return objects, objects, x.Known.Has(gclog.GroupHistory)
 					}, why: "no gen2 collection reports the surviving objects, which the heap histories contain",
 					closer: "gclog gc %s --wait shows what remains after a full collection",
 				}
@@ -43,7 +43,7 @@ func growthRules() []Rule {
 				return &growth{
 					l: l, what: "GC handles", name: "handles", end: true, of: func(x *judgedGC) (low, high float64, known bool) {
 						handles := float64(x.Handles)
-						return handles, handles, x.HasHandles
+						return handles, handles, x.Known.Has(gclog.GroupHandles)
 					}, why: "no gen2 collection reports the number of handles",
 					closer: "gclog gc %s --wait -f json shows how many remain after a full collection",
 				}
@@ -224,7 +224,7 @@ func nativeGrowth(l limits) *growth {
 		l: l, what: "resident memory beyond what the GC had committed", unit: "bytes", name: "other", young: true,
 		of: func(x *judgedGC) (low, high float64, known bool) {
 			m := &x.Memory
-			if m.Resident == 0 || !x.HasCommittedAfter || !x.HasSizesAfter || m.At != 0 && m.At == read {
+			if m.Resident == 0 || !x.Known.Has(gclog.GroupCommittedAfter) || !x.Known.Has(gclog.GroupAfter) || m.At != 0 && m.At == read {
 				return 0, 0, false // if several arrived together, only the first counts
 			}
 			read, resident, committed = m.At, float64(m.Resident), float64(x.CommittedAfter)

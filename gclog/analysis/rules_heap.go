@@ -78,7 +78,7 @@ type midLifeCrisis struct {
 }
 
 func (j *midLifeCrisis) gc(x *judgedGC) {
-	if !x.HasHistory {
+	if !x.Known.Has(gclog.GroupHistory) {
 		return
 	}
 	if x.Generation == gclog.Gen1 {
@@ -172,10 +172,10 @@ func (m *oneMinute) survival() float64 {
 
 func (j *allocationRate) gc(x *judgedGC) {
 	allocated := 0.0
-	if x.HasAllocated {
+	if x.Known.Has(gclog.GroupAllocated) {
 		j.reported++
 		j.worst.add(x.GCDetails, x.AllocationRate)
-		allocated = float64(x.Allocated())
+		allocated = float64(x.Allocated)
 	}
 	perTime := quotient(allocated, float64(x.Start-j.since))
 	end := j.minute.from + int64(time.Minute)
@@ -192,7 +192,7 @@ func (j *allocationRate) gc(x *judgedGC) {
 	j.since = x.Start
 	if x.Generation == gclog.Gen0 {
 		j.minute.gen0++
-		if x.HasHistory {
+		if x.Known.Has(gclog.GroupHistory) {
 			j.minute.survived += float64(x.Generations[gclog.Gen0].Survived)
 			j.minute.objects += float64(x.Generations[gclog.Gen0].ObjectsBefore)
 		}
@@ -280,7 +280,7 @@ type lohPressure struct {
 }
 
 func (j *lohPressure) gc(x *judgedGC) {
-	if x.HasReason {
+	if x.Known.Has(gclog.GroupReason) {
 		j.all++
 		if x.Reason == clr.ReasonAllocLarge || x.Reason == clr.ReasonOutOfSpaceLOH {
 			j.large++
@@ -288,7 +288,7 @@ func (j *lohPressure) gc(x *judgedGC) {
 			j.byReason.add(x.GCDetails, float64(x.pause))
 		}
 	}
-	if x.HasSizesAfter {
+	if x.Known.Has(gclog.GroupAfter) {
 		loh := float64(x.Generations[gclog.LOH].After)
 		j.sized++
 		j.loh += loh
@@ -337,7 +337,7 @@ type pohMisuse struct {
 }
 
 func (j *pohMisuse) gc(x *judgedGC) {
-	if x.GenerationCount <= gclog.POH || !x.HasSizesAfter {
+	if x.GenerationCount <= gclog.POH || !x.Known.Has(gclog.GroupAfter) {
 		return
 	}
 	j.reported++

@@ -3,6 +3,7 @@ package analysis
 import (
 	"fmt"
 
+	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/parse/clr"
 )
 
@@ -50,11 +51,11 @@ func (j *hardLimit) gc(x *judgedGC) {
 	if x.Memory.CgroupLimit != 0 {
 		j.cgroup = x.Memory.CgroupLimit
 	}
-	size, committed := 0.0, x.HasCommittedAfter
+	size, committed := 0.0, x.Known.Has(gclog.GroupCommittedAfter)
 	switch {
 	case committed:
 		size = float64(x.CommittedAfter)
-	case x.HasSizesAfter:
+	case x.Known.Has(gclog.GroupAfter):
 		size = x.after
 	}
 	if size > j.most {

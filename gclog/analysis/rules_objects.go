@@ -2,6 +2,8 @@ package analysis
 
 import (
 	"fmt"
+
+	"github.com/gclog/gclog/gclog"
 )
 
 func objectRules() []Rule {
@@ -36,22 +38,22 @@ type finalizerBacklog struct {
 }
 
 func (j *finalizerBacklog) gc(x *judgedGC) {
-	if x.HasFinalizationCount {
+	if x.Known.Has(gclog.GroupFinalizationCount) {
 		j.counted++
 		j.most = max(j.most, x.FinalizationCount)
 		if float64(x.FinalizationCount) > j.objects {
 			j.many++
 			j.byCount.add(x.GCDetails, float64(x.FinalizationCount))
 		}
-		if x.HasFinalizationSize {
+		if x.Known.Has(gclog.GroupFinalizationSize) {
 			j.bytes, j.sized = max(j.bytes, x.FinalizationSize), true
 		}
 	}
-	if !x.Finalizers.Known {
+	if !x.Known.Has(gclog.GroupFinalizers) {
 		return
 	}
 	j.runs = true
-	j.unsure = j.unsure || !x.Finalizers.HasLongest
+	j.unsure = j.unsure || !x.Known.Has(gclog.GroupLongestFinalizers)
 	j.longest = max(j.longest, x.Finalizers.Longest)
 	j.running = max(j.running, x.Finalizers.Running)
 	if run := max(x.Finalizers.Longest, x.Finalizers.Running); run > j.run {

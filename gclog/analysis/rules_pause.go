@@ -151,8 +151,8 @@ func subjectOf(p *gclog.Pause) subject {
 		return subject{pause: p.Kind}
 	}
 	return subject{
-		number: d.Number, hasNumber: d.HasNumber, has: true,
-		class: ClassOf(d), reason: d.Reason, hasReason: d.HasReason,
+		number: d.Number, hasNumber: d.Known.Has(gclog.GroupNumber), has: true,
+		class: ClassOf(d), reason: d.Reason, hasReason: d.Known.Has(gclog.GroupReason),
 	}
 }
 
@@ -216,7 +216,7 @@ func (j *longPause) pause(p *gclog.Pause, start, end int64) {
 }
 
 func (j *longPause) gc(x *judgedGC) {
-	if x.HasNumber && j.longest.has && j.longest.number == x.Number && !x.background {
+	if x.Known.Has(gclog.GroupNumber) && j.longest.has && j.longest.number == x.Number && !x.background {
 		j.longestTime, j.timing = x.Timing, x.TimingCount
 		j.compacting, _ = x.Compacting()
 	}
@@ -399,7 +399,7 @@ type work struct {
 }
 
 func (j *randomSlow) gc(x *judgedGC) {
-	if !x.HasPromoted || len(x.Pauses) == 0 {
+	if !x.Known.Has(gclog.GroupPromoted) || len(x.Pauses) == 0 {
 		return
 	}
 	j.reported++
@@ -407,7 +407,7 @@ func (j *randomSlow) gc(x *judgedGC) {
 	if *k == nil {
 		*k = &sameKind{random: rand.NewPCG(1, 1)} // the same input has the same sample
 	}
-	(*k).add(work{x.Number, x.HasNumber, x.pause, x.PromotedBytes})
+	(*k).add(work{x.Number, x.Known.Has(gclog.GroupNumber), x.pause, x.PromotedBytes})
 }
 
 func (k *sameKind) add(w work) {

@@ -187,7 +187,7 @@ func (j *wrongFlavour) gc(x *judgedGC) {
 	if n := x.HeapCount(); n > 0 {
 		j.heaps = n
 	}
-	if x.HasSizesAfter {
+	if x.Known.Has(gclog.GroupAfter) {
 		j.sized++
 		j.after += x.after
 	}

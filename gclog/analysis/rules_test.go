@@ -52,7 +52,8 @@ func dependent(took time.Duration) change {
 func requested(before time.Duration) change {
 	return func(d *gclog.GCDetails) {
 		d.Suspended = d.Pauses[0].Start
-		d.Triggered, d.HasTrigger = d.Suspended-int64(before), true
+		d.Triggered = d.Suspended - int64(before)
+		d.Known |= gclog.GroupTrigger
 	}
 }
 
@@ -74,7 +75,8 @@ func resident(h *past, n int, memory func(i uint64) (rss, committed uint64), cha
 		list := []change{func(d *gclog.GCDetails) {
 			rss, committed := memory(i)
 			d.Memory = gclog.Memory{Resident: rss * megabyte, At: int64(h.now)}
-			d.CommittedAfter, d.HasCommittedAfter = committed*megabyte, true
+			d.CommittedAfter = committed * megabyte
+			d.Known |= gclog.GroupCommittedAfter
 		}}
 		for _, c := range changes {
 			list = append(list, c(i))
@@ -681,11 +683,11 @@ var ruleCases = []ruleCase{
 		rule: "wrong-flavour", name: "too many heaps",
 		bad: func(h *past) {
 			server(h, 32, 8)
-			h.healthy(25, heaps(make([]uint64, 32)...), func(d *gclog.GCDetails) { d.Datas.HasTuning = true })
+			h.healthy(25, heaps(make([]uint64, 32)...), func(d *gclog.GCDetails) { d.Known |= gclog.GroupDatasTuning })
 		},
 		good: func(h *past) {
 			server(h, 8, 8)
-			h.healthy(25, heaps(make([]uint64, 8)...), func(d *gclog.GCDetails) { d.Datas.HasTuning = true })
+			h.healthy(25, heaps(make([]uint64, 8)...), func(d *gclog.GCDetails) { d.Known |= gclog.GroupDatasTuning })
 		},
 		severity: analysis.Warning,
 		text:     []string{"Server GC has 32 heaps on 8 processors; server GC has 32 heaps for a heap of 265 MB."},
@@ -738,12 +740,14 @@ var ruleCases = []ruleCase{
 		rule: "finalizer-backlog", name: "run",
 		bad: func(h *past) {
 			h.healthy(25).gc(0, milli, func(d *gclog.GCDetails) {
-				d.Finalizers = gclog.FinalizerDetails{Known: true, Running: int64(90 * time.Second)}
+				d.Known |= gclog.GroupFinalizers
+				d.Finalizers = gclog.FinalizerDetails{Running: int64(90 * time.Second)}
 			})
 		},
 		good: func(h *past) {
 			h.healthy(25).gc(0, milli, func(d *gclog.GCDetails) {
-				d.Finalizers = gclog.FinalizerDetails{Known: true, Runs: 1, Longest: int64(900 * milli)}
+				d.Known |= gclog.GroupFinalizers
+				d.Finalizers = gclog.FinalizerDetails{Runs: 1, Longest: int64(900 * milli)}
 			})
 		},
 		severity: analysis.Warning, gcs: []uint32{26},
@@ -769,13 +773,15 @@ var ruleCases = []ruleCase{
 		bad: func(h *past) {
 			h.healthy(25, func(d *gclog.GCDetails) {
 				d.Memory.CgroupLimit = 400 * megabyte
-				d.CommittedAfter, d.HasCommittedAfter = 350*megabyte, true
+				d.CommittedAfter = 350 * megabyte
+				d.Known |= gclog.GroupCommittedAfter
 			})
 		},
 		good: func(h *past) {
 			h.healthy(25, func(d *gclog.GCDetails) {
 				d.Memory.CgroupLimit = 400 * megabyte
-				d.CommittedAfter, d.HasCommittedAfter = 310*megabyte, true
+				d.CommittedAfter = 310 * megabyte
+				d.Known |= gclog.GroupCommittedAfter
 			})
 		},
 		severity: analysis.Warning,
@@ -795,7 +801,10 @@ var ruleCases = []ruleCase{
 		rule: "hard-limit", name: "committed before OutOfMemoryException",
 		bad: func(h *past) {
 			h.process.Limits.HardLimit = 300 * megabyte
-			h.gc(2, 20*milli, condemned(clr.CondemnedLimitBeforeOOM), func(d *gclog.GCDetails) { d.CommittedAfter, d.HasCommittedAfter = 297*megabyte, true })
+			h.gc(2, 20*milli, condemned(clr.CondemnedLimitBeforeOOM), func(d *gclog.GCDetails) {
+				d.CommittedAfter = 297 * megabyte
+				d.Known |= gclog.GroupCommittedAfter
+			})
 		},
 		good:     func(h *past) { h.healthy(25, condemned(clr.CondemnedHighMemory)) },
 		severity: analysis.Error, gcs: []uint32{1},
@@ -953,7 +962,8 @@ var ruleCases = []ruleCase{
 // remembers sets the memory of the process and its control group, and what the GC has committed in MB.
 func remembers(m gclog.Memory, committed uint64) change {
 	return func(d *gclog.GCDetails) {
-		d.Memory, d.CommittedAfter, d.HasCommittedAfter = m, committed*megabyte, true
+		d.Memory, d.CommittedAfter = m, committed*megabyte
+		d.Known |= gclog.GroupCommittedAfter
 	}
 }
 
@@ -1333,7 +1343,10 @@ func TestAdviceOfEnd(t *testing.T) {
 
 // TestLimitWithoutSizes checks that the finding mentions no size if none is reported.
 func TestLimitWithoutSizes(t *testing.T) {
-	unsized := func(d *gclog.GCDetails) { d.HasSizesAfter, d.Flaws, d.Complete = false, gclog.FlawNoSizes, false }
+	unsized := func(d *gclog.GCDetails) {
+		d.Flaws, d.Complete = gclog.FlawNoSizes, false
+		d.Known &^= gclog.GroupAfter
+	}
 	h := newPast()
 	h.process.Limits.HardLimit = 1
 	h.healthy(30, unsized)

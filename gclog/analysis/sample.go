@@ -37,16 +37,16 @@ func (s *Sample) Observe(r gclog.Record) {
 	switch r := r.(type) {
 	case *gclog.GCDetails:
 		c := sampled{class: ClassOf(r), since: s.allocated.last, ended: ended(r), after: -1, promoted: -1, allocated: -1}
-		if s.allocated.hasLast && r.HasAllocated {
-			if c.allocated = float64(r.Allocated()); c.ended <= c.since {
+		if s.allocated.hasLast && r.Known.Has(gclog.GroupAllocated) {
+			if c.allocated = float64(r.Allocated); c.ended <= c.since {
 				s.within(&c)
 			}
 		}
 		s.Statistics.Observe(r)
-		if r.HasSizesAfter {
+		if r.Known.Has(gclog.GroupAfter) {
 			c.after = float64(r.SizeAfter())
 		}
-		if r.HasPromoted {
+		if r.Known.Has(gclog.GroupPromoted) {
 			c.promoted = float64(r.PromotedBytes)
 		}
 		c.at = max(began(r), s.span.begin)

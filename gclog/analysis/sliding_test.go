@@ -92,7 +92,8 @@ func TestSlidingRanked(t *testing.T) {
 		s.windows[0].unranked = c.unranked * 1000
 		for _, p := range c.pauses {
 			d := &gclog.GCDetails{}
-			d.Number, d.HasNumber = uint32(p[2]), p[2] > 0
+			d.Number = uint32(p[2])
+			d.Known.Set(gclog.GroupNumber, p[2] > 0)
 			s.add(p[0]*1000, p[1]*1000, d)
 		}
 		if got := s.worst(400_000)[0].worst.numbers(); !slices.Equal(got, c.want) {

@@ -197,10 +197,10 @@ func (s *Statistics) collection(d *gclog.GCDetails) {
 	}
 	s.classes[ClassOf(d)].gc(d, w)
 	s.classes[ClassAll].gc(d, w)
-	if d.HasReason {
+	if d.Known.Has(gclog.GroupReason) {
 		s.reasons[min(d.Reason, clr.Reason(reasons-1))]++
 	}
-	if d.Finalizers.Known {
+	if d.Known.Has(gclog.GroupFinalizers) {
 		s.finalized.add(float64(d.Finalizers.Objects))
 	}
 	gen2 := d.Generation >= gclog.Gen2
@@ -211,7 +211,7 @@ func (s *Statistics) collection(d *gclog.GCDetails) {
 	if peak := peak(d); peak > 0 {
 		s.heapMax.add(float64(peak))
 	}
-	if d.HasSizesAfter {
+	if d.Known.Has(gclog.GroupAfter) {
 		after := known(float64(d.SizeAfter())).in("bytes")
 		s.heapMax.add(after.Value)
 		s.last = after
@@ -223,7 +223,7 @@ func (s *Statistics) collection(d *gclog.GCDetails) {
 		bytes uint64
 		at    int64
 		known bool
-	}{{d.CommittedBefore, d.Start, d.HasCommittedBefore}, {d.CommittedAfter, ended(d), d.HasCommittedAfter}} {
+	}{{d.CommittedBefore, d.Start, d.Known.Has(gclog.GroupCommittedBefore)}, {d.CommittedAfter, ended(d), d.Known.Has(gclog.GroupCommittedAfter)}} {
 		if !c.known {
 			continue
 		}
@@ -337,7 +337,7 @@ func ended(d *gclog.GCDetails) int64 {
 // peak returns the largest known size before and during the collection, 0 if there is none. A log
 // may contain only the size before.
 func peak(d *gclog.GCDetails) uint64 {
-	if d.HasBefore {
+	if d.Known.Has(gclog.GroupBefore) {
 		return max(d.Peak, d.SizeBefore())
 	}
 	return d.Peak
@@ -350,7 +350,7 @@ func (r *rollup) gc(d *gclog.GCDetails, w Window) {
 			*n++
 		}
 	}
-	count(&r.induced, d.HasReason && d.Reason.Induced() && !d.HeapDump)
+	count(&r.induced, d.Known.Has(gclog.GroupReason) && d.Reason.Induced() && !d.HeapDump)
 	count(&r.Incomplete, !d.Complete)
 	count(&r.StartedBefore, d.Flaws&gclog.FlawNoStart != 0)
 	count(&r.Lossy, d.Flaws&gclog.FlawLostEvents != 0)
@@ -359,7 +359,7 @@ func (r *rollup) gc(d *gclog.GCDetails, w Window) {
 	count(&r.InsideBGCStart, d.InsideBGCStart)
 	count(&r.Provisional, d.Provisional)
 	count(&r.HeapDumps, d.HeapDump)
-	count(&r.reasons, d.HasReason)
+	count(&r.reasons, d.Known.Has(gclog.GroupReason))
 	compacting, known := d.Compacting()
 	count(&r.compacting, known && compacting)
 	blocking := d.Kind != gclog.KindBackground // others never move objects
@@ -386,14 +386,14 @@ func (r *rollup) gc(d *gclog.GCDetails, w Window) {
 	if peak := peak(d); peak > 0 {
 		r.peak.add(float64(peak))
 	}
-	if d.HasSizesAfter {
+	if d.Known.Has(gclog.GroupAfter) {
 		r.after.add(float64(d.SizeAfter()))
 	}
-	if d.HasPromoted {
+	if d.Known.Has(gclog.GroupPromoted) {
 		r.promoted.add(float64(d.PromotedBytes))
 	}
-	if d.HasAllocated {
-		r.allocated.add(float64(d.Allocated()))
+	if d.Known.Has(gclog.GroupAllocated) {
+		r.allocated.add(float64(d.Allocated))
 	}
 	if d.AllocationRate > 0 {
 		r.rate.add(d.AllocationRate)
@@ -402,7 +402,7 @@ func (r *rollup) gc(d *gclog.GCDetails, w Window) {
 		r.pinned.add(float64(pinned))
 	}
 	r.pins(d)
-	if d.HasHistory && d.Kind != gclog.KindBackground { // which does not report pinned survivors
+	if d.Known.Has(gclog.GroupHistory) && d.Kind != gclog.KindBackground { // which does not report pinned survivors
 		for g := range d.Generations {
 			if d.Collected(g) {
 				r.survivedPins += float64(d.Generations[g].SurvivedPins)
@@ -410,10 +410,10 @@ func (r *rollup) gc(d *gclog.GCDetails, w Window) {
 			}
 		}
 	}
-	if d.HasFinalizationCount {
+	if d.Known.Has(gclog.GroupFinalizationCount) {
 		r.finalization.add(float64(d.FinalizationCount))
 	}
-	if d.HasFinalizationSize {
+	if d.Known.Has(gclog.GroupFinalizationSize) {
 		r.finalBytes.add(float64(d.FinalizationSize))
 	}
 }

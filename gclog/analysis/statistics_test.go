@@ -21,7 +21,8 @@ const (
 func collection(number uint32, generation int, kind gclog.Kind, pauses ...[2]int64) *gclog.GCDetails {
 	d := &gclog.GCDetails{}
 	d.Reset()
-	d.Number, d.HasNumber, d.Generation, d.Kind, d.HasReason, d.Complete = number, true, generation, kind, true, true
+	d.Number, d.Generation, d.Kind, d.Complete = number, generation, kind, true
+	d.Known |= gclog.GroupNumber | gclog.GroupReason
 	for i, p := range pauses {
 		part := gclog.PausePart{Start: p[0], Duration: p[1], Suspend: p[1] / 10, HasSuspend: true}
 		if kind == gclog.KindBackground {
@@ -30,7 +31,8 @@ func collection(number uint32, generation int, kind gclog.Kind, pauses ...[2]int
 		d.Pauses = append(d.Pauses, part)
 	}
 	last := pauses[len(pauses)-1]
-	d.Start, d.End, d.HasEnd = pauses[0][0]+ms, last[0]+last[1]-ms, true
+	d.Start, d.End = pauses[0][0]+ms, last[0]+last[1]-ms
+	d.Known |= gclog.GroupEnd
 	return d
 }
 
@@ -48,31 +50,43 @@ func emit(s gclog.Observer, d *gclog.GCDetails) {
 func story(s *analysis.Statistics) {
 	s.Observe(&gclog.Start{At: 0})
 	gen0 := collection(1, 0, gclog.KindBlocking, [2]int64{10 * sec, 10 * ms})
-	gen0.Peak, gen0.HasSizesAfter, gen0.Generations[gclog.Gen0].After = 100*mb, true, 40*mb
-	gen0.HasPromoted, gen0.PromotedBytes = true, 5*mb
+	gen0.Peak, gen0.Generations[gclog.Gen0].After = 100*mb, 40*mb
+	gen0.Known |= gclog.GroupAfter
+	gen0.PromotedBytes = 5 * mb
+	gen0.Known |= gclog.GroupPromoted
 	gen0.PinnedObjects, gen0.FinalizationCount, gen0.FinalizationSize = 7, 3, 300
-	gen0.HasPinnedObjects, gen0.HasFinalizationCount, gen0.HasFinalizationSize = true, true, true
-	gen0.HasCommittedBefore, gen0.CommittedBefore = true, 150*mb
-	gen0.HasCommittedAfter, gen0.CommittedAfter = true, 140*mb
+	gen0.Known |= gclog.GroupPinned | gclog.GroupFinalizationCount | gclog.GroupFinalizationSize
+	gen0.CommittedBefore = 150 * mb
+	gen0.Known |= gclog.GroupCommittedBefore
+	gen0.CommittedAfter = 140 * mb
+	gen0.Known |= gclog.GroupCommittedAfter
 	gen0.Generations[gclog.Gen0].Survived = 9 * mb // without histories it is not the truth
 	emit(s.Observe, gen0)
 
 	second := collection(2, 0, gclog.KindBlocking, [2]int64{20 * sec, 30 * ms})
-	second.Peak, second.HasSizesAfter, second.Generations[gclog.Gen0].After = 120*mb, true, 60*mb
-	second.HasPromoted, second.PromotedBytes = true, 15*mb
-	second.HasAllocated, second.Generations[gclog.Gen0].Allocated = true, 80*mb
-	second.HasSinceLast, second.SinceLast, second.AllocationRate = true, 4*sec, 20e6
-	second.HasHistory = true
+	second.Peak, second.Generations[gclog.Gen0].After = 120*mb, 60*mb
+	second.Known |= gclog.GroupAfter
+	second.PromotedBytes = 15 * mb
+	second.Known |= gclog.GroupPromoted
+	second.Allocated = 80 * mb
+	second.Known |= gclog.GroupAllocated
+	second.SinceLast, second.AllocationRate = 4*sec, 20e6
+	second.Known |= gclog.GroupSinceLast
+	second.Known |= gclog.GroupHistory
 	second.Generations[gclog.Gen0].Survived, second.Generations[gclog.Gen0].SurvivedPins = 20*mb, 5*mb
-	second.PinnedObjects, second.HasPinnedObjects = 9, true
-	second.Finalizers.Known, second.Finalizers.Objects = true, 70
+	second.PinnedObjects = 9
+	second.Known |= gclog.GroupPinned
+	second.Finalizers.Objects = 70
+	second.Known |= gclog.GroupFinalizers
 	second.PinEvents, second.PinEventBytes, second.PinPlugs, second.PinPlugBytes = 3, 300, 2, 1200
-	second.HasCompaction, second.Global.Mechanisms = true, clr.MechanismCompaction
+	second.Global.Mechanisms = clr.MechanismCompaction
+	second.Known |= gclog.GroupCompaction
 	emit(s.Observe, second)
 
 	gen1 := collection(3, 1, gclog.KindBlocking, [2]int64{30 * sec, 20 * ms})
 	gen1.Reason = clr.ReasonInduced
-	gen1.HasAllocated, gen1.AllocationRate = true, 30e6 // what a background collection has reported
+	gen1.AllocationRate = 30e6
+	gen1.Known |= gclog.GroupAllocated // what a background collection has reported
 	gen1.PinEvents, gen1.PinEventBytes, gen1.PinPlugs = 1, 50, 2
 	emit(s.Observe, gen1)
 
@@ -80,7 +94,8 @@ func story(s *analysis.Statistics) {
 	inside := collection(5, 0, gclog.KindBlocking, [2]int64{40 * sec, 15 * ms})
 	inside.InsideBGCStart = true
 	background := collection(4, 2, gclog.KindBackground, [2]int64{40*sec + 15*ms, 35 * ms}, [2]int64{45 * sec, 5 * ms})
-	background.HasSizesAfter, background.Generations[gclog.Gen2].After = true, 90*mb
+	background.Generations[gclog.Gen2].After = 90 * mb
+	background.Known |= gclog.GroupAfter
 	emit(s.Observe, inside)
 	s.Observe(&gclog.Pause{PausePart: background.Pauses[0], GC: background})
 	foreground := collection(6, 0, gclog.KindForeground, [2]int64{42 * sec, 10 * ms})
@@ -258,7 +273,7 @@ func TestWindow(t *testing.T) {
 
 // TestWindowInSuspension checks that only the part of a suspension in the window counts.
 func TestWindowInSuspension(t *testing.T) {
-	d := gclog.GCDetails{Kind: gclog.KindBlocking, Start: 10 * ms, End: 20 * ms, HasEnd: true}
+	d := gclog.GCDetails{Kind: gclog.KindBlocking, Start: 10 * ms, End: 20 * ms, Known: gclog.GroupEnd}
 	d.Pauses = []gclog.PausePart{{Kind: gclog.PauseBlocking, Start: 0, Duration: 21 * ms, Suspend: 8 * ms, HasSuspend: true}}
 	for from, want := range map[int64]float64{0: 8e6, 5 * ms: 3e6, 9 * ms: 0} {
 		s := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Window{From: from, To: sec}})

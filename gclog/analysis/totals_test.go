@@ -96,7 +96,7 @@ func leaves(d any) (leaves []reflect.Value) {
 		case reflect.Struct:
 			for i := range v.NumField() {
 				switch f := v.Type().Field(i); f.Name {
-				case "Number", "HasNumber", "Index", "Start", "End", "Heap", "GenerationCount", "Generations", "Kind", "Type", "Time", "TimeCount":
+				case "Number", "Index", "Start", "End", "Heap", "GenerationCount", "Generations", "Kind", "Type", "Time", "TimeCount":
 					if f.Name == "Generations" && v.Field(i).Kind() != reflect.Int {
 						walk(v.Field(i))
 					}
@@ -126,6 +126,7 @@ func leaves(d any) (leaves []reflect.Value) {
 
 // few sets many numbers of a record to 0 or 1.
 func few(d *gclog.GCDetails, rnd *rand.Rand) {
+	known := d.Known
 	for _, v := range leaves(d) {
 		switch v.Kind() {
 		case reflect.Int64:
@@ -134,19 +135,21 @@ func few(d *gclog.GCDetails, rnd *rand.Rand) {
 			v.SetUint(rnd.Uint64N(2))
 		}
 	}
+	d.Known = known
 }
 
 // adapted adds measurements and decisions of DATAS to a record.
 func adapted(d *gclog.GCDetails, rnd *rand.Rand) {
 	for _, v := range leaves(&d.Datas) {
 		switch v.Kind() {
-		case reflect.Bool:
-			v.SetBool(rnd.IntN(3) == 0)
 		case reflect.Uint32, reflect.Uint64:
 			v.SetUint(rnd.Uint64N(1e6))
 		case reflect.Float64:
 			v.SetFloat(float64(rnd.IntN(100)))
 		}
+	}
+	for _, g := range []gclog.Groups{gclog.GroupDatasSample, gclog.GroupDatasTuning, gclog.GroupDatasFullGCTuning, gclog.GroupDatasTuning8, gclog.GroupDatasSample8} {
+		d.Known.Set(g, rnd.IntN(3) == 0)
 	}
 	t := &d.Datas.Tuning
 	t.MinHeaps, t.NewHeaps, t.MaxHeaps = uint16(rnd.IntN(4)), uint16(rnd.IntN(4)), uint16(rnd.IntN(4))
@@ -327,9 +330,9 @@ func someChanges(rnd *rand.Rand) (list []change) {
 		func() change { return promoted(uint64(rnd.IntN(3)) * megabyte) },
 		func() change { return foreground },
 		func() change { return incomplete(gclog.FlawNoSizes) },
-		func() change { return func(d *gclog.GCDetails) { d.HasSizesAfter = false } },
+		func() change { return func(d *gclog.GCDetails) { d.Known &^= gclog.GroupAfter } },
 		func() change {
-			return func(d *gclog.GCDetails) { d.HasHistory, d.HasGenerationAllocated = false, false }
+			return func(d *gclog.GCDetails) { d.Known &^= gclog.GroupHistory | gclog.GroupGenerationAllocated }
 		},
 		func() change { return func(d *gclog.GCDetails) { d.FromLog = true } },
 		func() change {
@@ -340,13 +343,16 @@ func someChanges(rnd *rand.Rand) (list []change) {
 		func() change {
 			return func(d *gclog.GCDetails) {
 				d.Global.CondemnedGenerations = clr.MakeCondemnedGenerations(rnd.IntN(3), rnd.IntN(3), rnd.IntN(3), rnd.IntN(3))
-				d.Global.PauseMode, d.Global.Mechanisms, d.HasCompaction = clr.PauseMode(rnd.IntN(6)), clr.Mechanisms(rnd.Uint32()), true
+				d.Global.PauseMode, d.Global.Mechanisms = clr.PauseMode(rnd.IntN(6)), clr.Mechanisms(rnd.Uint32())
+				d.Known |= gclog.GroupCompaction
 			}
 		},
 		func() change {
 			return func(d *gclog.GCDetails) {
-				d.Triggered, d.HasTrigger = d.Start-rnd.Int64N(3)*int64(milli), true
-				d.HasSinceLast, d.SinceLast, d.AllocationRate = true, rnd.Int64N(1e9), float64(rnd.IntN(1e9))
+				d.Triggered = d.Start - rnd.Int64N(3)*int64(milli)
+				d.Known |= gclog.GroupTrigger
+				d.SinceLast, d.AllocationRate = rnd.Int64N(1e9), float64(rnd.IntN(1e9))
+				d.Known |= gclog.GroupSinceLast
 			}
 		},
 		func() change { return heaps(uint64(rnd.IntN(3)), uint64(rnd.IntN(9)), uint64(rnd.IntN(9))) },
@@ -360,12 +366,15 @@ func someChanges(rnd *rand.Rand) (list []change) {
 		},
 		func() change {
 			return func(d *gclog.GCDetails) {
-				d.CommittedAfter, d.HasCommittedAfter = uint64(rnd.IntN(400))*megabyte, true
+				d.CommittedAfter = uint64(rnd.IntN(400)) * megabyte
+				d.Known |= gclog.GroupCommittedAfter
 			}
 		},
 		func() change {
 			return func(d *gclog.GCDetails) {
-				d.Finalizers = gclog.FinalizerDetails{Known: true, Runs: uint32(rnd.IntN(3)), Objects: uint64(rnd.IntN(3)), Running: rnd.Int64N(2) * 90e9, Longest: rnd.Int64N(2) * 2e9, HasLongest: rnd.IntN(2) == 0}
+				d.Finalizers = gclog.FinalizerDetails{Runs: uint32(rnd.IntN(3)), Objects: uint64(rnd.IntN(3)), Running: rnd.Int64N(2) * 90e9, Longest: rnd.Int64N(2) * 2e9}
+				d.Known |= gclog.GroupFinalizers
+				d.Known.Set(gclog.GroupLongestFinalizers, rnd.IntN(2) == 0)
 				d.FinalizationCount = uint64(rnd.IntN(3)) * 10_000
 			}
 		},

@@ -32,7 +32,7 @@ func timeline() *analysis.Timeline {
 	}{{1000, 1100, 1}, {2000, 2020, 2}, {3000, 3005, 0}} {
 		g := &gclog.Pause{PausePart: gclog.PausePart{Start: p.from * ms, Duration: (p.to - p.from) * ms}}
 		if p.number != 0 {
-			g.GC = &gclog.GCDetails{Number: p.number, HasNumber: true}
+			g.GC = &gclog.GCDetails{Number: p.number, Known: gclog.GroupNumber}
 		}
 		t.Observe(g)
 	}

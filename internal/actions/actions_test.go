@@ -52,7 +52,7 @@ func TestNewCall(t *testing.T) {
 	var got *Call
 	e := rules.NewEngine([]*rules.Rule{r}, formats.Options{}, func(f *rules.Firing) { got = NewCall(f, "node") })
 	e.Observe(&gclog.Process{ID: 7, Name: "shop", Service: "orders", Sync: call().Time})(&gclog.GCDetails{
-		Number: 2, HasNumber: true, Generation: 2, Pauses: []gclog.PausePart{{Duration: 750e6}},
+		Number: 2, Known: gclog.GroupNumber, Generation: 2, Pauses: []gclog.PausePart{{Duration: 750e6}},
 	})
 	if got == nil {
 		t.Fatal("it does not fire")

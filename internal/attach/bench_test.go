@@ -12,7 +12,7 @@ import (
 // typical returns the record of a collection of server GC.
 func typical() *gclog.GCDetails {
 	return &gclog.GCDetails{
-		Number: 1, HasNumber: true, Start: 1e9, StartTicks: 1e9, End: 1_002e6, HasEnd: true, HasGlobal: true,
+		Number: 1, Known: gclog.GroupNumber | gclog.GroupEnd | gclog.GroupGlobal, Start: 1e9, StartTicks: 1e9, End: 1_002e6,
 		Pauses: []gclog.PausePart{{Start: 1e9, Duration: 2e6, Suspend: 1e5, HasSuspend: true, Resume: 1e4, HasResume: true}},
 		Heaps:  make([]gclog.HeapDetails, 4),
 	}

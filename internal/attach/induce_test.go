@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/fakeruntime"
 	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/parse/clr"
@@ -283,7 +284,7 @@ func TestInduce(t *testing.T) {
 				if got.Number != c.number || !slices.Equal(again, c.again) || !got.Sync.Equal(r.began) {
 					t.Errorf("it is #%d, and then %v, by the clock of %v; want %d and %v", got.Number, again, got.Sync, c.number, c.again)
 				}
-				if d := got.GC; c.options.Wait && (d == nil || d.Number != c.number || d.Reason != clr.ReasonInduced || !d.HasEnd) {
+				if d := got.GC; c.options.Wait && (d == nil || d.Number != c.number || d.Reason != clr.ReasonInduced || !d.Known.Has(gclog.GroupEnd)) {
 					t.Errorf("its record is %+v", d)
 				}
 			})

@@ -271,7 +271,7 @@ func (l *Log) write(s *Session, r gclog.Record) {
 // notePart remembers of which collections a part was written: the next session may see their end.
 func (l *Log) notePart(d *gclog.GCDetails) {
 	l.parts = slices.DeleteFunc(l.parts, func(n uint32) bool { return n == d.Number })
-	if d.HasNumber && d.Flaws&gclog.FlawCutOff != 0 && len(l.parts) < partialMost {
+	if d.Known.Has(gclog.GroupNumber) && d.Flaws&gclog.FlawCutOff != 0 && len(l.parts) < partialMost {
 		l.parts = append(l.parts, d.Number)
 	}
 }
@@ -309,7 +309,7 @@ func (f *follower) isNew(r gclog.Record) bool {
 	_, whole := r.(*gclog.GCDetails)
 	d := gclog.CollectionOf(r)
 	switch {
-	case d == nil || !d.HasNumber:
+	case d == nil || !d.Known.Has(gclog.GroupNumber):
 		return startTicks(r) > f.reached
 	case slices.Contains(f.l.parts, d.Number): // its pauses until then were written with the part
 		return whole || startTicks(r) > f.reached

@@ -15,7 +15,7 @@ import (
 
 // collected returns the record of a collection, and pausedBy its pause; their ticks are its number.
 func collected(number uint32, flaws gclog.Flaw) gclog.Record {
-	return &gclog.GCDetails{Number: number, HasNumber: true, StartTicks: int64(number), Flaws: flaws}
+	return &gclog.GCDetails{Number: number, Known: gclog.GroupNumber, StartTicks: int64(number), Flaws: flaws}
 }
 
 func pausedBy(number uint32, flaws gclog.Flaw) gclog.Record {

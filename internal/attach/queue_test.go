@@ -97,7 +97,7 @@ func TestQueueNoAllocation(t *testing.T) {
 
 // every puts records of each kind into a queue.
 func every(q *queue) {
-	d := &gclog.GCDetails{Number: 5, HasNumber: true, Start: 50, StartTicks: 500}
+	d := &gclog.GCDetails{Number: 5, Known: gclog.GroupNumber, Start: 50, StartTicks: 500}
 	q.put(&gclog.Pause{PausePart: gclog.PausePart{Start: 50, Duration: 3}, GC: d, Ticks: 501, UsedNumber: 4})
 	q.put(&gclog.Pause{PausePart: gclog.PausePart{Start: 51, Duration: 4}, Ticks: 510, UsedNumber: 6})
 	q.put(&gclog.Phase{GC: d, Start: 52})

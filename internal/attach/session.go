@@ -575,7 +575,7 @@ func (s *Session) collected(d *gclog.GCDetails) {
 	}
 	s.counted++
 	s.o.Progress.GCs.Add(1)
-	if d.Generation == gclog.Gen2 && d.HasSizesAfter && !d.HeapDump {
+	if d.Generation == gclog.Gen2 && d.Known.Has(gclog.GroupAfter) && !d.HeapDump {
 		s.o.Progress.Full.Store(&FullGC{Time: time.Now(), Heap: d.SizeAfter(), Blocking: d.Kind == gclog.KindBlocking, Pause: d.Pause()})
 	}
 	if s.o.Count > 0 && s.counted >= s.o.Count {

@@ -183,7 +183,7 @@ func requestedWith(number uint32, all []*gclog.GCDetails) (list []*gclog.GCDetai
 	for _, d := range all {
 		switch {
 		case d == nil:
-		case d.Number == number, len(list) > 0 && d.HasTrigger && list[0].HasTrigger && d.Trigger == list[0].Trigger:
+		case d.Number == number, len(list) > 0 && d.Known.Has(gclog.GroupTrigger) && list[0].Known.Has(gclog.GroupTrigger) && d.Trigger == list[0].Trigger:
 			list = append(list, d)
 		}
 	}

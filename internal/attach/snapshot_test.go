@@ -24,7 +24,9 @@ import (
 // requested.
 func TestRequestedWith(t *testing.T) {
 	gc := func(number uint32, trigger uint64) *gclog.GCDetails {
-		return &gclog.GCDetails{Number: number, Trigger: trigger, HasTrigger: trigger != 0}
+		d := &gclog.GCDetails{Number: number, Trigger: trigger}
+		d.Known.Set(gclog.GroupTrigger, trigger != 0)
+		return d
 	}
 	for name, c := range map[string]struct {
 		all  []*gclog.GCDetails

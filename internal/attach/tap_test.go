@@ -42,7 +42,7 @@ func TestTaps(t *testing.T) {
 		l.taps = append(l.taps, tap{formats.NewWriter(format, formats.NewStream(x, false), formats.Options{}), x})
 	}
 	for n := range uint32(5) {
-		l.passToTaps(&gclog.GCDetails{Number: n + 1, HasNumber: true})
+		l.passToTaps(&gclog.GCDetails{Number: n + 1, Known: gclog.GroupNumber})
 	}
 	if slow.closed != 1 || good.closed != 0 || len(l.taps) != 1 {
 		t.Errorf("slow was closed %d times, the other %d times, %d remain", slow.closed, good.closed, len(l.taps))

@@ -35,7 +35,7 @@ func TestClosing(t *testing.T) {
 				took += 10e6
 			}
 			part := gclog.PausePart{Kind: gclog.PauseBlocking, Start: int64(i) * (c.each.Nanoseconds() + 1e6), Duration: took, Suspend: 1000, HasSuspend: true}
-			d := &gclog.GCDetails{Number: uint32(i + 1), HasNumber: true, Start: part.Start, Pauses: []gclog.PausePart{part}}
+			d := &gclog.GCDetails{Number: uint32(i + 1), Known: gclog.GroupNumber, Start: part.Start, Pauses: []gclog.PausePart{part}}
 			w.closing.Observe(&gclog.Pause{PausePart: part, GC: d})
 			w.closing.Observe(d)
 			w.progress.GCs.Add(1)

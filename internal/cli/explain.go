@@ -99,12 +99,12 @@ func (o *explainable) Observe(r gclog.Record) {
 	switch {
 	case !ok:
 		return
-	case d.HasNumber:
+	case d.Known.Has(gclog.GroupNumber):
 		o.numbers = append(o.numbers, d.Number)
 	}
 	switch {
 	case o.wanted:
-		if d.HasNumber && d.Number == o.number && len(o.found) < maxFound {
+		if d.Known.Has(gclog.GroupNumber) && d.Number == o.number && len(o.found) < maxFound {
 			o.found = append(o.found, d.Clone())
 		}
 	case len(d.Pauses) > 0 && (o.found == nil || d.Pause() > o.found[0].Pause()):

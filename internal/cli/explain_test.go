@@ -12,7 +12,7 @@ import (
 
 // TestExplainHostile: text from a process does not reach the terminal unchanged.
 func TestExplainHostile(t *testing.T) {
-	d := &gclog.GCDetails{Number: 1, HasNumber: true, Pauses: []gclog.PausePart{{Duration: 5}}}
+	d := &gclog.GCDetails{Number: 1, Known: gclog.GroupNumber, Pauses: []gclog.PausePart{{Duration: 5}}}
 	h := &history.History{Process: &gclog.Process{ID: 7, Name: "a\x1b[2Jb\nc\u009b", RuntimeVersion: "\x1b]0;x\a"}}
 	e := analysis.Explain(d, analysis.Context{Process: h.Process, Log: "\x1b[31m"})
 	var out bytes.Buffer
@@ -36,7 +36,7 @@ func TestExplainUnseenKind(t *testing.T) {
 		json  bool
 		head  string
 	}{{0, true, "Why gen1, and why blocking"}, {gclog.FlawNoStart, false, "Why gen1\n"}} {
-		d := &gclog.GCDetails{Number: 1, HasNumber: true, Generation: 1, Flaws: tt.flaws}
+		d := &gclog.GCDetails{Number: 1, Known: gclog.GroupNumber, Generation: 1, Flaws: tt.flaws}
 		h := &history.History{Process: &gclog.Process{ID: 7}}
 		e := analysis.Explain(d, analysis.Context{Process: h.Process})
 		var out bytes.Buffer

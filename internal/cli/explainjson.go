@@ -27,10 +27,10 @@ func (p *program) explanationJSON(h *history.History, d *gclog.GCDetails, e *ana
 	if d.KindKnown() {
 		gc.Type = d.Kind.String()
 	}
-	if d.HasNumber {
+	if d.Known.Has(gclog.GroupNumber) {
 		gc.Number = &d.Number
 	}
-	if d.HasReason {
+	if d.Known.Has(gclog.GroupReason) {
 		gc.Reason = d.Reason.String()
 	}
 	return p.historyJSON(h, "gc-explanation", analysis.Window{From: h.Begin, To: h.End}, gc)

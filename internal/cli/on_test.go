@@ -26,7 +26,7 @@ func TestOnCooldown(t *testing.T) {
 	for n := range uint32(4) {
 		o := x.engine.Observe(&gclog.Process{ID: 7, Sync: time.Unix(1e9, 0)})
 		o(&gclog.Start{})
-		o(&gclog.GCDetails{Number: n, HasNumber: true, Pauses: []gclog.PausePart{{Duration: 1e6}}})
+		o(&gclog.GCDetails{Number: n, Known: gclog.GroupNumber, Pauses: []gclog.PausePart{{Duration: 1e6}}})
 	}
 	if worker.Close(t.Context(), time.Hour); done != 1 {
 		t.Errorf("it was done %d times", done)

@@ -60,7 +60,7 @@ func (t *atTimeline) Observe(r gclog.Record) {
 	if d.Flaws&gclog.FlawNoStart != 0 {
 		x.start = math.MinInt64
 	}
-	if !d.HasEnd {
+	if !d.Known.Has(gclog.GroupEnd) {
 		x.end = math.MaxInt64
 	}
 	t.background = append(t.background, x)

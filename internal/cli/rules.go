@@ -303,7 +303,7 @@ func (t *ruleTest) report(r *triedRule, f *rules.Firing) {
 	}
 	if t.how == "json" {
 		x := firingJSON{Time: f.Time.UTC().Format("2006-01-02T15:04:05.000000000Z"), Rule: r.Name, PID: f.Process.ID, Service: f.Process.Service, Text: f.Text(), Actions: actions}
-		if d := f.GC(); d != nil && d.HasNumber {
+		if d := f.GC(); d != nil && d.Known.Has(gclog.GroupNumber) {
 			x.GC = &d.Number
 		}
 		t.err = t.p.printJSON(&x)

@@ -41,7 +41,8 @@ var heldBy = map[string]func(*gclog.GCDetails) *gclog.GCDetails{
 			return d
 		}
 		x := d.Clone()
-		x.End, x.HasEnd = 0, false
+		x.End = 0
+		x.Known &^= gclog.GroupEnd
 		return x
 	},
 }

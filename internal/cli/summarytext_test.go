@@ -52,7 +52,9 @@ func TestPins(t *testing.T) {
 // group with its limit, as far as records contain them.
 func TestMemory(t *testing.T) {
 	collected := func(m gclog.Memory, committed uint64) *gclog.GCDetails {
-		return &gclog.GCDetails{Memory: m, HasCommittedAfter: committed > 0, CommittedAfter: committed}
+		d := &gclog.GCDetails{Memory: m, CommittedAfter: committed}
+		d.Known.Set(gclog.GroupCommittedAfter, committed > 0)
+		return d
 	}
 	for _, x := range []struct {
 		name string

@@ -71,7 +71,7 @@ func (x *snapshots) folder() string {
 // snapshot does not count: it has promoted all that is alive to gen2.
 func (p *process) observeHeap(r gclog.Record) {
 	d, ok := r.(*gclog.GCDetails)
-	if !ok || d.Generation != gclog.Gen2 || !d.HasSizesAfter || d.HeapDump {
+	if !ok || d.Generation != gclog.Gen2 || !d.Known.Has(gclog.GroupAfter) || d.HeapDump {
 		return
 	}
 	left, whole := leftBy(d), d.SizeAfter()
@@ -87,7 +87,7 @@ func leftBy(d *gclog.GCDetails) (bytes uint64) {
 		from = gclog.Gen2
 	}
 	for g := from; g < d.GenerationCount; g++ {
-		if d.HasObjects {
+		if d.Known.Has(gclog.GroupObjects) {
 			bytes += d.Generations[g].ObjectsAfter // free space is no leak
 		} else {
 			bytes += d.Generations[g].After

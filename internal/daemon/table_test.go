@@ -21,7 +21,7 @@ func TestLeftTables(t *testing.T) {
 	write := func(at, stamp time.Time) string {
 		table := parquet.NewTable(parquet.Options{Path: path, Rotate: rotate.Options{MakeDirs: true}, Version: "1.0", Stamp: stamp})
 		o := table.Observe(&gclog.Process{ID: 1, Sync: at}, "node-1", func(err error) { t.Error(err) })
-		o(&gclog.GCDetails{Number: 1, HasNumber: true})
+		o(&gclog.GCDetails{Number: 1, Known: gclog.GroupNumber})
 		files, err := table.Finish()
 		if err != nil || len(files) != 1 {
 			t.Fatalf("%v, %v", files, err)

@@ -59,7 +59,7 @@ func (n *Numbers) Observe(r gclog.Record) {
 		switch d := r.GC; {
 		case d == nil && r.UsedNumber != 0:
 			n.next(r.UsedNumber, r.Start, end, false)
-		case d == nil || !d.HasNumber:
+		case d == nil || !d.Known.Has(gclog.GroupNumber):
 		case d.Flaws&gclog.FlawNoStart != 0 || r.Kind == gclog.PauseFinal:
 			n.fill(d.Number) // it started long ago
 		default:
@@ -67,7 +67,7 @@ func (n *Numbers) Observe(r gclog.Record) {
 		}
 	case *gclog.GCDetails:
 		switch {
-		case !r.HasNumber:
+		case !r.Known.Has(gclog.GroupNumber):
 		case len(r.Pauses) == 0 && r.Flaws&gclog.FlawNoStart == 0:
 			n.next(r.Number, r.Start, max(r.Start, r.End), false)
 		default:

@@ -11,7 +11,7 @@ import (
 // TestNumbers: gaps are found by the numbers of collections, and reported once.
 func TestNumbers(t *testing.T) {
 	blocking := func(number uint32, start int64) *gclog.Pause {
-		return &gclog.Pause{PausePart: gclog.PausePart{Start: start, Duration: 1}, GC: &gclog.GCDetails{Number: number, HasNumber: true}}
+		return &gclog.Pause{PausePart: gclog.PausePart{Start: start, Duration: 1}, GC: &gclog.GCDetails{Number: number, Known: gclog.GroupNumber}}
 	}
 	of := func(kind gclog.PauseKind, number uint32, start int64) *gclog.Pause {
 		p := blocking(number, start)

@@ -34,8 +34,7 @@ func node(processes int) *Registry {
 // usual returns a collection with random pauses.
 func usual(random *rand.Rand) *gclog.GCDetails {
 	d := &gclog.GCDetails{
-		HasNumber: true, Number: 1, Generation: random.IntN(3), HasReason: true, Complete: true, HasEnd: true, Start: 100, End: 100 + random.Int64N(1e8),
-		HasSizesAfter: true, HasHistory: true, GenerationCount: gclog.Generations, HasAllocated: true, HasPinnedObjects: true, HasPromoted: true, HasCommittedAfter: true,
+		Known: gclog.GroupNumber | gclog.GroupReason | gclog.GroupEnd | gclog.GroupAfter | gclog.GroupHistory | gclog.GroupGenerationAllocated | gclog.GroupPinned | gclog.GroupPromoted | gclog.GroupCommittedAfter, Number: 1, Generation: random.IntN(3), Complete: true, Start: 100, End: 100 + random.Int64N(1e8), GenerationCount: gclog.Generations,
 	}
 	for g := range d.Generations {
 		d.Generations[g].After = random.Uint64N(1 << 30)

@@ -64,7 +64,7 @@ func (p *Process) take(r gclog.Record) {
 	switch r := r.(type) {
 	case *gclog.GCDetails:
 		at := r.PauseStart()
-		if r.HasEnd {
+		if r.Known.Has(gclog.GroupEnd) {
 			at = r.End
 		}
 		p.count(func(s *state) { s.gc(r, p.sync+at) })

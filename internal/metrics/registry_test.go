@@ -148,7 +148,7 @@ func TestCounts(t *testing.T) {
 	for range 2 {
 		o := p.Observe(&gclog.Process{ID: 1, Service: "a", Sync: time.Unix(1e9, 0)})
 		o(&gclog.Start{})
-		o(&gclog.GCDetails{End: 5, HasEnd: true, Generation: 1, Pauses: []gclog.PausePart{{Duration: 3}}})
+		o(&gclog.GCDetails{End: 5, Known: gclog.GroupEnd, Generation: 1, Pauses: []gclog.PausePart{{Duration: 3}}})
 		o(&gclog.Pause{GC: &gclog.GCDetails{}, PausePart: gclog.PausePart{Duration: 3}})
 		o(&gclog.Pause{PausePart: gclog.PausePart{Duration: 7}})
 		o(&gclog.Gap{Reason: gclog.GapReattached, From: 3, To: 5, LostEvents: 2, Records: 4})

@@ -75,7 +75,7 @@ func observed(h *Histogram, b *bounds, ns int64) *Histogram {
 func (s *state) gc(d *gclog.GCDetails, at int64) {
 	g := max(gclog.Gen0, min(d.Generation, gclog.Gen2))
 	reason, group := reasons-1, groups-1
-	if d.HasReason {
+	if d.Known.Has(gclog.GroupReason) {
 		group = groupOf(d.Reason)
 		if int64(d.Reason) < int64(reasons-1) {
 			reason = int(d.Reason)
@@ -95,17 +95,17 @@ func (s *state) gc(d *gclog.GCDetails, at int64) {
 			s.suspends = observed(s.suspends, &suspendBounds, p.Suspend)
 		}
 	}
-	if d.Flaws&gclog.FlawNoStart == 0 && d.HasEnd {
+	if d.Flaws&gclog.FlawNoStart == 0 && d.Known.Has(gclog.GroupEnd) {
 		x := &s.durations[g][d.Kind][group]
 		*x = observed(*x, &durationBounds, d.Duration())
 	}
 	if !d.Complete {
 		s.incomplete++
 	}
-	if d.HasPromoted {
+	if d.Known.Has(gclog.GroupPromoted) {
 		s.promoted = addBytes(s.promoted, d.PromotedBytes)
 	}
-	if d.HasAllocated {
+	if d.Known.Has(gclog.GroupGenerationAllocated) {
 		s.hasAllocated = true
 		for g := range d.Generations {
 			s.allocated[g] = addBytes(s.allocated[g], d.Generations[g].Allocated)
@@ -141,7 +141,7 @@ func groupOf(r clr.Reason) int {
 
 func (l *lastCollection) gc(d *gclog.GCDetails, at int64) {
 	l.at = at
-	if d.HasSizesAfter {
+	if d.Known.Has(gclog.GroupAfter) {
 		l.hasSizes, l.generations = true, d.GenerationCount
 		for g := range d.Generations {
 			l.sizes[g] = d.Generations[g].After
@@ -150,19 +150,19 @@ func (l *lastCollection) gc(d *gclog.GCDetails, at int64) {
 			l.full, l.hasFull = d.SizeAfter(), true
 		}
 	}
-	if d.HasHistory {
+	if d.Known.Has(gclog.GroupHistory) {
 		l.hasFragmentation, l.generations = true, max(l.generations, d.GenerationCount)
 		for g := range d.Generations {
 			l.fragmentation[g] = d.Generations[g].Fragmentation
 		}
 	}
-	if d.HasCommittedAfter {
+	if d.Known.Has(gclog.GroupCommittedAfter) {
 		l.committed, l.hasCommitted = d.CommittedAfter, true
 	}
 	if pinned, known := d.Pinned(); known {
 		l.pinned, l.hasPinned = pinned, true
 	}
-	if d.HasFinalizationCount {
+	if d.Known.Has(gclog.GroupFinalizationCount) {
 		l.finalization, l.hasFinalization = d.FinalizationCount, true
 	}
 	if load := d.Global.MemoryLoad; load > 0 {

@@ -150,7 +150,7 @@ func newExporting(t *testing.T, c config.OTLP, environ ...string) *exporting {
 
 func (e *exporting) gc(numbers ...uint32) {
 	for _, n := range numbers {
-		e.to(&gclog.GCDetails{HasNumber: true, Number: n, Start: int64(n), Pauses: []gclog.PausePart{{Start: int64(n), Duration: 1}}})
+		e.to(&gclog.GCDetails{Known: gclog.GroupNumber, Number: n, Start: int64(n), Pauses: []gclog.PausePart{{Start: int64(n), Duration: 1}}})
 	}
 }
 

@@ -122,7 +122,7 @@ func TestTemporality(t *testing.T) {
 			for range 6 {
 				for range random.IntN(4) {
 					ns := random.Int64N(1e8)
-					o(&gclog.GCDetails{HasPromoted: true, PromotedBytes: 3, Pauses: []gclog.PausePart{{Duration: ns}}})
+					o(&gclog.GCDetails{Known: gclog.GroupPromoted, PromotedBytes: 3, Pauses: []gclog.PausePart{{Duration: ns}}})
 					collections++
 					pauses++
 					longest += float64(ns) / 1e9

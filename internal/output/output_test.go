@@ -25,7 +25,7 @@ func spec(t *testing.T, path, format string) Spec {
 
 func record(number uint32) func(*formats.Writer) {
 	return func(w *formats.Writer) {
-		w.Observe(&gclog.GCDetails{Number: number, HasNumber: true, Start: int64(number) * 1e6, End: int64(number)*1e6 + 1000})
+		w.Observe(&gclog.GCDetails{Number: number, Known: gclog.GroupNumber, Start: int64(number) * 1e6, End: int64(number)*1e6 + 1000})
 	}
 }
 

@@ -213,13 +213,13 @@ var ofProcess = map[string]func(*Process) (uint64, bool){
 // special are the fields that the table of fields only describes.
 var special = map[string]Column{
 	"reason_group": {text: func(f *fact) string {
-		if !f.gc.HasReason {
+		if !f.gc.Known.Has(gclog.GroupReason) {
 			return ""
 		}
 		return formats.ReasonGroup(f.gc.Reason)
 	}},
 	"mechanisms[]": {list: func(f *fact, names []string) ([]string, bool) {
-		return f.gc.Global.Mechanisms.Names(names), f.gc.HasGlobal
+		return f.gc.Global.Mechanisms.Names(names), f.gc.Known.Has(gclog.GroupGlobal)
 	}},
 	"flaws[]": {list: func(f *fact, names []string) ([]string, bool) { return f.gc.Flaws.Names(names), f.gc.Flaws != 0 }},
 	"condemned.reasons[]": {list: func(f *fact, names []string) ([]string, bool) {
@@ -298,12 +298,12 @@ func collections() (list []Column) {
 	})
 	list = append(list, Column{
 		Name: "event_end", Type: Timestamp, Unit: "UTC", In: gc, Doc: "its end",
-		get: func(f *fact) (uint64, bool) { return f.time(f.gc.End), f.gc.HasEnd },
+		get: func(f *fact) (uint64, bool) { return f.time(f.gc.End), f.gc.Known.Has(gclog.GroupEnd) },
 	})
 	list = append(list, Column{
 		Name: "event_duration", Type: Integer, Unit: "ns", In: gc, Doc: "from its start to its end: for a background collection that is not its pause",
 		get: func(f *fact) (uint64, bool) {
-			return uint64(f.gc.Duration()), f.gc.Flaws&gclog.FlawNoStart == 0 && f.gc.HasEnd
+			return uint64(f.gc.Duration()), f.gc.Flaws&gclog.FlawNoStart == 0 && f.gc.Known.Has(gclog.GroupEnd)
 		},
 	})
 	for _, field := range fields.All() {

@@ -19,7 +19,8 @@ import (
 func TestCopies(t *testing.T) {
 	full := func(number uint32) *gclog.GCDetails {
 		d := collection(number, float64(number))
-		d.HasPromoted, d.PromotedBytes = true, 42
+		d.PromotedBytes = 42
+		d.Known |= gclog.GroupPromoted
 		return d
 	}
 	poor := func(number uint32) *gclog.GCDetails { return collection(number, float64(number)) }
@@ -71,7 +72,7 @@ func TestCopiesFarApart(t *testing.T) {
 			o(collection(uint32(i+2), float64(i+1)))
 		}
 		last := collection(1, 100)
-		last.HasPromoted = true
+		last.Known |= gclog.GroupPromoted
 		o(last)
 		files, err := table.Finish()
 		must(t)(err)
@@ -125,7 +126,7 @@ func TestEmptyLists(t *testing.T) {
 	for i, list := range lists {
 		d := collection(uint32(i), float64(i))
 		if names, known := list.([]string); known {
-			d.HasGlobal = true
+			d.Known |= gclog.GroupGlobal
 			for _, name := range names {
 				m, ok := clr.ParseMechanism([]byte(name))
 				if !ok {

@@ -30,7 +30,7 @@ func testProcess(service string, pid int64) *gclog.Process {
 func collection(number uint32, seconds float64) *gclog.GCDetails {
 	at := int64(seconds * 1e9)
 	return &gclog.GCDetails{
-		Number: number, HasNumber: true, Start: at, End: at + 1e6, HasEnd: true, Complete: true,
+		Number: number, Known: gclog.GroupNumber | gclog.GroupEnd, Start: at, End: at + 1e6, Complete: true,
 		Pauses: []gclog.PausePart{{Start: at, Duration: 1e6}},
 	}
 }
@@ -217,7 +217,8 @@ func TestManyRows(t *testing.T) {
 			lists[i+1] = 2
 		}
 		if i == groupRows+5000 {
-			d.HasPromoted, d.PromotedBytes = true, 42
+			d.PromotedBytes = 42
+			d.Known |= gclog.GroupPromoted
 		}
 		o(d)
 	}
@@ -276,11 +277,14 @@ func TestHostile(t *testing.T) {
 	p.Labels = map[string]string{"\xfe": "", "a": "\xff"}
 	o := table.Observe(p, "", must(t))
 	d := collection(math.MaxUint32, -1e9)
-	d.HasPromoted, d.PromotedBytes = true, math.MaxUint64
-	d.HasAllocated, d.AllocationRate = true, math.NaN()
+	d.PromotedBytes = math.MaxUint64
+	d.Known |= gclog.GroupPromoted
+	d.AllocationRate = math.NaN()
+	d.Known |= gclog.GroupAllocated
 	o(d)
 	d = collection(7, 1)
-	d.HasAllocated, d.AllocationRate = true, math.Inf(1)
+	d.AllocationRate = math.Inf(1)
+	d.Known |= gclog.GroupAllocated
 	o(d)
 	o(&gclog.End{Reason: gclog.EndExited, HasCode: true, ExitCode: -1})
 	files, err := table.Finish()

@@ -33,10 +33,7 @@ func (w *world) next() *gclog.GCDetails {
 	ran := int64(w.around(20e6))
 	w.now += ran
 	d := &gclog.GCDetails{
-		Number: w.number, HasNumber: true, Complete: true, GenerationCount: gclog.Generations, Reason: clr.ReasonAllocSmall, HasReason: true,
-		HasSizesAfter: true, HasHistory: true, HasObjects: true, HasFragmentation: true, HasBefore: true, HasPromoted: true, HasGenerationPromoted: true,
-		HasAllocated: true, HasGenerationAllocated: true, HasSinceLast: true, SinceLast: ran, Window: 2 * ran, HasCommittedAfter: true, HasCommittedBefore: true,
-		HasPinnedObjects: true, HasHandles: true, HasFinalizationCount: true, HasFinalizationSize: true, HasEnd: true,
+		Number: w.number, Known: gclog.GroupNumber | gclog.GroupReason | gclog.GroupAfter | gclog.GroupHistory | gclog.GroupObjects | gclog.GroupFragmentation | gclog.GroupBefore | gclog.GroupPromoted | gclog.GroupGenerationPromoted | gclog.GroupAllocated | gclog.GroupGenerationAllocated | gclog.GroupSinceLast | gclog.GroupCommittedAfter | gclog.GroupCommittedBefore | gclog.GroupPinned | gclog.GroupHandles | gclog.GroupFinalizationCount | gclog.GroupFinalizationSize | gclog.GroupEnd, Complete: true, GenerationCount: gclog.Generations, Reason: clr.ReasonAllocSmall, SinceLast: ran, Window: 2 * ran,
 	}
 	switch n := w.rand.IntN(100); {
 	case n == 0:
@@ -86,13 +83,15 @@ func (w *world) next() *gclog.GCDetails {
 		}
 		x.Fragmentation = x.After / 10000 * w.rand.Uint64N(3000)
 		w.size[g] = x.After
+		d.Allocated, d.Fragmentation = d.Allocated+x.Allocated, d.Fragmentation+x.Fragmentation
 		d.PromotedBytes += x.Promoted
 	}
 	d.Peak = d.SizeBefore()
-	d.AllocationRate = float64(d.Allocated()) / float64(ran) * 1e9
+	d.AllocationRate = float64(d.Allocated) / float64(ran) * 1e9
 	d.CommittedBefore, d.CommittedAfter = 1e8, 1e8+w.rand.Uint64N(3)*4096
 	d.PinnedObjects, d.Handles, d.FinalizationCount, d.FinalizationSize = uint32(w.rand.IntN(20)), int32(900+w.rand.IntN(5)), w.rand.Uint64N(100), w.rand.Uint64N(1e4)
-	d.Global.Heaps, d.Global.MemoryLoad, d.HasGlobal, d.HasCompaction = 4, uint32(30+w.rand.IntN(4)), true, true
+	d.Global.Heaps, d.Global.MemoryLoad = 4, uint32(30+w.rand.IntN(4))
+	d.Known |= gclog.GroupGlobal | gclog.GroupCompaction
 	d.TimingCount = 8
 	for i := range d.TimingCount {
 		d.Timing[i] = int64(w.around(uint64(pause / 10)))

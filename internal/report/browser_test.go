@@ -92,13 +92,13 @@ func expectation(in *Input, d *Data, records []*gclog.GCDetails) *expected {
 			longest = r
 		}
 		row := expectedRow{Number: "n/a", Generation: r.Generation, Pause: "–", After: "–"}
-		if r.HasNumber {
+		if r.Known.Has(gclog.GroupNumber) {
 			row.Number = strconv.FormatUint(uint64(r.Number), 10)
 		}
 		if len(r.Pauses) > 0 {
 			row.Pause = fmt.Sprintf("%.3f", float64(r.Pause())/1e6)
 		}
-		if r.HasSizesAfter {
+		if r.Known.Has(gclog.GroupAfter) {
 			row.After = fixedSize(float64(r.SizeAfter()))
 		}
 		x.Rows = append(x.Rows, row)
@@ -191,7 +191,7 @@ func TestBrowserCharts(t *testing.T) {
 		}
 		d.Pauses = []gclog.PausePart{part}
 		d.End = d.Start + part.Duration
-		d.HasSizesAfter = d.Number <= last
+		d.Known.Set(gclog.GroupAfter, d.Number <= last)
 		w.now = d.End + second
 		return d
 	})

@@ -43,7 +43,7 @@ func TestStatic(t *testing.T) {
 		var sizes []float64
 		longest := int64(-1)
 		for _, d := range records {
-			if d.HasSizesAfter {
+			if d.Known.Has(gclog.GroupAfter) {
 				sizes = append(sizes, float64(d.SizeAfter()))
 			}
 			for _, p := range d.Pauses {
@@ -91,12 +91,14 @@ func TestMissing(t *testing.T) {
 		{newWorld(1).observe(0, 100), "json", "background", "No collection was recorded."},
 		{last(func(d *gclog.GCDetails) { d.Kind = gclog.KindBlocking }), "json", "background", "No background collection ran."},
 		{last(func(d *gclog.GCDetails) {
-			d.HasSizesAfter, d.HasBefore, d.HasCommittedAfter, d.Peak, d.Memory = false, false, false, 0, gclog.Memory{}
+			d.Peak, d.Memory = 0, gclog.Memory{}
+			d.Known &^= gclog.GroupAfter | gclog.GroupBefore | gclog.GroupCommittedAfter
 		}), "", "heap", "None of the collections reports the size of the heap."},
 		{last(noBudgets), "csv", "budgets", "Logs in csv do not contain allocation budgets: recordings and logs in json do."},
 		{last(noBudgets), "json", "budgets", "None of the collections reports allocation budgets."},
 		{last(func(d *gclog.GCDetails) {
-			d.HasAllocated, d.HasGenerationAllocated, d.HasSinceLast, d.Window, d.AllocationRate = false, false, false, 0, 0
+			d.Window, d.AllocationRate = 0, 0
+			d.Known &^= gclog.GroupAllocated | gclog.GroupGenerationAllocated | gclog.GroupSinceLast
 		}), "json", "allocation", "The allocation rate needs two collections."},
 	} {
 		x.in.Format = x.format

@@ -118,7 +118,7 @@ func (r *Recorder) Observe(x gclog.Record) {
 		if x.HasSuspend {
 			suspend = x.Suspend
 		}
-		if x.GC != nil && x.GC.HasNumber {
+		if x.GC != nil && x.GC.Known.Has(gclog.GroupNumber) {
 			number = int64(x.GC.Number)
 		}
 		r.pauses.addValues(start, end-start, suspend, r.pauses.names[3].number(class.String()),
@@ -163,7 +163,7 @@ func (r *Recorder) forget() {
 			named[number] = true
 		}
 	}
-	first := func(k *kept) bool { return k.d.HasNumber && named[k.d.Number] }
+	first := func(k *kept) bool { return k.d.Known.Has(gclog.GroupNumber) && named[k.d.Number] }
 	slices.SortStableFunc(r.kept, func(a, b kept) int {
 		if x, y := first(&a), first(&b); x != y {
 			if x {

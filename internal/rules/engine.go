@@ -196,7 +196,7 @@ func (f *Firing) Subject() string {
 }
 
 func collectionText(d *gclog.GCDetails) string {
-	if !d.HasNumber {
+	if !d.Known.Has(gclog.GroupNumber) {
 		return fmt.Sprintf("gen%d collection without a number", d.Generation)
 	}
 	return fmt.Sprintf("gen%d collection %d", d.Generation, d.Number)

@@ -58,7 +58,7 @@ func ofCollection() (list []field) {
 	}
 	return append(list,
 		textual("reason_group", "the group of the reason", formats.ReasonGroups, func(e *event) string {
-			if !e.gc.HasReason {
+			if !e.gc.Known.Has(gclog.GroupReason) {
 				return ""
 			}
 			return formats.ReasonGroup(e.gc.Reason)
@@ -182,10 +182,10 @@ func ofPause() []field {
 			return 0, false, 0, "", ""
 		}
 		reason := ""
-		if d.HasReason {
+		if d.Known.Has(gclog.GroupReason) {
 			reason = d.Reason.String()
 		}
-		return d.Number, d.HasNumber, d.Generation, d.Kind.String(), reason
+		return d.Number, d.Known.Has(gclog.GroupNumber), d.Generation, d.Kind.String(), reason
 	})...)
 }
 

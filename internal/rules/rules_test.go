@@ -118,7 +118,7 @@ func fired(t *testing.T, list []*Rule, happens func(gclog.Observer)) (texts []st
 
 func collection(number uint32, pause int64) *gclog.GCDetails {
 	return &gclog.GCDetails{
-		Number: number, HasNumber: true, Generation: 2, Reason: clr.ReasonInduced, HasReason: true, HasEnd: true, Complete: true,
+		Number: number, Known: gclog.GroupNumber | gclog.GroupReason | gclog.GroupEnd, Generation: 2, Reason: clr.ReasonInduced, Complete: true,
 		Start: at(float64(number)), End: at(float64(number)) + pause,
 		Pauses: []gclog.PausePart{{Start: at(float64(number)), Duration: pause}},
 	}
@@ -153,7 +153,7 @@ func TestKinds(t *testing.T) {
 			o(collection(1, 1e6))
 			o(collection(2, 750e6))
 			o(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseNoGCRegion, Start: at(3), Duration: 12e8}})
-			o(&gclog.Pause{PausePart: gclog.PausePart{Start: at(4), Duration: 20e6, Suspend: 2e6, HasSuspend: true}, GC: &gclog.GCDetails{Number: 3, HasNumber: true, Generation: 1}})
+			o(&gclog.Pause{PausePart: gclog.PausePart{Start: at(4), Duration: 20e6, Suspend: 2e6, HasSuspend: true}, GC: &gclog.GCDetails{Number: 3, Known: gclog.GroupNumber, Generation: 1}})
 			o(&gclog.Stall{Open: gclog.Open{Kind: gclog.OpenGC, Since: at(5), Number: 4, HasNumber: true, Generation: 2}, Now: at(17), Threshold: 10e9})
 			o(&gclog.Stall{Open: gclog.Open{Kind: gclog.OpenSuspension, Since: at(5)}, Now: at(6), Threshold: 1e9})
 			o(&gclog.Gap{Reason: gclog.GapLostEvents, LostEvents: 9, Time: at(18)})
@@ -331,7 +331,8 @@ func TestFieldsAreThoseOfJSON(t *testing.T) {
 	d := collection(1, 1e6)
 	d.Memory = gclog.Memory{Resident: 1 << 30, Cgroup: 2 << 30, CgroupLimit: 3 << 30, At: at(1)}
 	d.HeapDump, d.HeapDumpBy, d.FromLog = true, gclog.RequesterGclog, true
-	d.BeforeEstimated, d.HasBefore = true, true
+	d.BeforeEstimated = true
+	d.Known |= gclog.GroupBefore
 	d.Kind, d.Background = gclog.KindBackground, &gclog.BackgroundDetails{Overflowed: 5}
 	check(t, &gclog.Process{
 		ID: 7, Name: "shop", Service: "orders", ServiceVersion: "1.2", ContainerID: "c1", ContainerName: "app", Namespace: "prod", Pod: "orders-1", PodUID: "u1",

@@ -235,10 +235,10 @@ func (p *process) buckets(n int) (list []float64, most float64) {
 // most n values, and the largest.
 func (p *process) heapSizes(n int) (list []float64, most float64) {
 	for _, d := range p.gcs {
-		if d.HasBefore {
+		if d.Known.Has(gclog.GroupBefore) {
 			list = append(list, float64(d.SizeBefore()))
 		}
-		if d.HasSizesAfter {
+		if d.Known.Has(gclog.GroupAfter) {
 			list = append(list, float64(d.SizeAfter()))
 		}
 	}
@@ -359,7 +359,7 @@ func byNumber(a, b *process, of func(*minute) analysis.Number) int {
 
 // heap returns the size of the heap after the latest collection, 0 if it is unknown.
 func (p *process) heap() uint64 {
-	if p.last == nil || !p.last.HasSizesAfter {
+	if p.last == nil || !p.last.Known.Has(gclog.GroupAfter) {
 		return 0
 	}
 	return p.last.SizeAfter()

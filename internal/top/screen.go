@@ -441,8 +441,8 @@ func (m *Model) head(p *process) []string {
 	if p.last != nil && p.last.Global.MemoryLoad > 0 {
 		sizes = append(sizes, fmt.Sprintf("load %d %%", p.last.Global.MemoryLoad))
 	}
-	if d := p.last; d != nil && d.HasFragmentation && d.HasSizesAfter && d.SizeAfter() > 0 {
-		sizes = append(sizes, "fragmentation "+view.Text(100*float64(d.Fragmentation())/float64(d.SizeAfter()), "%"))
+	if d := p.last; d != nil && d.Known.Has(gclog.GroupFragmentation) && d.Known.Has(gclog.GroupAfter) && d.SizeAfter() > 0 {
+		sizes = append(sizes, "fragmentation "+view.Text(100*float64(d.Fragmentation)/float64(d.SizeAfter()), "%"))
 	}
 	pauses := fmt.Sprintf("last minute: paused %s, %s, longest %s",
 		recent.share.Text(), counted(recent.pauses, "pause", "pauses"), recent.longest.Text())
@@ -554,10 +554,10 @@ func (m *Model) generations(p *process) []string {
 	for g := range max(4, p.last.GenerationCount) {
 		d := p.collected(g)
 		cells := []string{gclog.GenerationName(g), "-", "-", "-", "-", "-", "-"}
-		if p.last.HasSizesAfter {
+		if p.last.Known.Has(gclog.GroupAfter) {
 			cells[1] = view.Text(float64(p.last.Generations[g].After), "bytes")
 		}
-		if p.last.HasHistory {
+		if p.last.Known.Has(gclog.GroupHistory) {
 			cells[2] = view.Text(float64(p.last.Generations[g].Fragmentation), "bytes")
 		}
 		if d != nil {
@@ -586,7 +586,7 @@ func (m *Model) generations(p *process) []string {
 // collected returns the latest collection of a generation that reports what it found.
 func (p *process) collected(g int) *gclog.GCDetails {
 	for _, d := range slices.Backward(p.gcs) {
-		if d.HasHistory && d.Collected(g) {
+		if d.Known.Has(gclog.GroupHistory) && d.Collected(g) {
 			return d
 		}
 	}

@@ -208,7 +208,7 @@ func compare(t *testing.T, s *emitted, r *Runtime, session int) *Ledger {
 			continue
 		}
 		g := l.GCs[d.Number-1]
-		if !d.Complete || d.End-d.Start != g.End-g.Start || d.Generation != int(g.Generation) || d.Kind.String() != kindNames[g.Kind] || !d.HasHistory {
+		if !d.Complete || d.End-d.Start != g.End-g.Start || d.Generation != int(g.Generation) || d.Kind.String() != kindNames[g.Kind] || !d.Known.Has(gclog.GroupHistory) {
 			t.Errorf("#%d is %+v, flaws %v, sent was %+v", d.Number, d, d.Flaws.Names(nil), g)
 		}
 		whole++

@@ -50,7 +50,7 @@ func TestLossAnywhere(t *testing.T) {
 				if want := pauses[d.Number]; !slices.Equal(got, want) {
 					t.Fatalf("%d heaps, %d events dropped from %+v on: #%d has pauses %v, want %v", heaps, drop, all[at], d.Number, got, want)
 				}
-				if !d.HasHistory {
+				if !d.Known.Has(gclog.GroupHistory) {
 					t.Fatalf("%d heaps, %d events dropped from %+v on: #%d has no histories", heaps, drop, all[at], d.Number)
 				}
 			}

@@ -254,7 +254,8 @@ func rotations(t *testing.T, naming rotate.Naming) {
 	started := 0
 	seen := map[string]bool{}
 	for n := uint32(1); started < rotations+1; n++ {
-		d.Number, d.HasNumber = n, true
+		d.Number = n
+		d.Known |= gclog.GroupNumber
 		w.Observe(&d)
 		if err := w.Err(); err != nil {
 			t.Fatal(err)

@@ -67,7 +67,7 @@ func (x *answering) Observe(r gclog.Record) {
 	case *gclog.GCDetails:
 		x.add(r.PauseStart(), row{
 			what: "gc", paused: r.Pause(), longest: r.PauseMax(), gen: r.Generation, blocking: r.Kind == gclog.KindBlocking,
-			after: float64(r.SizeAfter()), allocated: float64(r.Allocated()), induced: r.Reason.Induced(), heaps: float64(r.HeapCount()),
+			after: float64(r.SizeAfter()), allocated: float64(r.Allocated), induced: r.Reason.Induced(), heaps: float64(r.HeapCount()),
 			limit: float64(r.Memory.CgroupLimit), used: float64(r.Memory.Cgroup) / float64(r.Memory.CgroupLimit), complete: r.Complete,
 		})
 	}

@@ -268,10 +268,13 @@ func (x *instance) adapt(d *gclog.GCDetails, at int64, number uint32, scale floa
 	for i := range d.Heaps {
 		shift(&d.Heaps[i].MarkedUntil)
 	}
-	d.StartTicks, d.Number, d.HasNumber = 1e12+d.Start, number, true
+	d.StartTicks, d.Number = 1e12+d.Start, number
+	d.Known |= gclog.GroupNumber
 	if random.Float64() < s.induced {
-		d.Reason, d.HasReason = clr.ReasonInduced, true
+		d.Reason = clr.ReasonInduced
+		d.Known |= gclog.GroupReason
 	}
+	d.Allocated, d.Fragmentation = 0, 0
 	for g := range d.Generations {
 		n := &d.Generations[g]
 		for _, v := range []*uint64{
@@ -279,6 +282,7 @@ func (x *instance) adapt(d *gclog.GCDetails, at int64, number uint32, scale floa
 		} {
 			*v = uint64(float64(*v) * scale)
 		}
+		d.Allocated, d.Fragmentation = d.Allocated+n.Allocated, d.Fragmentation+n.Fragmentation
 	}
 	for _, v := range []*uint64{&d.Peak, &d.PromotedBytes, &d.CommittedBefore, &d.CommittedAfter} {
 		*v = uint64(float64(*v) * scale)
