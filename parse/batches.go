@@ -73,12 +73,18 @@ func (b *batch) fill(r *Reader) {
 			b.events, b.losses = append(b.events, Event{}), append(b.losses, r.loss)
 			continue
 		}
-		at := len(b.payloads)
-		b.payloads = append(b.payloads, r.event.Payload...) // the payloads before stay where they are
 		b.events = append(b.events, r.event)
-		b.events[len(b.events)-1].Payload = b.payloads[at:len(b.payloads):len(b.payloads)]
+		e := &b.events[len(b.events)-1]
+		e.Payload, e.Stack = b.copy(e.Payload), b.copy(e.Stack)
 	}
 	b.stats = r.Stats()
+}
+
+// copy returns a copy of a part of an event. The copies before stay where they are.
+func (b *batch) copy(part []byte) []byte {
+	at := len(b.payloads)
+	b.payloads = append(b.payloads, part...)
+	return b.payloads[at:len(b.payloads):len(b.payloads)]
 }
 
 // next is what Scan of r does.

@@ -79,13 +79,14 @@ func (r *Reader) content(b []byte, base int64, kind BlockKind) error {
 			wrong = r.metadataV4(b)
 		}
 	case BlockSequencePoint:
+		r.stacks.end()
 		if r.trace.Major >= majorV6 {
 			wrong = r.sequencePointV6(b)
 		} else {
 			wrong = r.sequencePointV4(b)
 		}
 	case BlockStack:
-		wrong = checkStacks(b)
+		wrong = r.parseStacks(b)
 	case BlockThread:
 		wrong = r.parseThreads(b)
 	case BlockRemoveThread:
@@ -155,20 +156,6 @@ func (r *Reader) metadataV6(b []byte) string {
 		if !r.meta.add(id, kind, r.filter) {
 			return metadataFull
 		}
-	}
-	return ""
-}
-
-// checkStacks walks a StackBlock: u32 first id, u32 count, then stacks that each start with a u32
-// size. No GC event needs its stack, so none is kept.
-func checkStacks(b []byte) string {
-	c := cursor{b: b}
-	c.u32()
-	for n := c.u32(); n > 0 && !c.bad; n-- {
-		c.skip(uint64(c.u32()))
-	}
-	if c.bad {
-		return "a stack goes beyond the end of its block"
 	}
 	return ""
 }

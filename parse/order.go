@@ -28,7 +28,8 @@ type row struct {
 	chunk   *chunk // where the payload is; nil: in no chunk
 	off     uint32 // offset of the payload in chunk.b
 	size    uint32 // of the payload
-	version int32
+	version int16
+	stack   uint16 // size of the stack behind the payload, in units of stackUnit
 	more    uint32 // number of rows that were folded into this one
 	sum     uint64 // of this row and those folded into it
 }
@@ -44,6 +45,15 @@ func (w *row) payload() []byte {
 		return nil
 	}
 	return w.chunk.b[w.off : w.off+w.size : w.off+w.size]
+}
+
+func (w *row) addresses() []byte {
+	if w.stack == 0 {
+		return nil
+	}
+	at := w.off + w.size
+	end := at + uint32(w.stack)*stackUnit
+	return w.chunk.b[at:end:end]
 }
 
 // A captureThread is a thread that writes events: its queue, and the sequence numbers by which
@@ -248,19 +258,20 @@ const (
 
 func (a *arena) full() bool { return a.inUse >= maxArena }
 
-// copy stores a copy of p as the payload of w.
-func (a *arena) copy(w *row, p []byte) {
-	w.size = uint32(len(p))
-	if len(p) == 0 {
+// copy stores a copy of p as the payload of w, and one of its stack.
+func (a *arena) copy(w *row, p, stack []byte) {
+	w.size, w.stack = uint32(len(p)), uint16(len(stack)/stackUnit)
+	size := len(p) + len(stack)
+	if size == 0 {
 		w.chunk = nil
 		return
 	}
 	c := a.current
-	if c == nil || cap(c.b)-len(c.b) < len(p) {
-		c = a.newChunk(len(p))
+	if c == nil || cap(c.b)-len(c.b) < size {
+		c = a.newChunk(size)
 	}
 	w.chunk, w.off = c, uint32(len(c.b))
-	c.b = append(c.b, p...)
+	c.b = append(append(c.b, p...), stack...)
 	c.live++
 }
 

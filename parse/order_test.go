@@ -88,7 +88,7 @@ func TestArena(t *testing.T) {
 		for range 2000 {
 			if n := len(live); n > 0 && rnd.IntN(100) < 50 {
 				i := rnd.IntN(n)
-				if got := live[i].w.payload(); !slices.Equal(got, live[i].want) {
+				if got := slices.Concat(live[i].w.payload(), live[i].w.addresses()); !slices.Equal(got, live[i].want) {
 					t.Fatalf("seed %d: %d bytes have changed", seed, len(live[i].want))
 				}
 				a.release(live[i].w.chunk)
@@ -113,7 +113,8 @@ func TestArena(t *testing.T) {
 				} else {
 					k.w = &row{}
 				}
-				a.copy(k.w, k.want)
+				part := rnd.IntN(size/stackUnit+1) * stackUnit // the stack
+				a.copy(k.w, k.want[:size-part], k.want[size-part:])
 				live = append(live, k)
 				if fits := size <= room; size > 0 && before != nil && (k.w.chunk == before) != fits {
 					t.Fatalf("seed %d: of %d bytes, for %d, the chunk is used: %v", seed, room, size, !fits)

@@ -23,6 +23,7 @@ type Event struct {
 	Process int64 // in the target's pid namespace; 0 if the stream does not contain it
 	Version int   // of the payload's layout; VersionUnknown: decode by its length
 	Payload []byte
+	Stack   []byte // with KeepStacks: the addresses of the call stack, the innermost frame first, of Trace.PointerSize bytes each
 
 	// More is the number of rows that were folded into this one. Sum is the total of what Want.Sum
 	// returned for this row and those. Rows are only folded if Want.Sum is set.
@@ -48,6 +49,7 @@ type Stats struct {
 	Late            int64 // events delivered after one with a later time stamp
 	UnknownMetadata int64 // rows that refer to metadata that was never declared
 	SkippedLabels   int64 // label lists (V6) that could not be read
+	SkippedStacks   int64 // stacks for which there was no room, or that were damaged: see KeepStacks
 	// Until is up to when the stream was recorded, in nanoseconds since Trace.SyncTime: the time of the
 	// latest event, wanted or not, or of the latest sequence point. A runtime writes one when the session
 	// ends.
@@ -67,6 +69,7 @@ type Reader struct {
 	threads map[uint64]*captureThread
 	evicted bool // threads have been forgotten because there were too many
 	labels  map[uint32]labelList
+	stacks  *stackTable // nil: nobody needs stacks
 	sort    sorter
 	stats   Stats
 
@@ -79,6 +82,7 @@ type Reader struct {
 	pending        row   // delivered after them; its payload is in the block
 	hasPending     bool
 	pendingPayload []byte
+	pendingStack   []byte
 	held           *chunk // memory of the current event
 	newest         int64  // latest time of the delivered events, in ticks
 	until          int64  // Stats.Until, in ticks
@@ -191,19 +195,19 @@ func (r *Reader) scan() bool {
 		switch {
 		case r.releasing:
 			if w := r.sort.next(r.limit); w != nil {
-				r.deliver(w, w.payload())
+				r.deliver(w, w.payload(), w.addresses())
 				return true
 			}
 			if r.limit == math.MaxInt64 {
 				if w := r.sort.spilledLoss(); w != nil {
-					r.deliver(w, nil)
+					r.deliver(w, nil, nil)
 					return true
 				}
 			}
 			r.releasing = false
 			if r.hasPending {
 				r.hasPending = false
-				r.deliver(&r.pending, r.pendingPayload)
+				r.deliver(&r.pending, r.pendingPayload, r.pendingStack)
 				return true
 			}
 		case r.inBlock:
@@ -284,7 +288,7 @@ func (r *Reader) failure() error {
 	return r.end
 }
 
-func (r *Reader) deliver(w *row, payload []byte) {
+func (r *Reader) deliver(w *row, payload, stack []byte) {
 	r.held = w.chunk
 	if w.ticks < r.newest {
 		r.stats.Late++
@@ -306,7 +310,7 @@ func (r *Reader) deliver(w *row, payload []byte) {
 	} else {
 		e.Thread, e.Process = w.thread, r.trace.ProcessID
 	}
-	e.Version, e.Payload = int(w.version), payload
+	e.Version, e.Payload, e.Stack = int(w.version), payload, stack
 	e.More, e.Sum = w.more, w.sum
 }
 

@@ -23,6 +23,7 @@ type block struct {
 	thread  uint64
 	ticks   int64
 	label   uint32
+	stack   uint32
 	size    uint64
 
 	meta   *Metadata      // of metaID
@@ -143,7 +144,7 @@ func (r *Reader) take(payload []byte, sorted bool) bool {
 			if sum := k.meta.want.Sum; sum != nil {
 				r.pending.sum = sum(r.trace, payload)
 			}
-			r.pendingPayload, r.hasPending = payload, true
+			r.pendingPayload, r.pendingStack, r.hasPending = payload, r.stacks.of(k.stack), true
 		} else if r.sort.waiting == 0 {
 			return false
 		}
@@ -163,7 +164,7 @@ func (r *Reader) take(payload []byte, sorted bool) bool {
 		w := r.sort.add(k.writer, k.ticks)
 		w.sum = sum
 		r.fill(w)
-		r.sort.arena.copy(w, payload)
+		r.sort.arena.copy(w, payload, r.stacks.of(k.stack))
 	}
 	if r.sort.full() {
 		r.release(math.MaxInt64)
@@ -176,10 +177,10 @@ func (r *Reader) take(payload []byte, sorted bool) bool {
 func (r *Reader) fill(w *row) {
 	k := &r.block
 	w.meta, w.about, w.thread = k.meta, k.about, k.thread
-	w.version = int32(k.meta.Version)
+	w.version = int16(k.meta.Version)
 	if k.label != 0 {
 		if l, ok := r.labels[k.label]; ok {
-			w.version = int32(l.version)
+			w.version = int16(l.version)
 		}
 	}
 }
@@ -268,9 +269,10 @@ func (k *block) ids(flags byte, off int) int {
 		}
 	}
 	if flags&flagStack != 0 {
-		if _, off = uvarint(b, off, maxVarint32); off < 0 {
+		if v, off = uvarint(b, off, maxVarint32); off < 0 {
 			return -1
 		}
+		k.stack = uint32(v)
 	}
 	return off
 }
@@ -290,7 +292,7 @@ func (k *block) uncompressed(major int) (w uncompressedRow, ok bool) {
 	w.seq = c.u32()
 	k.thread, k.capture = c.u64(), c.u64()
 	c.u32() // processor
-	c.u32() // stack
+	k.stack = c.u32()
 	k.ticks = int64(c.u64())
 	if major < majorV6 {
 		c.skip(32)

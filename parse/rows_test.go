@@ -24,8 +24,10 @@ func TestRandomRows(t *testing.T) {
 		rnd := rand.New(rand.NewPCG(seed, 0))
 		v6, uncompressed := seed%2 == 1, seed%3 == 0
 		v4, w6 := &nettracetest.V4{Uncompressed: uncompressed}, &nettracetest.V6{Uncompressed: uncompressed}
-		v4.Begin(nettracetest.DefaultClock())
-		w6.Begin(nettracetest.DefaultClock(), "ProcessId", "4711")
+		clock := nettracetest.DefaultClock()
+		clock.PointerSize = 4 + uint32(seed/4%2)*4
+		v4.Begin(clock)
+		w6.Begin(clock, "ProcessId", "4711")
 		var all []nettracetest.Kind
 		for i := range uint32(kinds) {
 			all = append(all, nettracetest.Kind{ID: i*2000 + 1, Provider: fmt.Sprint("P", i), EventID: i + 300, Version: i + 1, Level: i + 1, Keywords: 1 << (20 * i)})
@@ -40,6 +42,23 @@ func TestRandomRows(t *testing.T) {
 			w6.Block(nettracetest.BlockLabels, []byte{1, 0, 0, 0, 3, 0, 0, 0, 10 | 0x80, 51, 10 | 0x80, 52, 10 | 0x80, 53})
 		}
 		labels()
+		// Four stacks from number 1 on, each time others.
+		size := 4 + int(seed/4%2)*4
+		var stacks [][]uint64
+		begin := func() {
+			stacks = stacks[:0]
+			for range 4 {
+				s := make([]uint64, rnd.IntN(30))
+				for i := range s {
+					s[i] = rnd.Uint64N(1 << 32)
+				}
+				stacks = append(stacks, s)
+			}
+			v4.Block("StackBlock", nettracetest.Stacks(1, size, stacks...))
+			w6.Block(nettracetest.BlockStack, nettracetest.Stacks(1, size, stacks...))
+		}
+		var want [][]byte // stacks of the rows
+		begin()
 		var rows []nettracetest.Row
 		ticks := t0
 		for range 1 + rnd.IntN(5) {
@@ -50,6 +69,7 @@ func TestRandomRows(t *testing.T) {
 				r := nettracetest.Row{
 					Kind: all[rnd.IntN(kinds)].ID, Thread: 1 + rnd.Uint64N(threads), Ticks: ticks, Sorted: rnd.IntN(3) == 0,
 					Payload: make([]byte, rnd.IntN(1<<rnd.IntN(12))), Activity: rnd.IntN(4) == 0,
+					Stack: rnd.Uint32N(6), // 0 and 5 are stacks that do not exist
 				}
 				if rnd.IntN(3) == 0 {
 					r.Capture = 1 + rnd.Uint64N(threads)
@@ -61,6 +81,11 @@ func TestRandomRows(t *testing.T) {
 					r.Payload[i] = byte(rnd.Uint32())
 				}
 				block = append(block, r)
+				if r.Stack == 0 || r.Stack == 5 {
+					want = append(want, nil)
+				} else {
+					want = append(want, nettracetest.Stacks(0, size, stacks[r.Stack-1])[12:])
+				}
 			}
 			v4.Events(block...)
 			w6.Events(block...)
@@ -69,6 +94,11 @@ func TestRandomRows(t *testing.T) {
 				v4.SequencePoint(ticks)
 				w6.SequencePoint(ticks, 0)
 				labels() // the previous ones are no longer valid
+				if rnd.IntN(4) > 0 {
+					begin()
+				} else {
+					clear(stacks)
+				}
 			}
 		}
 		v4.End()
@@ -78,6 +108,13 @@ func TestRandomRows(t *testing.T) {
 			stream = w6.Bytes
 		}
 		r := parse.NewReader(bytes.NewReader(stream), parse.All)
+		keep := seed%5 > 0
+		if keep {
+			r.KeepStacks()
+		}
+		if seed%7 == 0 {
+			defer r.ReadAhead()()
+		}
 		n := 0
 		for ; r.Scan() && n < len(rows); n++ {
 			e, w := r.Event(), rows[n]
@@ -90,7 +127,7 @@ func TestRandomRows(t *testing.T) {
 				version = 50 + w.Labels
 			}
 			if e.Meta.Provider != k.Provider || e.Meta.EventID != int(k.EventID) || e.Meta.Level != int(k.Level) || e.Meta.Keywords != k.Keywords || e.Meta.Version != int(k.Version) || e.Meta.Index != slices.Index(all, k) ||
-				e.Ticks != w.Ticks || e.Time != w.Ticks-t0 || e.Thread != w.Thread || e.Process != 4711 || e.Version != int(version) || !bytes.Equal(e.Payload, w.Payload) || e.More != 0 || e.Sum != 0 {
+				e.Ticks != w.Ticks || e.Time != w.Ticks-t0 || e.Thread != w.Thread || e.Process != 4711 || e.Version != int(version) || !bytes.Equal(e.Payload, w.Payload) || keep && !bytes.Equal(e.Stack, want[n]) || !keep && len(e.Stack) > 0 || e.More != 0 || e.Sum != 0 {
 				t.Fatalf("seed %d, row %d: got %+v of %+v\nwant %+v of %+v", seed, n, e, e.Meta, w, k)
 			}
 		}

@@ -71,6 +71,9 @@ var manifests = []manifest{
 	{clr.RuntimeProvider, 33, "PinObjectAtGCTime", map[int]string{0: "Handle:ptr Object:ptr Size:u64 TypeName():text" + id, 1: "Handle:ptr Object:ptr Size:u64 TypeName():text" + id}},
 	{clr.RuntimeProvider, 34, "PinPlugAtGCTime", map[int]string{0: "Start:ptr End:ptr GapBefore:ptr" + id}},
 	{clr.RuntimeProvider, 35, "GCTriggered", map[int]string{0: "Reason:u32" + id}},
+	{clr.RuntimeProvider, 143, "MethodLoadVerbose", methods},
+	{clr.RuntimeProvider, 144, "MethodUnloadVerbose", methods},
+	{clr.RuntimeProvider, 159, "R2RGetEntryPoint", map[int]string{0: "ID:u64 Namespace:text Name:text Signature:text EntryPoint:u64" + id}},
 	{clr.RuntimeProvider, 152, "ModuleLoad", modules},
 	{clr.RuntimeProvider, 187, "RuntimeInformationStart", map[int]string{0: runtimeInformation}},
 	{clr.RuntimeProvider, 200, "IncreaseMemoryPressure", map[int]string{0: "Bytes:u64" + id}},
@@ -113,6 +116,8 @@ var manifests = []manifest{
 	{clr.RundownProvider, 10, "GCSettingsRundown", map[int]string{0: "HardLimit:u64 LOHThreshold:u64 PhysicalMemoryConfig:u64 Gen0MinBudget:u64 Gen0MaxBudget:u64 HighMemoryPercent:u32 Bits:u32" + id}},
 	{clr.RundownProvider, 153, "ModuleDCStart", modules},
 	{clr.RundownProvider, 144, "MethodDCEndVerbose", methods},
+	{clr.RundownProvider, 146, "MethodDCEndComplete", map[int]string{1: id + " =End:true"}},
+	{clr.RundownProvider, 148, "MethodDCEndInit", map[int]string{1: id}},
 	{clr.RundownProvider, 154, "ModuleDCEnd", modules},
 	{clr.RundownProvider, 187, "RuntimeInformationDCStart", map[int]string{0: runtimeInformation}},
 

@@ -68,7 +68,10 @@ const (
 	IDGCBulkRCW                   = 37
 	IDGCBulkRootStaticVar         = 38
 	IDGCDynamicEvent              = 39
+	IDMethodLoad                  = 143
+	IDMethodUnload                = 144
 	IDModuleLoad                  = 152
+	IDR2REntryPoint               = 159
 	IDRuntimeInformation          = 187
 	IDIncreaseMemoryPressure      = 200
 	IDDecreaseMemoryPressure      = 201
@@ -113,6 +116,8 @@ const (
 	IDRundownGCSettings         = 10
 	IDRundownModuleDCStart      = 153
 	IDRundownMethodDCEnd        = 144
+	IDRundownEnd                = 146
+	IDRundownStart              = 148
 	IDRundownModuleDCEnd        = 154
 	IDRundownRuntimeInformation = 187
 )

@@ -46,7 +46,8 @@ func (e *Module) decode(p *payload, _ int) {
 	e.ILPath, e.NativePath, e.Instance = p.utf16z(), p.utf16z(), p.instance()
 }
 
-// Method is a method with compiled code (D 144, for each at the end of a session with rundown).
+// Method is a method with compiled code (R 143 when it has been compiled, R 144 when its code has been
+// freed; D 144, for each at the end of a session with rundown). A method may have several bodies of code.
 type Method struct {
 	Instance
 	ID           uint64 // of its MethodDesc
@@ -66,6 +67,30 @@ func (e *Method) decode(p *payload, _ int) {
 		Namespace: p.utf16z(), Name: p.utf16z(), Signature: p.utf16z(), Instance: p.instance(),
 	}
 }
+
+// R2REntryPoint is a precompiled method that is called for the first time (R 159).
+type R2REntryPoint struct {
+	Instance
+	ID         uint64 // of its MethodDesc
+	Namespace  UTF16  // the class that declares it, with its namespace
+	Name       UTF16
+	Signature  UTF16
+	EntryPoint uint64 // start address; the size is unknown
+}
+
+func (e *R2REntryPoint) decode(p *payload, _ int) {
+	*e = R2REntryPoint{
+		ID: p.u64(), Namespace: p.utf16z(), Name: p.utf16z(), Signature: p.utf16z(), EntryPoint: p.u64(), Instance: p.instance(),
+	}
+}
+
+// RundownMark says that the rundown of methods and modules starts (D 148) or is complete (D 146).
+type RundownMark struct {
+	Instance
+	End bool
+}
+
+func (e *RundownMark) decode(p *payload, _ int) { e.Instance = p.instance() }
 
 // Bits of RuntimeInformation.StartupFlags.
 const (

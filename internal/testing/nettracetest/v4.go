@@ -27,6 +27,7 @@ type Row struct {
 	Seq      uint32 // 0: one more than the last of Capture
 	Ticks    int64
 	Sorted   bool
+	Stack    uint32 // number of the stack: see Stacks
 	Labels   uint32 // V6
 	Payload  []byte
 	Activity bool // V4: with an activity id, whose content does not matter
@@ -190,6 +191,23 @@ func (w *V4) SequencePoint(ticks int64, threads ...ThreadSeq) {
 	w.Block("SPBlock", b)
 }
 
+// Stacks returns the content of a StackBlock: stacks of addresses, the innermost frame first, that have
+// consecutive numbers.
+func Stacks(first uint32, pointerSize int, stacks ...[]uint64) []byte {
+	b := le32(nil, first, uint32(len(stacks)))
+	for _, s := range stacks {
+		b = le32(b, uint32(len(s)*pointerSize))
+		for _, address := range s {
+			if pointerSize == 4 {
+				b = le32(b, uint32(address))
+			} else {
+				b = le64(b, address)
+			}
+		}
+	}
+	return b
+}
+
 // End writes the tag that ends the stream.
 func (w *V4) End() { w.Bytes = append(w.Bytes, 1) }
 
@@ -267,6 +285,7 @@ type encoder struct {
 	seq     uint32
 	capture uint64
 	thread  uint64
+	stack   uint32
 	ticks   int64
 	labels  uint32
 	size    int
@@ -290,6 +309,10 @@ func (e *encoder) row(b []byte, r Row, major int) []byte {
 		flags |= 0x04
 		b = binary.AppendUvarint(b, r.Thread)
 	}
+	if r.Stack != e.stack {
+		flags |= 0x08
+		b = binary.AppendUvarint(b, uint64(r.Stack))
+	}
 	b = binary.AppendUvarint(b, uint64(r.Ticks-e.ticks))
 	if r.Activity && major < 6 {
 		flags |= 0x10
@@ -308,7 +331,7 @@ func (e *encoder) row(b []byte, r Row, major int) []byte {
 	}
 	b[at] = flags
 	*e = encoder{
-		started: true, kind: r.Kind, seq: r.Seq, capture: r.Capture, thread: r.Thread,
+		started: true, kind: r.Kind, seq: r.Seq, capture: r.Capture, thread: r.Thread, stack: r.Stack,
 		ticks: r.Ticks, labels: r.Labels, size: len(r.Payload),
 	}
 	return append(b, r.Payload...)
@@ -322,7 +345,7 @@ func uncompressed(b []byte, r Row, major int) []byte {
 	}
 	b = le32(b, 0, kind, r.Seq)
 	b = le64(b, r.Thread, r.Capture)
-	b = le32(b, 0xFFFFFFFF, 0)
+	b = le32(b, 0xFFFFFFFF, r.Stack)
 	b = le64(b, uint64(r.Ticks))
 	if major >= 6 {
 		b = le32(b, r.Labels)
