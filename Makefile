@@ -37,7 +37,7 @@ LENGTH ?= 6m
 # How long make soak runs.
 DURATION ?= 2h
 # The packages with fuzz targets.
-FUZZ      = ./parse ./parse/clr ./gclog ./gclog/heap ./gclog/heap/ecma335 ./gclog/heap/nativeaot ./formats ./formats/logs ./session ./internal/config ./internal/host ./internal/accesslog ./internal/condition ./internal/flight ./internal/parquet
+FUZZ      = ./parse ./parse/clr ./gclog ./gclog/heap ./gclog/heap/ecma335 ./gclog/heap/nativeaot ./gclog/stacks ./formats ./formats/logs ./session ./internal/config ./internal/host ./internal/accesslog ./internal/condition ./internal/flight ./internal/parquet
 
 OUT      ?= bin/gclog
 

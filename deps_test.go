@@ -31,6 +31,7 @@ var arrows = map[string][]string{
 	"gclog":                {"parse", "parse/clr"},
 	"gclog/heap":           {"gclog/heap/ecma335", "gclog/heap/nativeaot", "parse", "parse/clr"},
 	"gclog/heap/nativeaot": {},
+	"gclog/stacks":         {"gclog", "parse", "parse/clr"},
 	"gclog/heap/ecma335":   {},
 	"gclog/analysis":       {"gclog", "parse/clr", "github.com/HdrHistogram/hdrhistogram-go", "golang.org/x/tools/txtar"},
 	"session":              {"github.com/Microsoft/go-winio", "golang.org/x/sys/unix", "golang.org/x/sys/windows"},
@@ -159,6 +160,7 @@ var forbidden = map[string]map[string]string{
 	"gclog":          {"net": "events may come from anywhere", "encoding/json": "formats decides how records look"},
 	"formats":        {"net/http": "it writes files"},
 	"gclog/heap":     {"net": "events may come from anywhere", "encoding/json": "commands decide how results look"},
+	"gclog/stacks":   {"net": "events may come from anywhere", "encoding/json": "commands decide how results look"},
 	"gclog/analysis": {"net": "records may come from anywhere"},
 }
 

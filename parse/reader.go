@@ -23,7 +23,9 @@ type Event struct {
 	Process int64 // in the target's pid namespace; 0 if the stream does not contain it
 	Version int   // of the payload's layout; VersionUnknown: decode by its length
 	Payload []byte
-	Stack   []byte // with KeepStacks: the addresses of the call stack, the innermost frame first, of Trace.PointerSize bytes each
+	// Stack has the addresses of the call stack, the innermost frame first, of Trace.PointerSize bytes
+	// each: see KeepStacks.
+	Stack []byte
 
 	// More is the number of rows that were folded into this one. Sum is the total of what Want.Sum
 	// returned for this row and those. Rows are only folded if Want.Sum is set.

@@ -80,7 +80,8 @@ type R2REntryPoint struct {
 
 func (e *R2REntryPoint) decode(p *payload, _ int) {
 	*e = R2REntryPoint{
-		ID: p.u64(), Namespace: p.utf16z(), Name: p.utf16z(), Signature: p.utf16z(), EntryPoint: p.u64(), Instance: p.instance(),
+		ID: p.u64(), Namespace: p.utf16z(), Name: p.utf16z(), Signature: p.utf16z(),
+		EntryPoint: p.u64(), Instance: p.instance(),
 	}
 }
 

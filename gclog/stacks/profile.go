@@ -1,0 +1,311 @@
+package stacks
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+// A Source is what allocations were estimated from.
+type Source uint8
+
+// The sources.
+const (
+	None    Source = iota // the recording has no allocation events
+	Ticks                 // AllocationTick: one for each 100 KB of a heap
+	Samples               // AllocationSampled, since .NET 10: each byte has the same chance
+)
+
+func (s Source) String() string { return [...]string{"none", "ticks", "samples"}[s] }
+
+// A Profile is what the recordings of a process say about who allocates and who asks for collections.
+type Profile struct {
+	Process  gclog.Process
+	Start    time.Time     // of the first recording
+	Duration time.Duration // of the recordings with these events
+
+	Frames []Frame  // distinct
+	Stacks []Stack  // distinct
+	Types  []string // distinct, as the events name them: see ReadableType
+
+	Source      Source
+	Allocations []Allocation // most bytes first
+	Threads     []Thread     // most bytes first
+	Total       Estimate     // of all allocations
+
+	Calls       []Call // most frequent first
+	Requests    uint64 // of collections: GCTriggered events
+	Collections uint64 // in the recordings
+
+	Names   Names
+	Lost    uint64 // events that the runtime dropped
+	Damaged uint64 // events that could not be decoded
+	Skipped uint64 // stacks that were damaged, or for which the reader had no room
+	Others  uint64 // events of other processes
+	// Silent collections began because of allocations, and no allocation was reported since the collection before,
+	// although they are: the event filter of the session lacks something, or the sampling of another tool
+	// has switched ticks off.
+	Silent uint64
+
+	samplesSeen, ticksSeen uint64
+	nameless               uint64 // allocation events without a name of the type
+	begun                  bool
+	ticks                  int64 // sync point of the first recording
+	rundown, namesLost     bool
+	paths                  [][]int32 // by stack: see Path
+}
+
+// Names says which frames have names.
+type Names struct {
+	Frames   uint64 // of events
+	Unnamed  uint64 // of these, frames without a name: native code, or a rundown that is missing
+	Complete bool   // a rundown is in the recordings, and nothing of it was lost
+	Dropped  uint64 // methods for which there was no room
+}
+
+// Nameless reports whether no allocation event has the name of a type, as with NativeAOT.
+func (p *Profile) Nameless() bool {
+	return p.Total.Events > 0 && p.nameless >= p.ticksSeen+p.samplesSeen
+}
+
+// HasStacks reports whether any event has a stack.
+func (p *Profile) HasStacks() bool { return p.Names.Frames > 0 }
+
+// A Stack is a distinct call stack.
+type Stack struct {
+	Frames    []int32 // indexes in Profile.Frames, the outermost first
+	Truncated bool    // outer frames are missing
+	Other     bool    // stands for all stacks for which there was no room
+}
+
+// An Allocation is what a stack allocated of a type.
+type Allocation struct {
+	Stack int // index in Profile.Stacks
+	Type  int // index in Profile.Types
+	Kind  clr.AllocationKind
+	Estimate
+}
+
+// A Thread is what a thread allocated.
+type Thread struct {
+	ID uint64 // 0: all for which there was no room
+	Estimate
+}
+
+// A Call is how often a stack has asked for a collection in some way.
+type Call struct {
+	Stack      int // index in Profile.Stacks
+	Reason     clr.Reason
+	Generation int // that was collected; -1: there was no collection, or it is not in the recording
+	Background bool
+	Count      uint64 // of requests; a call that is served by the collection of another one is none
+	Timed      uint64 // of these, those whose collection has known pauses
+	Paused     int64  // their pauses, nanoseconds
+	Longest    int64  // the longest pause of one, nanoseconds
+}
+
+// deepest is the number of frames at which the runtime cuts a stack.
+const deepest = 100
+
+// Profile returns the profile of what was read.
+func (b *Builder) Profile() *Profile {
+	p := b.p
+	p.Source = None
+	switch {
+	case p.samplesSeen > 0:
+		p.Source = Samples
+	case p.ticksSeen > 0:
+		p.Source = Ticks
+	}
+	p.Names.Complete = p.rundown && !p.namesLost
+	p.Names.Dropped = uint64(b.methods.dropped)
+	p.Types = slices.Clone(b.typeNames)
+	r := b.resolver(&p)
+
+	type key struct {
+		stack, typ int
+		kind       clr.AllocationKind
+	}
+	rows := map[key]*Estimate{}
+	for _, k := range slices.SortedFunc(maps.Keys(b.rows), func(x, y rowKey) int {
+		return cmp.Or(cmp.Compare(x.stack, y.stack), cmp.Compare(x.typ, y.typ), cmp.Compare(x.stratum, y.stratum))
+	}) {
+		s := &b.stratum[k.stratum]
+		if s.sampled != (p.Source == Samples) {
+			continue
+		}
+		e := b.rows[k].estimate(s)
+		to := key{r.stack(k.stack), int(k.typ), s.kind}
+		if rows[to] == nil {
+			rows[to] = &Estimate{}
+		}
+		rows[to].add(e)
+		p.Total.add(e)
+		r.named(to.stack, e.Events)
+	}
+	for k, e := range rows {
+		p.Allocations = append(p.Allocations, Allocation{k.stack, k.typ, k.kind, *e})
+	}
+	slices.SortFunc(p.Allocations, func(x, y Allocation) int {
+		return cmp.Or(cmp.Compare(y.Bytes, x.Bytes), cmp.Compare(x.Stack, y.Stack), cmp.Compare(x.Type, y.Type),
+			cmp.Compare(x.Kind, y.Kind))
+	})
+	threads := map[uint64]*Estimate{}
+	for _, k := range slices.SortedFunc(maps.Keys(b.threads), func(x, y threadKey) int {
+		return cmp.Or(cmp.Compare(x.thread, y.thread), cmp.Compare(x.stratum, y.stratum))
+	}) {
+		s := &b.stratum[k.stratum]
+		if s.sampled != (p.Source == Samples) {
+			continue
+		}
+		if threads[k.thread] == nil {
+			threads[k.thread] = &Estimate{}
+		}
+		threads[k.thread].add(b.threads[k].estimate(s))
+	}
+	for id, e := range threads {
+		p.Threads = append(p.Threads, Thread{id, *e})
+	}
+	slices.SortFunc(p.Threads, func(x, y Thread) int {
+		return cmp.Or(cmp.Compare(y.Bytes, x.Bytes),
+			cmp.Compare(x.ID, y.ID))
+	})
+	calls := map[callKey]*Call{}
+	for _, k := range slices.SortedFunc(maps.Keys(b.calls), func(x, y callKey) int {
+		return cmp.Or(cmp.Compare(x.stack, y.stack), cmp.Compare(x.reason, y.reason),
+			cmp.Compare(x.generation, y.generation))
+	}) {
+		x := *b.calls[k]
+		x.Stack = r.stack(k.stack)
+		r.named(x.Stack, x.Count)
+		k.stack = uint32(x.Stack)
+		if to := calls[k]; to != nil {
+			to.Count += x.Count
+			to.Timed += x.Timed
+			to.Paused += x.Paused
+			to.Longest = max(to.Longest, x.Longest)
+			continue
+		}
+		calls[k] = &x
+	}
+	for _, c := range calls {
+		p.Calls = append(p.Calls, *c)
+	}
+	slices.SortFunc(p.Calls, func(x, y Call) int {
+		return cmp.Or(cmp.Compare(y.Count, x.Count), cmp.Compare(x.Reason, y.Reason),
+			cmp.Compare(x.Generation, y.Generation), cmp.Compare(x.Stack, y.Stack))
+	})
+	for i := range p.Stacks {
+		p.paths = append(p.paths, p.path(p.Stacks[i].Frames))
+	}
+	return &p
+}
+
+// A resolver names the frames of stacks.
+type resolver struct {
+	*Builder
+	p        *Profile
+	native   int32
+	frames   map[Frame]int32 // indexes in p.Frames
+	methods  map[int32]int32 // by method: its frame
+	byFrames map[string]int  // indexes in p.Stacks, by the frames
+	resolved map[uint32]int  // by the number of the raw stack
+	cache    map[uint64]int32
+	numbers  []int32
+	key      []byte
+}
+
+func (b *Builder) resolver(p *Profile) *resolver {
+	b.methods.sort()
+	r := &resolver{
+		Builder: b, p: p, frames: map[Frame]int32{}, methods: map[int32]int32{},
+		byFrames: map[string]int{}, resolved: map[uint32]int{}, cache: map[uint64]int32{},
+	}
+	r.native = r.frame(Frame{})
+	return r
+}
+
+func (r *resolver) frame(f Frame) int32 {
+	i, ok := r.frames[f]
+	if !ok {
+		i = int32(len(r.p.Frames))
+		r.frames[f] = i
+		r.p.Frames = append(r.p.Frames, f)
+	}
+	return i
+}
+
+// stack returns the index in p.Stacks of a raw stack.
+func (r *resolver) stack(number uint32) int {
+	if i, ok := r.resolved[number]; ok {
+		return i
+	}
+	i := r.resolve(number)
+	r.resolved[number] = i
+	return i
+}
+
+func (r *resolver) resolve(number uint32) int {
+	r.numbers = r.numbers[:0]
+	s := Stack{Other: number == otherStack}
+	if number >= ownStacks {
+		raw := &r.stacks.list[number-ownStacks]
+		for address := range addresses(raw.addresses, r.pointerSize) {
+			r.numbers = append(r.numbers, r.at(address, raw.first))
+		}
+		s.Truncated = raw.cut || len(r.numbers) >= deepest
+		slices.Reverse(r.numbers)
+	}
+	r.key = r.key[:0]
+	for _, n := range r.numbers {
+		r.key = append(r.key, byte(n), byte(n>>8), byte(n>>16), byte(n>>24))
+	}
+	if s.Truncated || s.Other {
+		r.key = append(r.key, 't')
+	}
+	if s.Other {
+		r.key = append(r.key, 'o')
+	}
+	i, ok := r.byFrames[string(r.key)]
+	if !ok {
+		i = len(r.p.Stacks)
+		r.byFrames[string(r.key)] = i
+		s.Frames = slices.Clone(r.numbers)
+		r.p.Stacks = append(r.p.Stacks, s)
+	}
+	return i
+}
+
+// named counts the frames of events.
+func (r *resolver) named(stack int, events uint64) {
+	for _, f := range r.p.Stacks[stack].Frames {
+		r.p.Names.Frames += events
+		if f == r.native {
+			r.p.Names.Unnamed += events
+		}
+	}
+}
+
+// at returns the frame of an address.
+func (r *resolver) at(address uint64, t int64) int32 {
+	if i, ok := r.cache[address]; ok {
+		return i
+	}
+	of, always := r.Builder.methods.at(address, t)
+	i := r.native
+	if of >= 0 {
+		var ok bool
+		if i, ok = r.methods[of]; !ok {
+			i = r.frame(r.Builder.methods.frame(of))
+			r.methods[of] = i
+		}
+	}
+	if always {
+		r.cache[address] = i
+	}
+	return i
+}

@@ -1,0 +1,426 @@
+package stacks
+
+import (
+	"errors"
+	"io"
+	"math"
+	"time"
+
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/parse"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+// Limits of what is counted apart. What there is more of is counted together.
+const (
+	maxTypes    = 65_536
+	maxRows     = 200_000
+	maxStrata   = 4096
+	maxThreads  = 10_000
+	maxCalls    = 50_000
+	maxPending  = 4096 // requests whose collection is still to be reported
+	maxTypeName = 1024 // UTF-16 units
+)
+
+// otherTypes are the types for which there is no room.
+const otherTypes = "[other types]"
+
+// Read returns the profile of a recording. If the recording is damaged, the profile is that of what
+// precedes the damage, and there is an error: see Builder.Read.
+func Read(r io.Reader) (*Profile, error) {
+	b := NewBuilder()
+	err := b.Read(r)
+	return b.Profile(), err
+}
+
+// A Builder makes a Profile of the recordings of a process.
+type Builder struct {
+	pointerSize int
+	stacks      *interner
+	methods     *methods
+	types       map[string]uint32
+	typeNames   []string
+	scratch     []byte
+	strata      map[stratumKey]uint32
+	stratum     []stratum
+	rows        map[rowKey]*cell
+	threads     map[threadKey]*cell
+	calls       map[callKey]*Call
+	pending     []request // in time order
+
+	p       Profile
+	process int64 // that the profile is of
+	begun   bool
+	dry     uint64 // collections because of allocations since the last allocation event
+
+	each func(e *parse.Event, stack uint32) // nil, or a test
+}
+
+type stratumKey struct {
+	heap    uint32
+	clr     uint16
+	kind    clr.AllocationKind
+	sampled bool
+}
+
+type rowKey struct{ stack, typ, stratum uint32 }
+
+type threadKey struct {
+	thread  uint64
+	stratum uint32
+}
+
+type callKey struct {
+	stack      uint32
+	reason     clr.Reason
+	generation int // -1: unknown
+	background bool
+}
+
+// A request is a GCTriggered whose collection has not been reported.
+type request struct {
+	at     int64
+	thread uint64
+	stack  uint32
+	reason clr.Reason
+}
+
+// NewBuilder returns a Builder.
+func NewBuilder() *Builder {
+	return &Builder{
+		methods: newMethods(), types: map[string]uint32{}, strata: map[stratumKey]uint32{},
+		rows: map[rowKey]*cell{}, threads: map[threadKey]*cell{}, calls: map[callKey]*Call{},
+	}
+}
+
+// Wanted is the filter for parse.NewReader that delivers what a Builder uses.
+func Wanted(m *parse.Metadata) parse.Want {
+	w := gclog.Wanted(m)
+	switch m.Provider {
+	case clr.RuntimeProvider:
+		switch m.EventID {
+		case clr.IDGCAllocationTick, clr.IDAllocationSampled,
+			clr.IDMethodLoad, clr.IDMethodUnload, clr.IDModuleLoad, clr.IDR2REntryPoint:
+			w.Deliver = true
+		}
+	case clr.RundownProvider:
+		switch m.EventID {
+		case clr.IDRundownMethodDCEnd, clr.IDRundownStart, clr.IDRundownEnd,
+			clr.IDRundownModuleDCEnd, clr.IDRundownModuleDCStart:
+			w.Deliver = true
+		}
+	}
+	return w
+}
+
+// ErrOtherProcess reports that a recording is of another process than those before.
+var ErrOtherProcess = errors.New("the recordings are of different processes")
+
+// Read reads a recording. More recordings of the same process may follow: names are looked up in all of
+// them, as in the one that gclog takes of what has been compiled before. If a recording is damaged,
+// Read makes use of what precedes the damage, and returns a *parse.KindError, a *parse.FormatError or the
+// error of r.
+func (b *Builder) Read(r io.Reader) error {
+	x := parse.NewReader(r, Wanted)
+	t, err := x.ReadTrace()
+	if err != nil {
+		return err
+	}
+	if b.stacks == nil {
+		b.pointerSize = t.PointerSize
+		b.stacks = newInterner(t.PointerSize)
+	}
+	if b.pointerSize != t.PointerSize || b.begun && t.ProcessID != 0 && b.process != t.ProcessID {
+		return ErrOtherProcess
+	}
+	x.KeepStacks()
+	defer x.ReadAhead()()
+	s := b.session(x)
+	gcs := gclog.NewProcesses(func(of *gclog.Process) gclog.Observer {
+		return func(r gclog.Record) {
+			if d, ok := r.(*gclog.GCDetails); ok && of.ID == s.process {
+				s.collection(d)
+			}
+		}
+	})
+	d := clr.NewDecoder(t.PointerSize)
+	for x.Scan() {
+		if l := x.Loss(); l != nil {
+			if l.Process == 0 || l.Process == b.process {
+				b.p.Lost += uint64(l.Events)
+				b.p.namesLost = b.p.namesLost || s.rundown
+			}
+		} else if err := s.event(d, x.Event()); err != nil {
+			b.p.Damaged++
+		}
+		gcs.Take(x)
+	}
+	gcs.Finish()
+	stats := x.Stats()
+	b.p.Skipped += uint64(stats.SkippedStacks)
+	s.end(stats.Until)
+	for _, of := range gcs.List() {
+		if of.ID == s.process {
+			s.p.Process.Merge(of)
+		}
+	}
+	return x.Err()
+}
+
+// A session is the reading of one recording. Its times are those of the recording.
+type session struct {
+	*Builder
+	trace   *parse.Trace
+	offset  int64 // to the times of the first recording
+	own     bool  // it has what the profile is of
+	rundown bool  // in it
+}
+
+func (b *Builder) session(x *parse.Reader) *session {
+	s := &session{Builder: b, trace: x.Trace()}
+	if !b.p.begun {
+		b.p.begun, b.p.Start, b.p.ticks = true, s.trace.SyncTime, s.trace.SyncTicks
+	}
+	s.offset = s.trace.Nanoseconds(s.trace.SyncTicks) - s.trace.Nanoseconds(b.p.ticks)
+	return s
+}
+
+// end notes how long the recording was, if it has what the profile is of.
+func (s *session) end(until int64) {
+	if s.own && until > 0 {
+		s.p.Duration += time.Duration(until)
+	}
+	for _, q := range s.pending {
+		s.unserved(q)
+	}
+	s.pending = s.pending[:0]
+}
+
+// event handles an event.
+func (s *session) event(d *clr.Decoder, e *parse.Event) error {
+	if !s.begun {
+		if e.Meta.Provider == clr.RecordingProvider {
+			return nil
+		}
+		s.begun, s.process = true, e.Process
+	}
+	if e.Process != s.process {
+		if e.Meta.Provider != clr.RecordingProvider {
+			s.p.Others++
+		}
+		return nil
+	}
+	c, err := d.Decode(e)
+	if err != nil {
+		return err
+	}
+	at := e.Time + s.offset
+	switch c := c.(type) {
+	case *clr.GCAllocationTick:
+		s.tick(e, c, at)
+	case *clr.AllocationSampled:
+		s.sample(e, c, at)
+	case *clr.GCTriggered:
+		s.triggered(e, c, at)
+	case *clr.Method:
+		s.method(e, c, at)
+	case *clr.R2REntryPoint:
+		s.methods.entry(c, at)
+	case *clr.Module:
+		s.methods.module(c)
+	case *clr.RundownMark:
+		s.rundown = !c.End
+		s.p.rundown = s.p.rundown || c.End
+	}
+	return nil
+}
+
+func (s *session) method(e *parse.Event, c *clr.Method, at int64) {
+	switch {
+	case e.Meta.Provider == clr.RundownProvider:
+		s.methods.add(c, math.MinInt64, math.MaxInt64)
+	case e.Meta.EventID == clr.IDMethodUnload:
+		s.methods.unload(c, at)
+		s.stacks.change(c.StartAddress, uint64(c.Size), at, true)
+	default:
+		s.methods.load(c, at)
+		s.stacks.change(c.StartAddress, uint64(c.Size), at, false)
+	}
+}
+
+func (s *session) tick(e *parse.Event, c *clr.GCAllocationTick, at int64) {
+	k := s.stratumOf(stratumKey{heap: c.Heap, clr: c.ClrInstance, kind: c.Kind})
+	stack, typ := s.number(e, at), s.typeOf(c.TypeName)
+	size := c.ObjectSize
+	s.stratum[k].tick(c.Amount, size)
+	s.row(stack, typ, k).tick(c.Kind, c.Amount, size)
+	s.thread(e.Thread, k).tick(c.Kind, c.Amount, size)
+	s.p.ticksSeen++
+	s.allocated(c.TypeName)
+}
+
+func (s *session) sample(e *parse.Event, c *clr.AllocationSampled, at int64) {
+	k := s.stratumOf(stratumKey{clr: c.ClrInstance, kind: c.Kind, sampled: true})
+	s.stratum[k].sampled = true
+	stack, typ := s.number(e, at), s.typeOf(c.TypeName)
+	s.row(stack, typ, k).sample(c.ObjectSize)
+	s.thread(e.Thread, k).sample(c.ObjectSize)
+	s.p.samplesSeen++
+	s.allocated(c.TypeName)
+}
+
+func (s *session) allocated(name clr.UTF16) {
+	s.own, s.dry = true, 0
+	if isNull(name) {
+		s.p.nameless++
+	}
+}
+
+// isNull reports whether a type has no name, as all have with NativeAOT.
+func isNull(name clr.UTF16) bool {
+	return len(name) == 0 || len(name) == 8 && name.String() == "NULL"
+}
+
+func (s *session) triggered(e *parse.Event, c *clr.GCTriggered, at int64) {
+	stack := s.number(e, at)
+	s.own = true
+	s.p.Requests++
+	if len(s.pending) >= maxPending {
+		s.unserved(s.pending[0])
+		s.pending = s.pending[1:]
+	}
+	s.pending = append(s.pending, request{e.Time, e.Thread, stack, c.Reason})
+}
+
+// number returns the number of the stack of an event.
+func (s *session) number(e *parse.Event, at int64) uint32 {
+	n := s.stacks.number(e.Stack, at)
+	if s.each != nil {
+		s.each(e, n)
+	}
+	return n
+}
+
+func (b *Builder) typeOf(name clr.UTF16) uint32 {
+	b.scratch = parse.AppendUTF16(b.scratch[:0], name[:min(len(name), 2*maxTypeName)])
+	if i, ok := b.types[string(b.scratch)]; ok {
+		return i
+	}
+	text := string(b.scratch)
+	if len(b.typeNames) >= maxTypes {
+		text = otherTypes
+		if i, ok := b.types[text]; ok {
+			return i
+		}
+	}
+	i := uint32(len(b.typeNames))
+	b.types[text] = i
+	b.typeNames = append(b.typeNames, text)
+	return i
+}
+
+func (b *Builder) stratumOf(k stratumKey) uint32 {
+	i, ok := b.strata[k]
+	if !ok {
+		if len(b.stratum) >= maxStrata {
+			k = stratumKey{kind: k.kind, sampled: k.sampled, heap: math.MaxUint32}
+			if i, ok = b.strata[k]; ok {
+				return i
+			}
+		}
+		i = uint32(len(b.stratum))
+		b.strata[k] = i
+		b.stratum = append(b.stratum, stratum{kind: k.kind})
+	}
+	return i
+}
+
+func (b *Builder) row(stack, typ, stratum uint32) *cell {
+	k := rowKey{stack, typ, stratum}
+	c := b.rows[k]
+	if c == nil {
+		if len(b.rows) >= maxRows {
+			k.stack, k.typ = otherStack, b.otherType()
+			if c = b.rows[k]; c != nil {
+				return c
+			}
+		}
+		c = &cell{}
+		b.rows[k] = c
+	}
+	return c
+}
+
+func (b *Builder) otherType() uint32 {
+	i, ok := b.types[otherTypes]
+	if !ok {
+		i = uint32(len(b.typeNames))
+		b.types[otherTypes] = i
+		b.typeNames = append(b.typeNames, otherTypes)
+	}
+	return i
+}
+
+func (b *Builder) thread(id uint64, stratum uint32) *cell {
+	k := threadKey{id, stratum}
+	c := b.threads[k]
+	if c == nil {
+		if len(b.threads) >= maxThreads {
+			k.thread = 0
+			if c = b.threads[k]; c != nil {
+				return c
+			}
+		}
+		c = &cell{}
+		b.threads[k] = c
+	}
+	return c
+}
+
+// collection handles a collection that is complete.
+func (s *session) collection(d *gclog.GCDetails) {
+	s.p.Collections++
+	switch d.Reason {
+	case clr.ReasonAllocSmall, clr.ReasonAllocLarge:
+		if s.dry++; s.dry > 1 {
+			s.p.Silent++
+		}
+	}
+	if !d.Known.Has(gclog.GroupTrigger) {
+		return
+	}
+	// Requests before this one were not served by a collection of their own.
+	for i, q := range s.pending {
+		if q.at != d.Triggered || q.thread != d.Trigger {
+			continue
+		}
+		s.pending = append(s.pending[:i], s.pending[i+1:]...)
+		c := s.call(q, d.Generation, d.Kind == gclog.KindBackground)
+		c.Count++
+		c.Paused += d.Pause()
+		c.Longest = max(c.Longest, d.Pause())
+		if len(d.Pauses) > 0 {
+			c.Timed++
+		}
+		return
+	}
+}
+
+// unserved counts a request that no collection is known for.
+func (b *Builder) unserved(q request) { b.call(q, -1, false).Count++ }
+
+func (b *Builder) call(q request, generation int, background bool) *Call {
+	k := callKey{q.stack, q.reason, generation, background}
+	c := b.calls[k]
+	if c == nil {
+		if len(b.calls) >= maxCalls {
+			k.stack = otherStack
+			if c = b.calls[k]; c != nil {
+				return c
+			}
+		}
+		c = &Call{Reason: k.reason, Generation: k.generation, Background: k.background}
+		b.calls[k] = c
+	}
+	return c
+}
