@@ -146,7 +146,7 @@ func New(o Options) *Daemon {
 	d.offset = d.o.ClockOffset()
 	d.ports, d.rules, d.metrics, d.exports = newPorts(d), newRuleSets(d), newMeasurements(d), &exports{d: d}
 	d.snapshots, d.table, d.cleaner, d.servers = newSnapshots(d), &table{d: d}, &cleaner{d: d}, newServers(d)
-	// Metrics come before what sends and serves them. The servers are last: what they do is not undone.
+	// The servers are last: what they serve is there, and what they do is not undone.
 	d.parts = []part{d.ports, d.rules, d.metrics, d.exports, d.snapshots, d.table, d.cleaner, d.servers}
 	d.limiter.log = &d.log
 	d.limit()

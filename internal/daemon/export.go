@@ -19,7 +19,6 @@ import (
 type exports struct {
 	idle
 	d        *Daemon
-	asked    *otlp.Settings // by the latest configuration, which may not be applied yet
 	exporter *otlp.Exporter // nil: nothing is sent
 	// What the exporter was made of.
 	settings *otlp.Settings
@@ -39,14 +38,17 @@ func CheckFiles(c *config.Loaded, environ []string) error {
 	return err
 }
 
-// prepare implements part. An exporter whose settings do not change stays.
+// prepare implements part. An exporter whose settings do not change stays. It decides whether metrics are
+// counted for it.
 func (x *exports) prepare(next *config.Loaded) (change, error) {
 	s, err := otlp.Resolve(&next.OTLP, append(os.Environ(), x.d.o.Environ...))
 	if err != nil {
 		return change{}, err
 	}
-	x.asked = s
-	return change{func() { x.use(s, metrics.Naming{Attributes: next.Metrics.Attributes}) }, nothing}, nil
+	return change{func() {
+		x.d.metrics.measure(next, s.Metrics())
+		x.use(s, metrics.Naming{Attributes: next.Metrics.Attributes})
+	}, nothing}, nil
 }
 
 func (x *exports) use(s *otlp.Settings, naming metrics.Naming) {

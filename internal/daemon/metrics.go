@@ -37,18 +37,13 @@ func newMeasurements(d *Daemon) *measurements {
 	return &measurements{d: d, failures: map[string]uint64{}, endings: map[string]uint64{}}
 }
 
-// prepare implements part.
-func (m *measurements) prepare(next *config.Loaded) (change, error) {
-	return change{func() { m.measure(next) }, nothing}, nil
-}
-
-// measure starts or stops to count and to serve metrics.
-func (m *measurements) measure(c *config.Loaded) {
+// measure starts or stops to count and to serve metrics. exported reports whether they are sent.
+func (m *measurements) measure(c *config.Loaded, exported bool) {
 	var readers metrics.Readers
 	if c.Metrics.Enabled && c.HTTP.Listen != "" {
 		readers |= metrics.Scraper
 	}
-	if m.d.exports.asked.Metrics() {
+	if exported {
 		readers |= metrics.Exporter
 	}
 	m.handler = nil
