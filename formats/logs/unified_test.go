@@ -374,19 +374,27 @@ func rotated(t *testing.T, naming rotate.Naming) (files [][]byte) {
 	return files
 }
 
-// TestDecorations: with any decorations or none a log has the same contents.
+// TestDecorations: with any decorations or none a log has the same contents, whatever the host is called.
 func TestDecorations(t *testing.T) {
 	want := one(t, false, sampleLog(t, nil).out.text())
 	for _, set := range []formats.Decorators{0, formats.Of(formats.DecTags), formats.Of(formats.DecTime, formats.DecHostname, formats.DecPID), 1<<12 - 1} {
-		s := formats.Selection{Decorators: set}
-		s.Select([]string{"gc"}, true, formats.LevelTrace)
-		s.Select([]string{"safepoint"}, false, formats.LevelInfo)
-		x := recordWith(t, recording(t, "v6-wksb"), formats.Options{Selection: &s, Host: "node [1] "}, nil)[0]
-		text := x.out.text()
-		if head, ok := logs.Recognize(text[:logs.HeadSize]); !ok || head.Format != "unified" || !head.Dated || head.JavaOnly || head.ProcessID == 0 {
-			t.Errorf("%012b is recognized as %+v, %t", set, head, ok)
+		for _, host := range []string{
+			"node [1] ", "2026-db-primary-01", "2026-11-21T00:30:37-x", "2026", "1", "12s-db", "2026-11-21",
+			"99999999999999999999", "2026-99-99T00:30:37.567+0000", strings.Repeat("h", 253),
+		} {
+			s := formats.Selection{Decorators: set}
+			s.Select([]string{"gc"}, true, formats.LevelTrace)
+			s.Select([]string{"safepoint"}, false, formats.LevelInfo)
+			x := recordWith(t, recording(t, "v6-wksb"), formats.Options{Selection: &s, Host: host}, nil)[0]
+			text := x.out.text()
+			if head, ok := logs.Recognize(text[:logs.HeadSize]); !ok || head.Format != "unified" || !head.Dated || head.JavaOnly || head.ProcessID == 0 {
+				t.Errorf("%012b on %s is recognized as %+v, %t", set, host, head, ok)
+			}
+			same(t, want, one(t, false, text))
+			if t.Failed() {
+				t.Fatalf("with %012b on %s", set, host)
+			}
 		}
-		same(t, want, one(t, false, text))
 	}
 }
 

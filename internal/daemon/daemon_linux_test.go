@@ -19,6 +19,7 @@ import (
 
 	"github.com/gclog/gclog/internal/config"
 	"github.com/gclog/gclog/internal/host"
+	"github.com/gclog/gclog/internal/testing/syscalls"
 	"github.com/rs/zerolog"
 )
 
@@ -152,7 +153,7 @@ func TestHTTPStorm(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.servers.tcp.close()
-	before := openFiles(t)
+	before := syscalls.OpenFiles(t, os.Getpid())
 	var held []net.Conn
 	defer func() {
 		for _, c := range held {
@@ -185,9 +186,10 @@ func TestHTTPStorm(t *testing.T) {
 		}
 	}
 	// Our own connections, and those that the server has not closed.
-	for deadline := time.Now().Add(30 * time.Second); openFiles(t)-before-len(held) > httpMost+8; time.Sleep(10 * time.Millisecond) {
+	connections := func() int { return syscalls.OpenFiles(t, os.Getpid()) - before - len(held) }
+	for deadline := time.Now().Add(30 * time.Second); connections() > httpMost+8; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("the server has %d connections", openFiles(t)-before-len(held))
+			t.Fatalf("the server has %d connections", connections())
 		}
 	}
 	c, err := net.Dial("tcp", d.servers.tcp.address)
@@ -201,16 +203,6 @@ func TestHTTPStorm(t *testing.T) {
 	if !strings.HasPrefix(string(b[:n]), "HTTP/1.1 431 ") {
 		t.Errorf("a head of 1 MB is answered with %q", b[:n])
 	}
-}
-
-// openFiles returns how many files this process has open.
-func openFiles(t *testing.T) int {
-	t.Helper()
-	list, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return len(list)
 }
 
 // TestNotify: systemd is notified as a unit of Type=notify-reload with a watchdog requires.

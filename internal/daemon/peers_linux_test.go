@@ -258,3 +258,22 @@ control: {socket: ""}
 		return len(w.queue.waiters) == 0 && w.in(excluded.Process.Pid).State == "" && w.in(first.Process.Pid).State == "on"
 	})
 }
+
+// TestAsideDefect: a panic about a process is logged and counted, and ends nothing else.
+func TestAsideDefect(t *testing.T) {
+	e, said := newEntrance(5), &lines{}
+	e.log = e.log.Output(said)
+	e.aside(4711, func() { panic("it is broken") })
+	select {
+	case f := <-e.events:
+		f()
+	case <-time.After(30 * time.Second):
+		t.Fatal("the loop is told nothing")
+	}
+	text := said.take()
+	for _, want := range []string{`"pid":4711`, `it is broken`, `"stack":"`} {
+		if e.defects != 1 || !strings.Contains(text, want) {
+			t.Errorf("%d defects, and %s is missing: %s", e.defects, want, text)
+		}
+	}
+}

@@ -14,6 +14,7 @@ import (
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/config"
 	"github.com/gclog/gclog/internal/fakeruntime"
+	"github.com/gclog/gclog/internal/testing/syscalls"
 	"golang.org/x/sys/unix"
 )
 
@@ -420,13 +421,13 @@ func TestCleanFiles(t *testing.T) {
 	if err := unix.Mkfifo(filepath.Join(dir, "99.json"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	before := openFiles(t)
+	before := syscalls.OpenFiles(t, os.Getpid())
 	list := leftFiles([]string{dir + "/%p.json"}, nil)
-	if n := openFiles(t); len(list) != 50 || n != before {
+	if n := syscalls.OpenFiles(t, os.Getpid()); len(list) != 50 || n != before {
 		t.Errorf("%d are left, %d files are open, before %d", len(list), n, before)
 	}
 	deleted := clean(list, config.Retention{Age: time.Minute}, time.Now())
-	if n := openFiles(t); len(deleted) != 50 || n != before {
+	if n := syscalls.OpenFiles(t, os.Getpid()); len(deleted) != 50 || n != before {
 		t.Errorf("%d are deleted, %d files are open, before %d", len(deleted), n, before)
 	}
 }

@@ -146,14 +146,21 @@ func hostWithHelpers(t *testing.T, n int) *host.Host {
 	return h
 }
 
+// helped returns a process whose temporary directory is on a file system in dir, and a Host with a helper
+// that looks at it.
+func helped(t *testing.T, dir string) (fuse *fakefuse.Server, p *process, h *host.Host) {
+	t.Helper()
+	fuse = fakefuse.Start(t, dir, 1)
+	t.Cleanup(fuse.Stop)
+	p = onFUSE(t, fuse, fuse.Dir(0), 0)
+	t.Cleanup(p.end)
+	return fuse, p, hostWithHelpers(t, 1)
+}
+
 // TestHelper: where a file system may not answer, a helper looks and connects. A path may contain
 // any bytes.
 func TestHelper(t *testing.T) {
-	fuse := fakefuse.Start(t, filepath.Join(everybodys(t), "caf\xe9"), 1)
-	defer fuse.Stop()
-	p := onFUSE(t, fuse, fuse.Dir(0), 0)
-	defer p.end()
-	h := hostWithHelpers(t, 1)
+	fuse, p, h := helped(t, filepath.Join(everybodys(t), "caf\xe9"))
 	target, err := h.Find(t.Context(), p.pid)
 	if err != nil {
 		t.Fatal(err)
@@ -334,11 +341,7 @@ func TestHelperChroot(t *testing.T) {
 
 // TestHelperMissing: the error reports that a helper cannot be started.
 func TestHelperMissing(t *testing.T) {
-	fuse := fakefuse.Start(t, everybodys(t), 1)
-	defer fuse.Stop()
-	p := onFUSE(t, fuse, fuse.Dir(0), 0)
-	defer p.end()
-	h := hostWithHelpers(t, 1)
+	fuse, p, h := helped(t, everybodys(t))
 	syscalls.LeavesNothing(t, os.Getpid(), func() {
 		target, err := h.Find(t.Context(), p.pid)
 		if err != nil {
@@ -367,11 +370,7 @@ func TestHelperMissing(t *testing.T) {
 // TestHelperWaits: a look that was requested explicitly waits for other looks at the file system; a
 // look in passing does not.
 func TestHelperWaits(t *testing.T) {
-	fuse := fakefuse.Start(t, everybodys(t), 1)
-	defer fuse.Stop()
-	p := onFUSE(t, fuse, fuse.Dir(0), 0)
-	defer p.end()
-	h := hostWithHelpers(t, 1)
+	fuse, p, h := helped(t, everybodys(t))
 	target, err := h.Find(t.Context(), p.pid)
 	if err != nil {
 		t.Fatal(err)

@@ -26,6 +26,7 @@ import (
 	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/testing/child"
 	"github.com/gclog/gclog/internal/testing/ipc"
+	"github.com/gclog/gclog/internal/testing/syscalls"
 	"github.com/gclog/gclog/session"
 	"golang.org/x/sys/unix"
 )
@@ -919,21 +920,9 @@ func TestFindTimeNamespace(t *testing.T) {
 	// A newer one that belongs to another process does not matter.
 	listenAs(t, p.socket(t, "7"))
 	touch(t, p.socket(t, "7"), time.Now().Add(time.Hour))
-	giveAway(t, p.socket(t, "7"))
+	syscalls.GiveAway(t, p.socket(t, "7"))
 	if err := find(t, p).Resume(t.Context()); err != nil {
 		t.Error(err)
-	}
-}
-
-// giveAway makes a file belong to another user.
-func giveAway(t *testing.T, path string) {
-	t.Helper()
-	nobody := 65534
-	if os.Geteuid() == nobody {
-		nobody-- // who may not do that either
-	}
-	if err := os.Lchown(path, nobody, nobody); err != nil {
-		t.Skipf("only root can give a file away: %v", err)
 	}
 }
 
@@ -941,13 +930,13 @@ func giveAway(t *testing.T, path string) {
 func TestFindPlanted(t *testing.T) {
 	p := run(t, spec{Sockets: []string{"dotnet-diagnostic-%p-5-socket"}})
 	listenAs(t, p.socket(t, ""))
-	giveAway(t, p.socket(t, ""))
+	syscalls.GiveAway(t, p.socket(t, ""))
 	if err := find(t, p).Resume(t.Context()); err != nil {
 		t.Errorf("one with the name stands in its way: %v", err)
 	}
 	p = run(t, spec{})
 	listenAs(t, p.socket(t, ""))
-	giveAway(t, p.socket(t, ""))
+	syscalls.GiveAway(t, p.socket(t, ""))
 	_, err := new(host.Host).Find(t.Context(), p.pid)
 	refused(t, err, host.CauseNotDotnet, "is not a .NET process")
 }

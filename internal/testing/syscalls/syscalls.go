@@ -1,7 +1,7 @@
 //go:build linux
 
-// Package syscalls tests what a function does with the kernel: that it leaves no file open, and survives
-// a system call that fails.
+// Package syscalls tests what a function does with the kernel: that it leaves no file open, survives a
+// system call that fails, and leaves the files of others alone.
 package syscalls
 
 import (
@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openFiles returns the number of files that a process has open.
-func openFiles(t testing.TB, pid int) int {
+// OpenFiles returns the number of files that a process has open.
+func OpenFiles(t testing.TB, pid int) int {
 	t.Helper()
 	list, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
 	if err != nil {
@@ -28,17 +28,29 @@ func openFiles(t testing.TB, pid int) int {
 func LeavesNothing(t testing.TB, pid int, do func()) {
 	t.Helper()
 	do() // files opened once may stay open
-	before := openFiles(t, pid)
+	before := OpenFiles(t, pid)
 	for range 3 {
 		do()
 	}
-	if after := openFiles(t, pid); after > before {
+	if after := OpenFiles(t, pid); after > before {
 		t.Errorf("process %d has %d files open, and had %d", pid, after, before)
 	}
 	for fd := range 3 { // numbers that are easily obtained
 		if _, err := os.Lstat(fmt.Sprintf("/proc/%d/fd/%d", pid, fd)); err != nil {
 			t.Errorf("process %d lacks its file %d: %v", pid, fd, err)
 		}
+	}
+}
+
+// GiveAway makes a file belong to another user. Where that is not allowed, the test is skipped.
+func GiveAway(t testing.TB, path string) {
+	t.Helper()
+	nobody := 65534
+	if os.Geteuid() == nobody {
+		nobody-- // who may not do that either
+	}
+	if err := os.Lchown(path, nobody, nobody); err != nil {
+		t.Skipf("only root can give a file away: %v", err)
 	}
 }
 
