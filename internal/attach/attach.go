@@ -46,7 +46,7 @@ type Options struct {
 	Flight *flight.Recorder
 	Reopen <-chan struct{} // a value makes every output start a new file
 	// Switch makes another session with the configuration that it receives take over, without a gap.
-	// That one has no copy in Record.
+	// Record has no copy of the other session.
 	Switch        <-chan session.Config
 	Early, Resume bool // see SessionOptions
 	// Exit returns how the process ended, once it has: its exit code, or the signal that killed it. It
@@ -74,13 +74,20 @@ type Result struct {
 // orderly way. An error means that no session was opened; later errors are in the Result.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	s, err := Open(ctx, o.Target, SessionOptions{
-		Config: o.Config, Suspensions: output.Suspensions(o.Outputs), Count: o.Count, Record: o.Record, Flight: o.Flight,
-		Early: o.Early, Resume: o.Resume, Exit: o.Exit, Progress: o.Progress, Warn: o.Opener.Warn, Waiting: o.Waiting,
+		Config: o.Config, Suspensions: output.Suspensions(o.Outputs), Count: o.Count, Record: o.Record,
+		Flight: o.Flight, Early: o.Early, Resume: o.Resume, Exit: o.Exit, Progress: o.Progress, Warn: o.Opener.Warn,
+		Waiting: o.Waiting,
 	})
 	if err != nil {
 		return nil, err
 	}
-	r := &runner{o: &o, ctx: ctx, next: make(chan *Session, maxSessions), wrote: make(chan *Session, maxSessions), requests: make(chan func(*Log))}
+	r := &runner{
+		o:        &o,
+		ctx:      ctx,
+		next:     make(chan *Session, maxSessions),
+		wrote:    make(chan *Session, maxSessions),
+		requests: make(chan func(*Log)),
+	}
 	if o.Until != nil {
 		r.until = o.Until()
 	}
@@ -102,7 +109,10 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		case <-ctx.Done():
 			if !r.end() {
 				close(r.next)
-				return &Result{Process: gclog.Process{ID: int64(o.Target.PID)}, Err: errors.New("the outputs no longer accept data: the remaining records are lost")}, nil
+				return &Result{
+					Process: gclog.Process{ID: int64(o.Target.PID)},
+					Err:     errors.New("the outputs no longer accept data: the remaining records are lost"),
+				}, nil
 			}
 			done = true
 		}

@@ -48,7 +48,9 @@ func memoryOf(meminfo string, used, limit uint64) (m gcsettings.Memory) {
 	return m
 }
 
-func configuration(ctx context.Context, t *host.Target, env map[string]string, p *gclog.Process) *gcsettings.Configuration {
+func configuration(
+	ctx context.Context, t *host.Target, env map[string]string, p *gclog.Process,
+) *gcsettings.Configuration {
 	c := &gcsettings.Configuration{
 		Variables: gcsettings.Variables(env), Config: runtimeConfig(ctx, t),
 		NativeAOT: p.Flavor == gclog.FlavorNativeAOT, Windows: p.OS == "Windows",

@@ -59,7 +59,11 @@ func IdentifyWhile(ctx, asking context.Context, t *host.Target) (gclog.Process, 
 }
 
 // flavors maps kinds of runtimes to their names in records.
-var flavors = [...]string{host.RuntimeUnknown: "", host.RuntimeCoreCLR: gclog.FlavorCoreCLR, host.RuntimeNativeAOT: gclog.FlavorNativeAOT}
+var flavors = [...]string{
+	host.RuntimeUnknown:   "",
+	host.RuntimeCoreCLR:   gclog.FlavorCoreCLR,
+	host.RuntimeNativeAOT: gclog.FlavorNativeAOT,
+}
 
 func ask(ctx context.Context, t *host.Target) (gclog.Process, *session.ProcessInfo, error) {
 	p := gclog.Process{
@@ -105,7 +109,8 @@ func settingsFromOutside(ctx, asking context.Context, t *host.Target, info *sess
 // namesThreads reports whether a runtime names all threads of its GC: CoreCLR does from .NET 8 on,
 // NativeAOT from .NET 10 on.
 func namesThreads(flavor, version string) bool {
-	return flavor == gclog.FlavorCoreCLR && atLeast(version, 8) || flavor == gclog.FlavorNativeAOT && atLeast(version, 10)
+	return flavor == gclog.FlavorCoreCLR && atLeast(version, 8) ||
+		flavor == gclog.FlavorNativeAOT && atLeast(version, 10)
 }
 
 // programName returns the name that people know a process by: the program, not the host that runs
@@ -164,7 +169,8 @@ func AnswersAfterCollecting(p *gclog.Process) bool {
 	if atLeast(p.RuntimeVersion, 11) {
 		return false
 	}
-	return p.Flavor == gclog.FlavorCoreCLR && atLeast(p.RuntimeVersion, 8) || p.Flavor == gclog.FlavorNativeAOT && atLeast(p.RuntimeVersion, 10)
+	return p.Flavor == gclog.FlavorCoreCLR && atLeast(p.RuntimeVersion, 8) ||
+		p.Flavor == gclog.FlavorNativeAOT && atLeast(p.RuntimeVersion, 10)
 }
 
 // collectsAtEnd reports whether the runtime collects once more when the session of a heap snapshot
@@ -191,7 +197,9 @@ func Settings(ctx context.Context, t *host.Target, p *gclog.Process) error {
 	}
 	s, err := t.StartTracing(limited, session.Config{
 		BufferMB: 1, RundownGC: true,
-		Providers: []session.Provider{{Name: clr.RuntimeProvider, Keywords: clr.KeywordGC, Level: clr.LevelInformational}},
+		Providers: []session.Provider{{
+			Name: clr.RuntimeProvider, Keywords: clr.KeywordGC, Level: clr.LevelInformational,
+		}},
 	})
 	switch {
 	case err != nil && limited.Err() != nil && ctx.Err() == nil:

@@ -19,7 +19,8 @@ func identify(env map[string]string, from *host.Process, p *gclog.Process) {
 	p.PodUID = cmp.Or(attributes["k8s.pod.uid"], from.PodUID)
 	p.Namespace = cmp.Or(attributes["k8s.namespace.name"], from.Namespace, namespace)
 	p.ContainerName = cmp.Or(attributes["k8s.container.name"], from.ContainerName, attributes["container.name"])
-	p.Service = cmp.Or(serviceName(env, attributes), p.ContainerName, attributes["k8s.deployment.name"], deployment(p.Pod),
+	p.Service = cmp.Or(serviceName(env, attributes), p.ContainerName,
+		attributes["k8s.deployment.name"], deployment(p.Pod),
 		strings.TrimSuffix(p.EntryAssembly, ".dll"), p.Name)
 	p.ServiceVersion = cmp.Or(attributes["service.version"], env["ELASTIC_APM_SERVICE_VERSION"], env["DD_VERSION"])
 }
@@ -27,7 +28,8 @@ func identify(env map[string]string, from *host.Process, p *gclog.Process) {
 // serviceName returns the service that a process belongs to, by the conventions of OpenTelemetry
 // and of the vendors, in this order.
 func serviceName(env, attributes map[string]string) string {
-	return cmp.Or(env["OTEL_SERVICE_NAME"], attributes["service.name"], env["ELASTIC_APM_SERVICE_NAME"], env["DD_SERVICE"], env["NEW_RELIC_APP_NAME"])
+	return cmp.Or(env["OTEL_SERVICE_NAME"], attributes["service.name"], env["ELASTIC_APM_SERVICE_NAME"],
+		env["DD_SERVICE"], env["NEW_RELIC_APP_NAME"])
 }
 
 // resource parses OpenTelemetry's resource attributes: name=value pairs separated by commas, with
@@ -50,7 +52,8 @@ func resource(env map[string]string) map[string]string {
 // deploymentPattern matches the names that Kubernetes gives to the pods of a deployment: the
 // deployment's name, a hash of the template and a random suffix, both from an alphabet that cannot
 // form words.
-var deploymentPattern = regexp.MustCompile(`^(.+)-[bcdfghjklmnpqrstvwxz2456789]{6,10}-[bcdfghjklmnpqrstvwxz2456789]{5}$`)
+var deploymentPattern = regexp.MustCompile(
+	`^(.+)-[bcdfghjklmnpqrstvwxz2456789]{6,10}-[bcdfghjklmnpqrstvwxz2456789]{5}$`)
 
 func deployment(pod string) string {
 	if m := deploymentPattern.FindStringSubmatch(pod); m != nil {

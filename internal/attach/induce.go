@@ -19,9 +19,11 @@ type InduceOptions struct {
 	// Sequence is the sequence number that the collection is to carry, which only runtimes on
 	// Windows honor; 0: none, and the collection is recognized by its kind and reason.
 	Sequence uint64
-	Wait     bool          // for the collection's record; otherwise only for its start
-	Repeat   bool          // repeat the request if no collection starts: see AnswersAfterCollecting
-	Timeout  time.Duration // until the collection starts, and then until it ends; what is in progress at that time is still awaited
+	Wait     bool // for the collection's record; otherwise only for its start
+	Repeat   bool // repeat the request if no collection starts: see AnswersAfterCollecting
+	// Timeout is for the collection to start, and then for it to end; an operation that is in progress
+	// when it is over is still awaited.
+	Timeout time.Duration
 }
 
 // Induced is a collection that gclog requested.
@@ -146,7 +148,9 @@ func (o *InduceOptions) see(ctx context.Context, t *host.Target, w *witness, a *
 
 // repeat repeats the request. Up to .NET 9 the end of the first request makes the runtime collect
 // too.
-func (o *InduceOptions) repeat(ctx context.Context, t *host.Target, w *witness, a *asking, limit time.Duration) (*asking, error) {
+func (o *InduceOptions) repeat(
+	ctx context.Context, t *host.Target, w *witness, a *asking, limit time.Duration,
+) (*asking, error) {
 	a.end(ctx, w)
 	if err := w.await(ctx, w.started, unheardTime); !errors.Is(err, errLate) {
 		return a, err
@@ -163,7 +167,12 @@ func (o *InduceOptions) explain(t *host.Target, w *witness, err error) error {
 	case !errors.Is(err, errOver):
 		return err
 	case t.Ends(context.Background(), exitTime):
-		return &host.TargetError{PID: t.PID, Cause: host.CauseNoSuchProcess, Kind: "ended", Detail: "exited before its collection ended"}
+		return &host.TargetError{
+			PID:    t.PID,
+			Cause:  host.CauseNoSuchProcess,
+			Kind:   "ended",
+			Detail: "exited before its collection ended",
+		}
 	case w.err != nil && !errors.Is(w.err, io.ErrUnexpectedEOF):
 		return w.err
 	}
@@ -187,7 +196,11 @@ type asking struct {
 // inducing returns what a session is that makes the runtime collect.
 func inducing(sequence uint64) *session.Config {
 	// Nobody uses its events, but they end the session if gclog is killed: see Settings.
-	p := session.Provider{Name: clr.RuntimeProvider, Keywords: clr.KeywordGCHeapCollect | clr.KeywordGC, Level: clr.LevelInformational}
+	p := session.Provider{
+		Name:     clr.RuntimeProvider,
+		Keywords: clr.KeywordGCHeapCollect | clr.KeywordGC,
+		Level:    clr.LevelInformational,
+	}
 	if sequence != 0 {
 		p.Filter = fmt.Sprintf("GCSeqNumber=%d", sequence)
 	}

@@ -93,7 +93,8 @@ func parseProvider(s string) (session.Provider, error) {
 			level = n
 		}
 		if level < 0 || level > clr.LevelVerbose {
-			return p, fmt.Errorf("the level %q is neither 0 to 5 nor one of %s", parts[2], strings.Join(levelNames, ", "))
+			return p, fmt.Errorf("the level %q is neither 0 to 5 nor one of %s",
+				parts[2], strings.Join(levelNames, ", "))
 		}
 		p.Level = uint32(level)
 	}

@@ -353,7 +353,13 @@ func (f *follower) missed(number uint32, d *gclog.GCDetails) {
 			continue
 		}
 		if from < reported {
-			g := gclog.Gap{Reason: gclog.GapReattached, Time: d.Start, Ticks: d.StartTicks, From: from, To: reported - 1}
+			g := gclog.Gap{
+				Reason: gclog.GapReattached,
+				Time:   d.Start,
+				Ticks:  d.StartTicks,
+				From:   from,
+				To:     reported - 1,
+			}
 			f.l.pass(&g)
 		}
 		from = reported + 1

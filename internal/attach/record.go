@@ -23,7 +23,9 @@ func (e *WriteError) Unwrap() error { return e.Err }
 // Record copies the raw stream of a session to w, with what is known of the process, until the
 // target exits, ctx is done, or the duration (0: unlimited) is over. waiting is called if the
 // runtime takes long to end the session.
-func Record(ctx context.Context, t *host.Target, cfg session.Config, duration time.Duration, w io.Writer, waiting func()) error {
+func Record(
+	ctx context.Context, t *host.Target, cfg session.Config, duration time.Duration, w io.Writer, waiting func(),
+) error {
 	facts := recordedFacts(ctx, t) // before the session: its stream must be read
 	stream, err := t.StartTracing(ctx, cfg)
 	if err != nil {

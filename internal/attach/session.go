@@ -159,8 +159,8 @@ func Open(ctx context.Context, t *host.Target, o SessionOptions) (*Session, erro
 		return nil, err
 	}
 	s := &Session{
-		o: o, target: t, stream: stream, watch: t.Watch(), memory: t.OpenMemory(), known: known, queue: newQueue(), ordered: true,
-		stopped: make(chan struct{}), traced: make(chan struct{}), done: make(chan struct{}),
+		o: o, target: t, stream: stream, watch: t.Watch(), memory: t.OpenMemory(), known: known, queue: newQueue(),
+		ordered: true, stopped: make(chan struct{}), traced: make(chan struct{}), done: make(chan struct{}),
 	}
 	s.cut, s.cutOff = context.WithCancel(context.Background())
 	stream.IdleTimeout = idle
@@ -425,7 +425,8 @@ func (s *Session) readTrace(p *parse.Reader) {
 func readTrace(p *parse.Reader) (*parse.Trace, error) {
 	for {
 		trace, err := p.ReadTrace()
-		if is, ok := errors.AsType[*parse.KindError](err); ok && (is.Kind == parse.KindEmpty || is.Kind == parse.KindBegin) {
+		is, ok := errors.AsType[*parse.KindError](err)
+		if ok && (is.Kind == parse.KindEmpty || is.Kind == parse.KindBegin) {
 			return nil, io.ErrUnexpectedEOF
 		}
 		if err == nil || !session.IsIdle(err) {
@@ -576,7 +577,8 @@ func (s *Session) collected(d *gclog.GCDetails) {
 	s.counted++
 	s.o.Progress.GCs.Add(1)
 	if d.Generation == gclog.Gen2 && d.Known.Has(gclog.GroupAfter) && !d.HeapDump {
-		s.o.Progress.Full.Store(&FullGC{Time: time.Now(), Heap: d.SizeAfter(), Blocking: d.Kind == gclog.KindBlocking, Pause: d.Pause()})
+		s.o.Progress.Full.Store(
+			&FullGC{Time: time.Now(), Heap: d.SizeAfter(), Blocking: d.Kind == gclog.KindBlocking, Pause: d.Pause()})
 	}
 	if s.o.Count > 0 && s.counted >= s.o.Count {
 		s.over, s.overAt = true, s.processes.Latest()
@@ -609,7 +611,8 @@ func (s *Session) process(known *gclog.Process) gclog.Process {
 	select {
 	case <-s.traced:
 	case <-time.After(headTime):
-		s.o.Warn(fmt.Sprintf("process %d has sent nothing yet: if it has just been started, it may be waiting for a diagnostic port (DOTNET_DiagnosticPorts)", s.target.PID))
+		s.o.Warn(fmt.Sprintf("process %d has sent nothing yet: if it has just been started, it may be waiting for a "+
+			"diagnostic port (DOTNET_DiagnosticPorts)", s.target.PID))
 		<-s.traced
 	}
 	if s.trace == nil {
@@ -688,7 +691,8 @@ func (s *Session) end() gclog.End {
 		e.Reason, e.Message = gclog.EndStreamError, "the runtime ended the session"
 	}
 	if !s.whole() && e.Reason == gclog.EndDetached {
-		e.Message = fmt.Sprintf("process %d did not end the session in time: its last events may be missing", s.target.PID)
+		e.Message = fmt.Sprintf("process %d did not end the session in time: its last events may be missing",
+			s.target.PID)
 		s.o.Warn(e.Message)
 	}
 	return e

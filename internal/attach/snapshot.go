@@ -183,7 +183,8 @@ func requestedWith(number uint32, all []*gclog.GCDetails) (list []*gclog.GCDetai
 	for _, d := range all {
 		switch {
 		case d == nil:
-		case d.Number == number, len(list) > 0 && d.Known.Has(gclog.GroupTrigger) && list[0].Known.Has(gclog.GroupTrigger) && d.Trigger == list[0].Trigger:
+		case d.Number == number, len(list) > 0 && d.Known.Has(gclog.GroupTrigger) &&
+			list[0].Known.Has(gclog.GroupTrigger) && d.Trigger == list[0].Trigger:
 			list = append(list, d)
 		}
 	}
@@ -263,22 +264,28 @@ const (
 
 // walk requests the walk and reads the session. It returns the number of the collection, 0 if that was
 // lost. Whoever reads the spool finds out whether the walk is complete.
-func (s *Snapshot) walk(ctx context.Context, t *host.Target, o *SnapshotOptions, facts *gclog.Process) (number uint32, err error) {
+func (s *Snapshot) walk(
+	ctx context.Context, t *host.Target, o *SnapshotOptions, facts *gclog.Process,
+) (number uint32, err error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err // once requested, the walk cannot be canceled
 	}
 	late, cancel := doneAfter(ctx, o.Patience)
 	defer cancel()
-	stream, err := s.hold.StartTracing(late, session.Config{BufferMB: o.BufferMB, RundownMethods: o.StackNames, Providers: []session.Provider{
-		{Name: clr.RuntimeProvider, Keywords: walkKeywords, Level: clr.LevelInformational},
-	}})
+	walk := session.Provider{Name: clr.RuntimeProvider, Keywords: walkKeywords, Level: clr.LevelInformational}
+	stream, err := s.hold.StartTracing(late, session.Config{
+		BufferMB: o.BufferMB, RundownMethods: o.StackNames, Providers: []session.Provider{walk},
+	})
 	if err != nil {
 		o.settle(t, err)
 		return 0, o.late(err)
 	}
 	defer stream.Close()
 	o.Progress.Phase.Store(int32(SnapshotReads))
-	r := &walkReader{stream: stream, flush: func() {}, over: make(chan struct{}), progress: o.Progress, late: late, limit: max(walkEnd, o.Timeout), most: o.Most}
+	r := &walkReader{
+		stream: stream, flush: func() {}, over: make(chan struct{}), progress: o.Progress, late: late,
+		limit: max(walkEnd, o.Timeout), most: o.Most,
+	}
 	if f, ok := o.Spool.(interface{ Flush() }); ok {
 		r.flush = f.Flush
 	}
@@ -303,7 +310,12 @@ func (r *walkReader) result(ctx context.Context, t *host.Target) (number uint32,
 	case ctx.Err() != nil:
 		return 0, ctx.Err()
 	case !r.walked && !r.cut && t.Ends(ctx, exitTime):
-		return 0, &host.TargetError{PID: t.PID, Cause: host.CauseNoSuchProcess, Kind: "ended", Detail: "exited before its heap was walked"}
+		return 0, &host.TargetError{
+			PID:    t.PID,
+			Cause:  host.CauseNoSuchProcess,
+			Kind:   "ended",
+			Detail: "exited before its heap was walked",
+		}
 	case !r.some && r.expired:
 		return 0, fmt.Errorf("the heap walk: %w within %v", session.ErrNoAnswer, 2*r.limit)
 	case !r.some:
@@ -337,15 +349,18 @@ const settlePoll = time.Second
 // again: its walk goes on, and a session that starts or ends before the end of that would make it
 // walk once more.
 func (o *SnapshotOptions) settle(t *host.Target, err error) {
-	for late := time.Now().Add(o.Timeout); errors.Is(err, session.ErrNoAnswer) && t.Alive() && time.Now().Before(late); time.Sleep(settlePoll) {
+	late := time.Now().Add(o.Timeout)
+	for errors.Is(err, session.ErrNoAnswer) && t.Alive() && time.Now().Before(late) {
 		_, err = t.ProcessInfo(context.Background()) // .NET Core 3.1 does not know the request, which is an answer too
+		time.Sleep(settlePoll)
 	}
 }
 
 // late explains that an answer did not come.
 func (o *SnapshotOptions) late(err error) error {
 	if errors.Is(err, session.ErrNoAnswer) {
-		return fmt.Errorf("%w: it may still be collecting and walking its heap, or cannot stop its threads; a longer --timeout waits for that", err)
+		return fmt.Errorf("%w: it may still be collecting and walking its heap, or cannot stop its threads; a longer "+
+			"--timeout waits for that", err)
 	}
 	return err
 }

@@ -73,8 +73,8 @@ func PlanSnapshot(t *host.Target, facts *gclog.Process, last *FullGC) *SnapshotP
 	return p
 }
 
-// planWalk estimates the walk of a process with so many bytes of private memory; 0: that is unknown.
-// What the process itself reports about its last collection can only make that less: a limit must not
+// planWalk estimates the walk of a process with so many bytes of private memory; 0: unknown.
+// The process's own report about its last collection can only lower the estimate: a limit must not
 // depend on what may be a lie.
 func planWalk(private uint64, last *FullGC) *SnapshotPlan {
 	p := &SnapshotPlan{Heap: private, Need: uint64(needShare * float64(private)), Last: last}
@@ -116,8 +116,8 @@ func (p *SnapshotPlan) After(walk uint64) {
 	p.buffer(uint32(min(p.Need>>20+1, bufferLimit)))
 }
 
-// Again returns the plan for another walk after one of which events were lost: with twice the buffer, and
-// what limits the memory of the process now. It returns nil if the runtime buffers no more.
+// Again returns the plan for another walk after events of one were lost: with twice the buffer, and the
+// limits of the process's memory as they are now. It returns nil if the runtime buffers no more.
 func (p *SnapshotPlan) Again(rooms []host.Room) *SnapshotPlan {
 	if p.BufferMB >= bufferLimit {
 		return nil
@@ -194,7 +194,9 @@ func SnapshotRefusal(t *host.Target, facts *gclog.Process) error {
 	case unwalkable != nil:
 		return unwalkable
 	case t.Tracer() != 0:
-		why = fmt.Sprintf("is being debugged (process %d), so its threads may not stop for a snapshot: detach the debugger first", t.Tracer())
+		why = fmt.Sprintf(
+			"is being debugged (process %d), so its threads may not stop for a snapshot: detach the debugger first",
+			t.Tracer())
 	case t.Stopped():
 		why = fmt.Sprintf("is stopped: kill -CONT %d resumes it", t.PID)
 	default:

@@ -20,7 +20,7 @@ type witness struct {
 	sequence uint64       // of the collection; 0: none
 	early    atomic.Bool  // nothing is requested yet
 	behind   atomic.Bool  // a background collection is running that was seen to start
-	under    atomic.Int64 // start of the oldest operation in progress, on the clock of now; nothing: none is in progress
+	under    atomic.Int64 // start of the oldest operation in progress, on the clock of now; nothing: none
 
 	traced   chan struct{} // closed when trace is set
 	started  chan struct{} // closed when number is set
@@ -60,8 +60,12 @@ func openWitness(ctx context.Context, start starter, sequence uint64) (*witness,
 		return nil, err
 	}
 	w := &witness{
-		stream: stream, sequence: sequence,
-		traced: make(chan struct{}), started: make(chan struct{}), recorded: make(chan struct{}), over: make(chan struct{}),
+		stream:   stream,
+		sequence: sequence,
+		traced:   make(chan struct{}),
+		started:  make(chan struct{}),
+		recorded: make(chan struct{}),
+		over:     make(chan struct{}),
 	}
 	w.processes = onlyProcess(&w.mine, w.observe, gclog.Process{})
 	w.processes.Events = func(*gclog.Process) gclog.EventObserver { return w.event }
@@ -159,7 +163,8 @@ func (w *witness) observe(r gclog.Record) {
 	case d.Number == w.number && w.record == nil:
 		w.record = d.Clone()
 		close(w.recorded)
-	case d.Generation == gclog.Gen2 && d.Kind == gclog.KindBlocking && d.Reason == clr.ReasonInduced && len(w.again) < againMost:
+	case d.Generation == gclog.Gen2 && d.Kind == gclog.KindBlocking && d.Reason == clr.ReasonInduced &&
+		len(w.again) < againMost:
 		w.again = append(w.again, d.Clone())
 	}
 }

@@ -22,7 +22,13 @@ type Subject struct {
 func (m *Match) Fits(s *Subject) bool {
 	patterns := m.patterns()
 	for i, values := range [len(patterns)][]string{
-		s.Processes, {s.CommandLine}, {s.EntryAssembly}, {s.Service}, {s.Namespace}, {s.User}, {s.Container},
+		s.Processes,
+		{s.CommandLine},
+		{s.EntryAssembly},
+		{s.Service},
+		{s.Namespace},
+		{s.User},
+		{s.Container},
 		{strconv.Itoa(s.PID)},
 	} {
 		pattern := patterns[i]

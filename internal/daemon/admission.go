@@ -63,7 +63,9 @@ func (d *Daemon) admitted(k key, uid int, peer *session.Peer) bool {
 	if d.hasPlace(uid) {
 		return true
 	}
-	d.limiter.warn("limit", fmt.Sprintf("more than %d processes (discovery.max_processes = %d): the rest are not logged", d.limits.processes, d.config.Discovery.MaxProcesses), nil)
+	d.limiter.warn("limit",
+		fmt.Sprintf("more than %d processes (discovery.max_processes = %d): the rest are not logged",
+			d.limits.processes, d.config.Discovery.MaxProcesses), nil)
 	if w == nil {
 		w = &waiter{uid: uid, since: time.Now()}
 	}
@@ -137,7 +139,10 @@ func (d *Daemon) findPeer(peer *session.Peer) {
 // not offered one recently.
 func (d *Daemon) nextWaiter(users map[int]int) (first key, longest *waiter) {
 	for k, w := range d.queue.waiters {
-		if time.Since(w.offered) >= offerTime && d.mayHave(w.uid, users[w.uid]) && (longest == nil || w.since.Before(longest.since)) {
+		if time.Since(w.offered) < offerTime || !d.mayHave(w.uid, users[w.uid]) {
+			continue
+		}
+		if longest == nil || w.since.Before(longest.since) {
 			first, longest = k, w
 		}
 	}

@@ -295,10 +295,13 @@ func (d *Daemon) sayLate() {
 		d.log.Warn().Int("snapshots", n).Msg("not all heap snapshots ended in time: the kernel ends them with gclog")
 	}
 	if n := len(d.processes); n > 0 {
-		d.log.Warn().Int("processes", n).Msg("not all sessions ended in time: closing their connections, which also ends them")
+		d.log.Warn().Int("processes", n).
+			Msg("not all sessions ended in time: closing their connections, which also ends them")
 	}
 	for _, p := range d.processes {
-		d.log.Warn().Int("pid", p.target.PID).Str("process", p.name()).Msgf("gclog ends before the log of process %d is complete: its last collections may be missing", p.target.PID)
+		d.log.Warn().Int("pid", p.target.PID).Str("process", p.name()).
+			Msgf("gclog ends before the log of process %d is complete: its last collections may be missing",
+				p.target.PID)
 	}
 }
 
@@ -422,7 +425,8 @@ func (d *Daemon) tick() {
 		x.tick()
 	}
 	stuck, _ := d.o.Processes.Stuck()
-	notify(fmt.Sprintf("STATUS=%d processes, %d logged, %d not reachable, %d inspections stuck", len(d.processes)+len(d.discovery.unreachable), d.on(), len(d.discovery.unreachable), stuck))
+	notify(fmt.Sprintf("STATUS=%d processes, %d logged, %d not reachable, %d inspections stuck",
+		len(d.processes)+len(d.discovery.unreachable), d.on(), len(d.discovery.unreachable), stuck))
 }
 
 // followClock keeps the time of records in step with the host's clock, even when that is set during
@@ -569,7 +573,7 @@ type Status struct {
 	LastGC     time.Time       `json:"last_gc,omitzero"`
 	LastFull   *attach.FullGC  `json:"last_full_gc,omitempty"`
 	Outputs    []string        `json:"outputs,omitempty"`
-	Snapshots  *SnapshotStatus `json:"heap_snapshots,omitempty"` // that the daemon takes; nil: nothing has asked for one
+	Snapshots  *SnapshotStatus `json:"heap_snapshots,omitempty"` // nil: no snapshot was ever requested
 	// Unwritten is what the outputs lack so far because they cannot be written.
 	Unwritten []output.Unwritten `json:"unwritten,omitempty"`
 }
@@ -580,7 +584,8 @@ func (p *process) status() Status {
 		PID: p.target.PID, Process: p.name(), Service: f.Service, Runtime: f.RuntimeVersion, EntityID: f.Cookie,
 		User: p.target.User, Container: p.target.ContainerID, Namespace: f.Namespace, Pod: f.Pod,
 		State: p.sup.state.String(), Why: p.sup.why, Attempts: p.sup.attempts, Defects: p.defects,
-		GCs: p.progress.GCs.Load(), LostEvents: p.progress.Lost.Load(), Read: p.progress.Stream.Load(), Written: p.progress.Output.Load(),
+		GCs: p.progress.GCs.Load(), LostEvents: p.progress.Lost.Load(), Read: p.progress.Stream.Load(),
+		Written: p.progress.Output.Load(),
 	}
 	if len(p.live) > 0 {
 		s.Level, s.Since = p.sup.have.level, p.sup.since
@@ -601,6 +606,11 @@ func (p *process) status() Status {
 
 func unreachableStatus(l *host.Listed) Status {
 	return Status{
-		PID: l.PID, Process: attach.Names(&l.Process)[0], User: l.User, Container: l.ContainerID, State: "unreachable", Why: l.Err.Error(),
+		PID:       l.PID,
+		Process:   attach.Names(&l.Process)[0],
+		User:      l.User,
+		Container: l.ContainerID,
+		State:     "unreachable",
+		Why:       l.Err.Error(),
 	}
 }

@@ -88,7 +88,8 @@ func (d *Daemon) refused(p *host.Process) string {
 // ways; only a process that this host does not show is identified by its cookie (keyOf).
 func (d *Daemon) sameRuntime(p *process) *process {
 	for _, other := range d.processes {
-		if other != p && p.facts.Cookie != "" && other.facts.Cookie == p.facts.Cookie && other.sup.state != stateExcluded {
+		same := other != p && p.facts.Cookie != "" && other.facts.Cookie == p.facts.Cookie
+		if same && other.sup.state != stateExcluded {
 			return other
 		}
 	}
@@ -113,7 +114,8 @@ func (d *Daemon) sweepDone(list []*unreachable) {
 	d.discovery.unreachable = nil
 	for _, u := range list {
 		if d.config.Refused(&u.seen) == "" {
-			d.limiter.warnOf(u.uid, fmt.Sprintf("%d/%d", u.status.PID, u.start), "cannot reach a .NET process: "+u.status.Why)
+			d.limiter.warnOf(u.uid, fmt.Sprintf("%d/%d", u.status.PID, u.start),
+				"cannot reach a .NET process: "+u.status.Why)
 			d.discovery.unreachable = append(d.discovery.unreachable, u.status)
 		}
 	}
@@ -143,7 +145,8 @@ func (d *Daemon) sayFailed(err error) {
 func (d *Daemon) sayStuck(stuck int) {
 	switch {
 	case stuck > d.discovery.stuck && d.discovery.stuckBy != nil:
-		d.limiter.warn("stuck", fmt.Sprintf("inspecting %d processes timed out; they are not logged: %v", stuck, d.discovery.stuckBy), nil)
+		d.limiter.warn("stuck",
+			fmt.Sprintf("inspecting %d processes timed out; they are not logged: %v", stuck, d.discovery.stuckBy), nil)
 	case stuck == 0 && d.discovery.stuck > 0:
 		d.log.Info().Msg("no process inspection is stuck any longer")
 	}

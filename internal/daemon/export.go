@@ -20,7 +20,7 @@ type exports struct {
 	idle
 	d        *Daemon
 	exporter *otlp.Exporter // nil: nothing is sent
-	// What the exporter was made of.
+	// The inputs of the exporter:
 	settings *otlp.Settings
 	naming   metrics.Naming
 }

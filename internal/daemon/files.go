@@ -42,7 +42,8 @@ func (d *Daemon) limit() {
 	files := filesMost()
 	d.limits = newLimits(d.config, files)
 	if most := d.config.Discovery.MaxProcesses; d.limits.processes < most {
-		d.log.Warn().Msg(fmt.Sprintf("gclog may have %d files open, enough for %d processes but not for discovery.max_processes = %d: raise the limit (LimitNOFILE, ulimit -n)",
+		d.log.Warn().Msg(fmt.Sprintf("gclog may have %d files open, enough for %d processes but not for "+
+			"discovery.max_processes = %d: raise the limit (LimitNOFILE, ulimit -n)",
 			files, d.limits.processes, most))
 	}
 }

@@ -109,13 +109,17 @@ func (p *process) hasSession() bool {
 // size.
 func (p *process) collected(left, whole uint64) {
 	d := p.d
-	if !p.snapshots || !p.hasSession() || d.ending.begun || !d.snapshots.turns.collected(time.Now(), &p.heap, left, &d.config.Heap.Auto) {
+	if !p.snapshots || !p.hasSession() || d.ending.begun {
+		return
+	}
+	if !d.snapshots.turns.collected(time.Now(), &p.heap, left, &d.config.Heap.Auto) {
 		return
 	}
 	if attach.WalkRefusal(&p.target.Process, &p.facts) != nil {
 		return
 	}
-	p.askSnapshot(whole, fmt.Sprintf("full collections leave %s, and left %s before", formats.SizeText(int64(left)), formats.SizeText(int64(p.heap.trend.mark))), new(actionCounts))
+	p.askSnapshot(whole, fmt.Sprintf("full collections leave %s, and left %s before",
+		formats.SizeText(int64(left)), formats.SizeText(int64(p.heap.trend.mark))), new(actionCounts))
 }
 
 // requestSnapshot takes a snapshot because an action of a rule asks for it, unless it must not be
@@ -163,9 +167,11 @@ func (p *process) askSnapshot(whole uint64, why string, counts *actionCounts) {
 	switch begun, waits := d.snapshots.turns.ask(t); {
 	case begun:
 	case waits:
-		d.say(p, false, fmt.Sprintf("%s: a heap snapshot waits until those of other processes of %s are taken", why, p.user()))
+		d.say(p, false,
+			fmt.Sprintf("%s: a heap snapshot waits until those of other processes of %s are taken", why, p.user()))
 	default:
-		p.refuseSnapshot(snapshotResult{err: fmt.Errorf("%d other processes of %s wait for one", mostWaiting, p.user())}, "", counts)
+		p.refuseSnapshot(snapshotResult{err: fmt.Errorf("%d other processes of %s wait for one",
+			mostWaiting, p.user())}, "", counts)
 	}
 }
 
@@ -181,7 +187,8 @@ func (p *process) takeSnapshot(turn *snapshotTurn, whole uint64, why string, cou
 		return
 	}
 	if most := o.MaxHeap; most > 0 && whole > uint64(most) {
-		p.snapshotEnded(snapshotResult{err: fmt.Errorf("the heap of %s is larger than heap.auto.max_heap = %s", formats.SizeText(int64(whole)), formats.SizeText(most))}, counts)
+		p.snapshotEnded(snapshotResult{err: fmt.Errorf("the heap of %s is larger than heap.auto.max_heap = %s",
+			formats.SizeText(int64(whole)), formats.SizeText(most))}, counts)
 		return
 	}
 	text := why + ": taking a heap snapshot"
@@ -192,8 +199,10 @@ func (p *process) takeSnapshot(turn *snapshotTurn, whole uint64, why string, cou
 	target, facts := *p.target, p.facts
 	t := &snapshotTask{
 		target: &target, facts: &facts, dir: d.snapshots.folder(), o: *o, running: d.running(), run: d.snapshots.run,
-		environ: append([]string{"GCLOG_CONTROL__SOCKET=" + d.controlAddress(), host.OwnerVariable + "=" + strconv.Itoa(os.Getpid())}, d.o.Environ...),
-		say:     func(text string) { p.post(func() { d.say(p, false, "heap snapshot: "+text) }) },
+		environ: append([]string{
+			"GCLOG_CONTROL__SOCKET=" + d.controlAddress(), host.OwnerVariable + "=" + strconv.Itoa(os.Getpid()),
+		}, d.o.Environ...),
+		say: func(text string) { p.post(func() { d.say(p, false, "heap snapshot: "+text) }) },
 	}
 	ctx, cancel := context.WithTimeout(d.snapshots.taking, snapshotMost)
 	go func() {
@@ -241,7 +250,8 @@ func (p *process) snapshotEnded(r snapshotResult, counts *actionCounts) {
 	}
 	defer d.snapshots.turns.end(&p.heap, r.err == nil, now.Add(cooldown))
 	if r.err != nil {
-		p.refuseSnapshot(r, fmt.Sprintf(", and none before %s (heap.auto.cooldown)", now.Add(cooldown).Format(time.RFC3339)), counts)
+		p.refuseSnapshot(r,
+			fmt.Sprintf(", and none before %s (heap.auto.cooldown)", now.Add(cooldown).Format(time.RFC3339)), counts)
 		return
 	}
 	s := p.snapshotsUntil(now, r.took)
@@ -250,7 +260,8 @@ func (p *process) snapshotEnded(r snapshotResult, counts *actionCounts) {
 	s.File, s.Why = r.file, ""
 	d.snapshots.results["taken"]++
 	if r.failed != nil {
-		d.say(p, !d.ending.begun, fmt.Sprintf("%s cannot be compared with the heap snapshots before it: %v", r.file, r.failed))
+		d.say(p, !d.ending.begun,
+			fmt.Sprintf("%s cannot be compared with the heap snapshots before it: %v", r.file, r.failed))
 	}
 	if g := r.growth; g != nil {
 		level, advice := zerolog.InfoLevel, ""

@@ -54,7 +54,8 @@ func socketMade(events []byte) bool {
 			return false
 		}
 		text, _, _ := bytes.Cut(name[:length], []byte{0})
-		if strings.HasPrefix(string(text), "dotnet-diagnostic-") || binary.NativeEndian.Uint32(events[maskAt:])&unix.IN_Q_OVERFLOW != 0 {
+		dropped := binary.NativeEndian.Uint32(events[maskAt:])&unix.IN_Q_OVERFLOW != 0
+		if dropped || strings.HasPrefix(string(text), "dotnet-diagnostic-") {
 			return true
 		}
 		events = name[length:]

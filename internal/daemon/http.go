@@ -52,8 +52,9 @@ func (d *Daemon) newServer(l net.Listener, h http.Handler) *server {
 	}
 	crowd := &crowd{most: d.limits.requests}
 	s := &server{listener: l, address: l.Addr().String(), http: &http.Server{
-		Handler: h, ReadHeaderTimeout: httpTime, ReadTimeout: httpTime, WriteTimeout: 2 * httpTime, IdleTimeout: httpIdle,
-		MaxHeaderBytes: httpHead, ConnState: crowd.note, ConnContext: withSource, ErrorLog: log.New(&serverLog{d}, "", 0),
+		Handler: h, ReadHeaderTimeout: httpTime, ReadTimeout: httpTime, WriteTimeout: 2 * httpTime,
+		IdleTimeout: httpIdle, MaxHeaderBytes: httpHead, ConnState: crowd.note, ConnContext: withSource,
+		ErrorLog: log.New(&serverLog{d}, "", 0),
 	}}
 	s.serve(l)
 	return s
@@ -237,7 +238,8 @@ func (s *servers) administer(socket string) error {
 		l, err = whileHeld(s.d.patience(), func() (net.Listener, error) { return control.Listen(path) })
 		switch {
 		case err != nil && socket == control.Auto:
-			s.d.log.Warn().Msg("no control socket, so gclog ctl and gclog health cannot reach this daemon: " + err.Error() + ": set control.socket")
+			s.d.log.Warn().Msg("no control socket, so gclog ctl and gclog health cannot reach this daemon: " +
+				err.Error() + ": set control.socket")
 		case err != nil:
 			return fmt.Errorf("control.socket: %w; choose another path, or \"\" for none", err)
 		}
@@ -335,9 +337,12 @@ func readiness(ready bool, stuck int, all bool) (text string, ok bool) {
 	case !ready:
 		return "gclog is not ready", false
 	case all:
-		return fmt.Sprintf("gclog is not ready: inspections of %d processes are stuck, and until they end no new processes are found", stuck), false
+		return fmt.Sprintf(
+			"gclog is not ready: inspections of %d processes are stuck, and until they end no new processes are found",
+			stuck), false
 	case stuck > 0:
-		return fmt.Sprintf("gclog is Ready.\nInspections of %d processes are stuck; those processes are not logged.", stuck), true
+		return fmt.Sprintf("gclog is Ready.\nInspections of %d processes are stuck; those processes are not logged.",
+			stuck), true
 	}
 	return "gclog is Ready.", true
 }
@@ -381,8 +386,9 @@ func (d *Daemon) logStatus(all Processes) {
 			excluded++
 			continue
 		}
-		d.log.Info().Int("pid", s.PID).Str("process", s.Process).Str("service", s.Service).Str("state", s.State).Str("why", s.Why).
-			Str("session_level", s.Level).Int64("gcs", s.GCs).Int64("lost_events", s.LostEvents).Int64("written_bytes", s.Written).Msg("status")
+		d.log.Info().Int("pid", s.PID).Str("process", s.Process).Str("service", s.Service).
+			Str("state", s.State).Str("why", s.Why).Str("session_level", s.Level).
+			Int64("gcs", s.GCs).Int64("lost_events", s.LostEvents).Int64("written_bytes", s.Written).Msg("status")
 	}
 	if excluded > 0 {
 		d.log.Info().Int("processes", excluded).Msg("processes excluded: gclog ctl status lists them")

@@ -52,7 +52,8 @@ func (l *limiter) say(level zerolog.Level, about, text string, p *process) {
 		l.note(level, about, text, noUserID, nil)
 		return
 	}
-	l.note(level, about, text, p.target.Principal(), func(e *zerolog.Event) { e.Int("pid", p.target.PID).Str("process", p.name()) })
+	l.note(level, about, text, p.target.Principal(),
+		func(e *zerolog.Event) { e.Int("pid", p.target.PID).Str("process", p.name()) })
 }
 
 // warnOf is warn for what concerns a process of a user that is not logged.

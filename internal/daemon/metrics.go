@@ -89,7 +89,8 @@ func (m *measurements) leftOut(n int) {
 		return
 	}
 	go m.d.post(func() {
-		m.d.limiter.warn("max_series", "metrics of some processes are left out: all of them have more series than metrics.max_series; gclog_metrics_processes_left_out has their number", nil)
+		m.d.limiter.warn("max_series", "metrics of some processes are left out: all of them have more series than "+
+			"metrics.max_series; gclog_metrics_processes_left_out has their number", nil)
 	})
 }
 
@@ -124,7 +125,8 @@ func failureReason(err error) string {
 // selfMetrics gathers metrics of the daemon itself.
 func (d *Daemon) selfMetrics(of *metrics.Registry) prometheus.Gatherer {
 	r := prometheus.NewRegistry()
-	r.MustRegister(selfCollector{d, of}, collectors.NewProcessCollector(collectors.ProcessCollectorOpts{Namespace: "gclog"}))
+	r.MustRegister(selfCollector{d, of},
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{Namespace: "gclog"}))
 	return r
 }
 
@@ -141,7 +143,10 @@ type selfMetric struct{ name, labels, help string }
 var selfTable = [...]selfMetric{
 	{"gclog_build_info", "version goversion", "1, with the version of gclog."},
 	{"gclog_sessions", "", "Processes with a session."},
-	{"gclog_processes", "state", "Processes that were found, by state: on, excluded, given-up, unreachable, queued and others."},
+	{
+		"gclog_processes", "state",
+		"Processes that were found, by state: on, excluded, given-up, unreachable, queued and others.",
+	},
 	{"gclog_attach_failures_total", "reason", "Failed attempts to attach to a process."},
 	{"gclog_sessions_ended_total", "reason", "Sessions that ended, by the reason in the log."},
 	{"gclog_bytes_written_total", "", "Bytes written to outputs."},
@@ -150,14 +155,29 @@ var selfTable = [...]selfMetric{
 	{"gclog_internal_errors_total", "", "Panics of gclog."},
 	{"gclog_inspections_stuck", "", "Inspections of processes that do not end."},
 	{"gclog_metrics_processes_left_out", "", "Processes whose series are left out because of metrics.max_series."},
-	{"gclog_metrics_processes_forgotten_total", "", "Processes that exited and whose last values were not read within 5 minutes."},
-	{"gclog_heap_snapshots_total", "result", "Heap snapshots that the daemon has taken, and that it could not take: refused."},
-	{"gclog_heap_snapshots", "state", "Heap snapshots that are running, and those that are waiting until others are taken."},
+	{
+		"gclog_metrics_processes_forgotten_total", "",
+		"Processes that exited and whose last values were not read within 5 minutes.",
+	},
+	{
+		"gclog_heap_snapshots_total", "result",
+		"Heap snapshots that the daemon has taken, and that it could not take: refused.",
+	},
+	{
+		"gclog_heap_snapshots", "state",
+		"Heap snapshots that are running, and those that are waiting until others are taken.",
+	},
 	{"gclog_unwritten_logs", "", "Logs of processes that have exited that lack the gap for what could not be written."},
-	{"gclog_otlp_sent_total", "signal", "Metric points, log records and spans that an OpenTelemetry server has accepted."},
+	{
+		"gclog_otlp_sent_total", "signal",
+		"Metric points, log records and spans that an OpenTelemetry server has accepted.",
+	},
 	{"gclog_otlp_rejected_total", "signal", "Those that it has rejected."},
 	{"gclog_otlp_failed_requests_total", "signal", "Requests to it that failed."},
-	{"gclog_otlp_dropped_records_total", "signal", "Records that were not sent, because too many were waiting or the server has rejected them."},
+	{
+		"gclog_otlp_dropped_records_total", "signal",
+		"Records that were not sent, because too many were waiting or the server has rejected them.",
+	},
 	{"gclog_otlp_queue_records", "signal", "Records that wait to be sent."},
 	{"gclog_otlp_queue_bytes", "signal", "Memory of records that wait or are being sent."},
 }

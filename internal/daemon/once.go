@@ -50,7 +50,9 @@ func Once(ctx context.Context, o Options) ([]Verdict, error) {
 			continue
 		}
 		if n++; n > o.Config.Discovery.MaxProcesses {
-			list[i].Level, list[i].Why = "", fmt.Sprintf("more processes than discovery.max_processes = %d", o.Config.Discovery.MaxProcesses)
+			list[i].Level = ""
+			list[i].Why = fmt.Sprintf("more processes than discovery.max_processes = %d",
+				o.Config.Discovery.MaxProcesses)
 		}
 	}
 	return list, ctx.Err()

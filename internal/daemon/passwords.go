@@ -92,8 +92,11 @@ const (
 
 func newPasswords() *passwords {
 	p := &passwords{
-		check: bcrypt.CompareHashAndPassword, right: map[string]digest{}, waiting: map[digest]*guess{}, sources: map[source]*guesser{},
-		more: make(chan struct{}, 1),
+		check:   bcrypt.CompareHashAndPassword,
+		right:   map[string]digest{},
+		waiting: map[digest]*guess{},
+		sources: map[source]*guesser{},
+		more:    make(chan struct{}, 1),
 	}
 	_, _ = rand.Read(p.key[:]) // never fails
 	return p
@@ -165,7 +168,10 @@ func (p *passwords) guess(from source, user, password string) (*guess, verdict) 
 		if !known {
 			hash = noUser
 		}
-		g = &guess{of: p.guesser(from), key: key, user: user, hash: hash, password: password, again: again, done: make(chan struct{})}
+		g = &guess{
+			of: p.guesser(from), key: key, user: user, hash: hash, password: password, again: again,
+			done: make(chan struct{}),
+		}
 		p.add(g)
 	}
 	g.requests++
@@ -328,8 +334,8 @@ func (p *passwords) digest(user, password string) (d digest) {
 	return d
 }
 
-// marks returns the place of a digest in the table of passwords that were tried, and the marks there
-// of one that was sent, and of one that was wrong.
+// marks returns the place of a digest in the table of passwords that were tried, and the marks of a
+// password that was sent, and of a wrong one, there.
 func (d digest) marks() (place int, sent, failed uint64) {
 	mark := binary.BigEndian.Uint64(d[8:])
 	return int(binary.BigEndian.Uint64(d[:]) % triedSize), mark &^ 1, mark | 1

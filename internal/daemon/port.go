@@ -71,7 +71,9 @@ func (x *ports) tick() {
 	for path, p := range x.byPath {
 		if n := p.Rejected(); n > p.rejected {
 			p.rejected = n
-			x.d.limiter.warn("port "+path, fmt.Sprintf("%d connections to %s rejected so far: too many from one process, from one user, or in total. Runtimes that were waiting there at startup were resumed", n, path), nil)
+			x.d.limiter.warn("port "+path,
+				fmt.Sprintf("%d connections to %s rejected so far: too many from one process, from one user, or in "+
+					"total. Runtimes that were waiting there at startup were resumed", n, path), nil)
 		}
 	}
 }
@@ -129,7 +131,8 @@ func (d *Daemon) welcome(ctx context.Context, peer *session.Peer) {
 	t := d.o.Processes.TargetOf(peer)
 	d.post(func() {
 		if err != nil {
-			d.limiter.warnOf(t.UID, peer.Cookie, "cannot resume a process that connected to a diagnostic port: "+err.Error())
+			d.limiter.warnOf(t.UID, peer.Cookie,
+				"cannot resume a process that connected to a diagnostic port: "+err.Error())
 		}
 		d.found(t, peer)
 	})

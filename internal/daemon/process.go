@@ -82,7 +82,10 @@ type key struct {
 func (d *Daemon) newProcess(k key, t *host.Target, peer *session.Peer) *process {
 	b := backoff.NewExponentialBackOff()
 	b.InitialInterval, b.Multiplier, b.MaxInterval = time.Second, 2, time.Minute
-	p := &process{d: d, key: k, target: t, seen: outside(&t.Process), peer: peer, ignored: t.Ignored(), sup: supervisor{backOff: b}, live: map[int]*attach.Session{}}
+	p := &process{
+		d: d, key: k, target: t, seen: outside(&t.Process), peer: peer, ignored: t.Ignored(),
+		sup: supervisor{backOff: b}, live: map[int]*attach.Session{},
+	}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	return p
 }
@@ -231,7 +234,8 @@ func (p *process) plan() plan {
 	p.facts = p.found
 	decided := decide(p.d.config, p.seen, &p.facts)
 	if other := p.d.sameRuntime(p); other != nil && decided.excluded == "" {
-		p.d.say(p, true, fmt.Sprintf("process %d reports the runtime cookie of process %d (%s): one of them reports a false cookie; both are logged", p.target.PID, other.target.PID, p.facts.Cookie))
+		p.d.say(p, true, fmt.Sprintf("process %d reports the runtime cookie of process %d (%s): one of them reports "+
+			"a false cookie; both are logged", p.target.PID, other.target.PID, p.facts.Cookie))
 	}
 	p.outputs, p.snapshots, p.inTable = decided.outputs, decided.snapshots && p.key.pid != 0, decided.inTable
 	p.rules = p.d.rules.set.numbered(decided.rules)
@@ -266,7 +270,8 @@ type decision struct {
 // decide applies a configuration to a process, and adds to its facts what the configuration says
 // about it. s is what was seen of it from outside.
 func decide(c *config.Loaded, s config.Subject, facts *gclog.Process) (d decision) {
-	s.EntryAssembly, s.Service, s.Namespace = strings.TrimSuffix(facts.EntryAssembly, ".dll"), facts.Service, facts.Namespace
+	s.EntryAssembly = strings.TrimSuffix(facts.EntryAssembly, ".dll")
+	s.Service, s.Namespace = facts.Service, facts.Namespace
 	facts.Labels = c.Labels
 	if included, why := c.Included(&s); !included {
 		d.excluded = why
@@ -301,8 +306,12 @@ func (p *process) open(a action) {
 		return
 	}
 	o := attach.SessionOptions{
-		Config: cfg, Suspensions: output.Suspensions(p.outputs), Progress: &p.progress, Flight: p.recorder, Poller: p.d.poller,
-		Warn: func(s string) { p.post(func() { p.d.say(p, true, s) }) },
+		Config:      cfg,
+		Suspensions: output.Suspensions(p.outputs),
+		Progress:    &p.progress,
+		Flight:      p.recorder,
+		Poller:      p.d.poller,
+		Warn:        func(s string) { p.post(func() { p.d.say(p, true, s) }) },
 	}
 	cookie := p.facts.Cookie
 	p.start(func() {
@@ -359,7 +368,14 @@ func (p *process) write(s *attach.Session) {
 	if p.sessions == nil {
 		p.sessions = make(chan *attach.Session, sessionsMost)
 		p.requests = make(chan func(*attach.Log), sessionsMost)
-		l := &attach.Log{Outputs: p.outputs, Opener: &p.d.opener, Format: p.d.format(), Requests: p.requests, Observe: p.observe(), Summaries: p.d.config.Summary > 0}
+		l := &attach.Log{
+			Outputs:   p.outputs,
+			Opener:    &p.d.opener,
+			Format:    p.d.format(),
+			Requests:  p.requests,
+			Observe:   p.observe(),
+			Summaries: p.d.config.Summary > 0,
+		}
 		facts := p.facts
 		go p.serve(l, p.sessions, &facts)
 	}

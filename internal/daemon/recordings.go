@@ -81,7 +81,8 @@ func (p *process) record(recorder *flight.Recorder, r *activeRule, a *activeActi
 	d.rules.saving.Go(func() {
 		var saved flight.Saved
 		var err error
-		if defect := attach.Contain(func() { saved, err = d.rules.recordings.Load().Save(recording, &process) }); defect != nil {
+		save := func() { saved, err = d.rules.recordings.Load().Save(recording, &process) }
+		if defect := attach.Contain(save); defect != nil {
 			err = defect
 		}
 		level := zerolog.InfoLevel
@@ -100,7 +101,8 @@ func (p *process) record(recorder *flight.Recorder, r *activeRule, a *activeActi
 // recorded returns what came of a recording, in lines.
 func recorded(s *flight.Saved, err error) (lines []string) {
 	for _, f := range s.Files {
-		lines = append(lines, fmt.Sprintf("recorded %v to %s (%s)", f.Last.Sub(f.First).Round(100*time.Millisecond), f.Path, formats.SizeText(f.Bytes)))
+		lines = append(lines, fmt.Sprintf("recorded %v to %s (%s)",
+			f.Last.Sub(f.First).Round(100*time.Millisecond), f.Path, formats.SizeText(f.Bytes)))
 	}
 	missing := s.Missing.Round(100 * time.Millisecond)
 	switch {
@@ -122,11 +124,13 @@ func leftRecordings(dir string, running []runningProcess) (list []leftFile) {
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
 		pid, at, ok := flight.ParseName(path)
-		if !ok || slices.ContainsFunc(running, func(p runningProcess) bool { return p.has(&snapshotFile{pid: int(pid), time: at}) }) {
+		runs := func(p runningProcess) bool { return p.has(&snapshotFile{pid: int(pid), time: at}) }
+		if !ok || slices.ContainsFunc(running, runs) {
 			continue
 		}
 		if info, begin, owner, ok := inspect(path); ok && nettrace.MayBeHead(begin) {
-			list = append(list, leftFile{path: path, size: info.Size(), written: info.ModTime(), info: info, owner: owner})
+			list = append(list,
+				leftFile{path: path, size: info.Size(), written: info.ModTime(), info: info, owner: owner})
 		}
 	}
 	return list

@@ -43,12 +43,14 @@ func (x *cleaner) tick() {
 	paths, running, tables := d.config.Paths(), d.running(), d.config.Parquet.Path
 	snapshots, recordings := d.snapshots.folder(), d.rules.recordings.Load().Dir
 	go func() {
-		list := slices.Concat(leftFiles(paths, d.opener.Paths()), leftSnapshots(snapshots, running), leftRecordings(recordings, running), leftTables(tables))
+		list := slices.Concat(leftFiles(paths, d.opener.Paths()), leftSnapshots(snapshots, running),
+			leftRecordings(recordings, running), leftTables(tables))
 		deleted := clean(list, r, time.Now())
 		d.post(func() {
 			x.busy = false
 			for _, f := range deleted {
-				d.log.Info().Str("file", f.path).Int64("bytes", f.size).Time("written", f.written).Str("user", f.owner.UserID).Msg("deleted a file of a process that has exited")
+				d.log.Info().Str("file", f.path).Int64("bytes", f.size).Time("written", f.written).
+					Str("user", f.owner.UserID).Msg("deleted a file of a process that has exited")
 			}
 		})
 	}()
@@ -121,7 +123,8 @@ func leftFiles(paths, open []string) (list []leftFile) {
 			}
 			seen[name] = true
 			if info, owner, ok := isOurs(name, output.PerProcess(path)); ok {
-				list = append(list, leftFile{path: name, size: info.Size(), written: info.ModTime(), info: info, owner: owner})
+				list = append(list,
+					leftFile{path: name, size: info.Size(), written: info.ModTime(), info: info, owner: owner})
 			}
 		}
 	}
@@ -176,7 +179,14 @@ func leftTables(path string) (list []leftFile) {
 		}
 		_ = look(name, func(f *os.File, info fs.FileInfo) error {
 			if parquet.IsOurs(f, info.Size()) {
-				list = append(list, leftFile{path: name, size: info.Size(), written: info.ModTime(), info: info, owner: tablesOwner, within: output.KnownFolder(path)})
+				list = append(list, leftFile{
+					path:    name,
+					size:    info.Size(),
+					written: info.ModTime(),
+					info:    info,
+					owner:   tablesOwner,
+					within:  output.KnownFolder(path),
+				})
 			}
 			return nil
 		})

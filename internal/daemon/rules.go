@@ -162,7 +162,8 @@ func (d *Daemon) newRuleSet(c *config.Config) (*ruleSet, error) {
 		}
 		active := &activeRule{Rule: compiled}
 		for j := range r.Do {
-			active.actions = append(active.actions, &activeAction{Action: r.Do[j], worker: d.worker(compiled, &r.Do[j], secrets[0])})
+			active.actions = append(active.actions,
+				&activeAction{Action: r.Do[j], worker: d.worker(compiled, &r.Do[j], secrets[0])})
 			secrets = secrets[1:]
 		}
 		s.list = append(s.list, active)
@@ -183,9 +184,10 @@ func (d *Daemon) worker(r *rules.Rule, a *config.Action, secrets webhookSecrets)
 			d.log.Error().Err(err).Str("rule", r.Name).Msg("the command of the rule is not run")
 			return nil
 		}
-		what, action = "exec", &actions.Exec{Args: a.Exec.Command, As: account, Timeout: a.Exec.Timeout, Say: func(c *actions.Call, line string) {
+		say := func(c *actions.Call, line string) {
 			d.report(zerolog.InfoLevel, r.Name, "output", c.PID, "exec: "+line)
-		}}
+		}
+		what, action = "exec", &actions.Exec{Args: a.Exec.Command, As: account, Timeout: a.Exec.Timeout, Say: say}
 	default:
 		return nil
 	}
@@ -341,7 +343,8 @@ func (p *process) raise(a *activeAction, rule string) {
 	if p.sup.want.level == level {
 		return
 	}
-	p.d.say(p, false, fmt.Sprintf("rule %s: the level of the session is %s until %s", rule, level, until.Format(time.RFC3339)))
+	p.d.say(p, false,
+		fmt.Sprintf("rule %s: the level of the session is %s until %s", rule, level, until.Format(time.RFC3339)))
 	p.replan()
 }
 
@@ -381,7 +384,8 @@ func (x *ruleSets) tick() {
 			}
 		}
 		if left > r.said {
-			x.d.limiter.warn("rule "+r.Name, fmt.Sprintf("rule %s fires too often: %d of its actions were left out, because those before them take too long; set cooldown", r.Name, left-r.said), nil)
+			x.d.limiter.warn("rule "+r.Name, fmt.Sprintf("rule %s fires too often: %d of its actions were left out, "+
+				"because those before them take too long; set cooldown", r.Name, left-r.said), nil)
 			r.said = left
 		}
 	}
@@ -410,10 +414,21 @@ type ActionStatus struct {
 // status returns what is known about the rules.
 func (s *ruleSet) status() (list []RuleStatus) {
 	for i, r := range s.list {
-		x := RuleStatus{Name: r.Name, Event: r.On.String(), When: s.config[i].When, Fired: r.fired.Load(), LeftOut: r.left.Load()}
+		x := RuleStatus{
+			Name:    r.Name,
+			Event:   r.On.String(),
+			When:    s.config[i].When,
+			Fired:   r.fired.Load(),
+			LeftOut: r.left.Load(),
+		}
 		for j := range r.actions {
 			a := r.actions[j]
-			status := ActionStatus{Action: a.Names()[0], Done: a.done.Load(), Failed: a.failed.Load(), LeftOut: a.left.Load()}
+			status := ActionStatus{
+				Action:  a.Names()[0],
+				Done:    a.done.Load(),
+				Failed:  a.failed.Load(),
+				LeftOut: a.left.Load(),
+			}
 			if why := a.why.Load(); why != nil {
 				status.LastError = *why
 			}

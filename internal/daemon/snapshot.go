@@ -21,8 +21,8 @@ import (
 	"github.com/gclog/gclog/internal/rotate"
 )
 
-// A snapshotTask takes the heap snapshot of a process, compares it with those before it, and deletes
-// those that are too many. It is done by a goroutine of its own, and by commands of gclog.
+// A snapshotTask takes the heap snapshot of a process, compares it with the snapshots before it, and
+// deletes the oldest if there are too many. A goroutine of its own runs commands of gclog for that.
 type snapshotTask struct {
 	target  *host.Target
 	facts   *gclog.Process
@@ -44,8 +44,8 @@ type snapshotResult struct {
 	growth *gclog.HeapGrowth // since the ones before it; nil: there are none
 	failed error             // why there is no growth
 	err    error             // why there is no snapshot
-	before time.Time         // the cooldown of the snapshot that an earlier daemon has taken then, or has begun to take, is not over
-	begun  bool              // it has not ended that one
+	before time.Time         // when an earlier daemon started a snapshot whose cooldown is not over; zero: never
+	begun  bool              // that daemon did not finish it
 }
 
 const (
@@ -97,7 +97,11 @@ func (t *snapshotTask) do(ctx context.Context) (r snapshotResult) {
 		return r
 	}
 	defer func() { _ = dir.Remove(begunName(name)) }()
-	_, err = t.run(ctx, []string{"heap", "snapshot", "--pid", strconv.Itoa(t.target.PID), "--start-key", strconv.FormatUint(t.target.StartKey, 10), "--output", path}, t.environ, t.say)
+	args := []string{
+		"heap", "snapshot", "--pid", strconv.Itoa(t.target.PID),
+		"--start-key", strconv.FormatUint(t.target.StartKey, 10), "--output", path,
+	}
+	_, err = t.run(ctx, args, t.environ, t.say)
 	if _, complete := inspectSnapshot(path); err != nil && !complete { // it may be interrupted when it is done
 		r.err = err
 		removeParts(dir, name)
@@ -227,7 +231,12 @@ func grown(rows []growthRow, snapshots int) (list []gclog.TypeGrowth) {
 		}
 		last := r.Counts[len(r.Counts)-1]
 		list = append(list, gclog.TypeGrowth{
-			Type: shortName(r.Name), Objects: last.Objects, Bytes: last.Bytes, ObjectsDiff: r.Objects, BytesDiff: r.Bytes, EveryTime: r.Always && snapshots > 2,
+			Type:        shortName(r.Name),
+			Objects:     last.Objects,
+			Bytes:       last.Bytes,
+			ObjectsDiff: r.Objects,
+			BytesDiff:   r.Bytes,
+			EveryTime:   r.Always && snapshots > 2,
 		})
 	}
 	slices.SortStableFunc(list, func(a, b gclog.TypeGrowth) int {

@@ -33,7 +33,8 @@ type snapshotFile struct {
 	user    string // of the process; "": unknown. Only surplus needs it
 }
 
-var snapshotFileName = regexp.MustCompile(`^(.+)-([0-9]+)-([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}-[0-9]{2}-[0-9]{2}\.[0-9]{3})\.gcdump$`)
+var snapshotFileName = regexp.MustCompile(
+	`^(.+)-([0-9]+)-([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}-[0-9]{2}-[0-9]{2}\.[0-9]{3})\.gcdump$`)
 
 // asSnapshot returns what the path of a snapshot says. ok is false if the name is not that of one.
 func asSnapshot(path string) (f snapshotFile, ok bool) {
@@ -64,7 +65,8 @@ func snapshotsIn(dir string) (list []snapshotFile) {
 			list = append(list, f)
 		}
 	}
-	slices.SortFunc(list, func(a, b snapshotFile) int { return cmp.Or(a.time.Compare(b.time), cmp.Compare(a.path, b.path)) })
+	slices.SortFunc(list,
+		func(a, b snapshotFile) int { return cmp.Or(a.time.Compare(b.time), cmp.Compare(a.path, b.path)) })
 	return list
 }
 
@@ -97,7 +99,9 @@ func ownerOf(f *snapshotFile, running []runningProcess) int {
 
 // surplus returns the snapshots that are too many: all but the latest keep of a running process, and
 // all but the latest keep of those processes of its user and service that have exited.
-func surplus(list []snapshotFile, of runningProcess, owner rotate.Owner, running []runningProcess, keep int) (delete []snapshotFile) {
+func surplus(
+	list []snapshotFile, of runningProcess, owner rotate.Owner, running []runningProcess, keep int,
+) (delete []snapshotFile) {
 	own, exited := 0, 0
 	for _, f := range slices.Backward(list) {
 		count := &own

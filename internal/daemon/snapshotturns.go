@@ -18,8 +18,8 @@ type snapshotTurns struct {
 }
 
 const (
-	// rootPlaces is how many snapshots of processes of root are taken at a time, userPlaces how many of
-	// those of other users: one for each user.
+	// rootPlaces is how many snapshots of root's processes are taken at a time, userPlaces how many of
+	// other users' processes: one for each user.
 	rootPlaces = 2
 	userPlaces = 6
 	// mostWaiting is how many processes of a user may wait.
@@ -102,7 +102,8 @@ func (s *snapshotTurns) end(w *heapWatch, taken bool, next time.Time) {
 	if t := turnOf(s.running, w); t != nil {
 		own := func(x *snapshotTurn) bool { return x.uid == t.uid }
 		others := slices.DeleteFunc(slices.Clone(s.waiting), own)
-		s.waiting = append(others, slices.DeleteFunc(s.waiting, func(x *snapshotTurn) bool { return !own(x) })...) // other users come first
+		owns := slices.DeleteFunc(s.waiting, func(x *snapshotTurn) bool { return !own(x) })
+		s.waiting = append(others, owns...) // other users come first
 	}
 	s.running = without(s.running, w)
 	s.proceed()

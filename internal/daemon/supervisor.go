@@ -75,7 +75,8 @@ const (
 )
 
 var stateNames = [...]string{
-	"found", "identifying", "suspended", "excluded", "opening", "on", "switching", "handing-over", "waiting", "given-up", "closing", "over",
+	"found", "identifying", "suspended", "excluded", "opening", "on", "switching", "handing-over", "waiting",
+	"given-up", "closing", "over",
 }
 
 func (s state) String() string { return stateNames[s] }
@@ -259,7 +260,8 @@ func (s *supervisor) failed(e event) []action {
 		if s.want == s.nextHave {
 			s.want = s.have
 		}
-		return append([]action{{kind: actSay, warn: true, text: "the level remains " + s.have.level + ": " + e.why}}, s.settle()...)
+		return append([]action{{kind: actSay, warn: true, text: "the level remains " + s.have.level + ": " + e.why}},
+			s.settle()...)
 	case s.state == stateIdentifying, s.state == stateSuspended, s.state == stateOpening && e.session == s.session:
 		return s.retry(e.why, e.final)
 	case s.state == stateClosing && (e.session == s.session || e.session == s.next):
@@ -316,7 +318,9 @@ func (s *supervisor) retry(why string, final bool) []action {
 		s.state = stateGivenUp
 		text := why
 		if !final {
-			text = fmt.Sprintf("gave up after %d attempts, for an hour or until the configuration is reloaded (SIGHUP): %s", s.attempts, why)
+			text = fmt.Sprintf(
+				"gave up after %d attempts, for an hour or until the configuration is reloaded (SIGHUP): %s",
+				s.attempts, why)
 		}
 		return []action{{kind: actSay, warn: true, text: text}}
 	}

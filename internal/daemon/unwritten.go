@@ -8,7 +8,7 @@ import (
 	"github.com/gclog/gclog/internal/output"
 )
 
-// What cannot be written, as on a full disk, is in a gap as soon as there is room. The writer of a
+// Records that cannot be written, as on a full disk, are in a gap as soon as there is room. The writer of a
 // process that is logged sees to that. When the process has exited meanwhile, its log stays open
 // until then, or until the daemon ends; what is in no gap then is in the daemon's own log.
 

@@ -55,11 +55,13 @@ func loadWeb(path string) (*web, error) {
 	}
 	c := toolkit.Config{TLSConfig: toolkit.TLSConfig{MinVersion: tls.VersionTLS12, MaxVersion: tls.VersionTLS13}}
 	if err := yaml.UnmarshalWithOptions(text, &c, yaml.Strict()); err != nil {
-		return wrong(errors.New(strings.TrimSpace(yaml.FormatError(err, false, false)))) // without the line, which may contain a secret
+		// The message leaves out the line, which may contain a secret.
+		return wrong(errors.New(strings.TrimSpace(yaml.FormatError(err, false, false))))
 	}
 	for _, user := range slices.Sorted(maps.Keys(c.Users)) {
 		if _, err := bcrypt.Cost([]byte(c.Users[user])); err != nil {
-			return wrong(fmt.Errorf("basic_auth_users: the value of %q is not the bcrypt hash of a password, as htpasswd -nBC 10 prints it", user))
+			return wrong(fmt.Errorf("basic_auth_users: the value of %q is not the bcrypt hash of a password, as "+
+				"htpasswd -nBC 10 prints it", user))
 		}
 	}
 	if err := toolkit.Validate(path); err != nil {
@@ -102,7 +104,8 @@ func (w *web) protect(h http.Handler, p *passwords, to http.ResponseWriter, r *h
 			return
 		case unchecked:
 			to.Header().Set("Retry-After", "1")
-			http.Error(to, "too many passwords from this address wait to be checked: try again", http.StatusTooManyRequests)
+			http.Error(to, "too many passwords from this address wait to be checked: try again",
+				http.StatusTooManyRequests)
 			return
 		}
 	}

@@ -47,7 +47,13 @@ func (e *Exposer) Write(w io.Writer, format expfmt.Format) (Reading, error) {
 func (e *Exposer) write(w io.Writer, format expfmt.Format, families []*Family, views []View) error {
 	switch format.FormatType() {
 	case expfmt.TypeTextPlain, expfmt.TypeOpenMetrics:
-		text := &textWriter{to: w, naming: e.Naming, open: format.FormatType() == expfmt.TypeOpenMetrics, texts: map[*Set]string{}, bounds: map[*bounds][]string{}}
+		text := &textWriter{
+			to:     w,
+			naming: e.Naming,
+			open:   format.FormatType() == expfmt.TypeOpenMetrics,
+			texts:  map[*Set]string{},
+			bounds: map[*bounds][]string{},
+		}
 		for _, f := range families {
 			text.family(f, views)
 		}

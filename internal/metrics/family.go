@@ -126,11 +126,14 @@ var (
 	collectionSets = sets(generationAttribute, generationNames(collected)...)
 	heapSets       = sets(generationAttribute, generationNames(gclog.Generations)...)
 	stallSets      = sets(stallAttribute, names(stalls, func(i int) string { return gclog.OpenKind(i).String() })...)
-	endSets        = sets(endAttribute, names(len(gclog.EndsOfProcess), func(i int) string { return gclog.EndsOfProcess[i].String() })...)
-	pauseSets      = func() (list [collected][pauseTypes]*Set) {
+	endSets        = sets(endAttribute,
+		names(len(gclog.EndsOfProcess), func(i int) string { return gclog.EndsOfProcess[i].String() })...)
+	pauseSets = func() (list [collected][pauseTypes]*Set) {
 		for g := range list {
 			for t, name := range [...]string{pauseBlocking: "blocking", pauseBackground: "background"} {
-				list[g][t] = &Set{[]Attribute{{generationAttribute, gclog.GenerationName(g)}, {pauseTypeAttribute, name}}}
+				list[g][t] = &Set{[]Attribute{
+					{generationAttribute, gclog.GenerationName(g)}, {pauseTypeAttribute, name},
+				}}
 			}
 		}
 		return list
@@ -139,7 +142,11 @@ var (
 		for g := range list {
 			for k := range list[g] {
 				for r := range list[g][k] {
-					list[g][k][r] = &Set{[]Attribute{{generationAttribute, gclog.GenerationName(g)}, {typeAttribute, gclog.Kind(k).String()}, {reasonGroupAttribute, groupName(r)}}}
+					list[g][k][r] = &Set{[]Attribute{
+						{generationAttribute, gclog.GenerationName(g)},
+						{typeAttribute, gclog.Kind(k).String()},
+						{reasonGroupAttribute, groupName(r)},
+					}}
 				}
 			}
 		}

@@ -32,7 +32,8 @@ var (
 func (n Naming) Families() []*Family {
 	return slices.DeleteFunc(slices.Clone(table), func(f *Family) bool {
 		own := strings.HasPrefix(f.Name, "gclog.")
-		return f.old && n.Names != NamesDotNetRuntime && n.Names != NamesBoth || !own && !f.old && n.Names == NamesDotNetRuntime
+		return f.old && n.Names != NamesDotNetRuntime && n.Names != NamesBoth ||
+			!own && !f.old && n.Names == NamesDotNetRuntime
 	})
 }
 

@@ -108,7 +108,10 @@ const (
 func labelsOf(p *gclog.Process) *labelSet {
 	var list []Attribute
 	for _, x := range [...]Attribute{
-		{"k8s_namespace_name", p.Namespace}, {"k8s_pod_name", p.Pod}, {"process_name", p.Name}, {"service_name", p.Service},
+		{"k8s_namespace_name", p.Namespace},
+		{"k8s_pod_name", p.Pod},
+		{"process_name", p.Name},
+		{"service_name", p.Service},
 	} {
 		if x.Value != "" {
 			list = append(list, Attribute{x.Name, cut(x.Value)})

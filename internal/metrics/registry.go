@@ -224,7 +224,10 @@ func (r *Registry) Read(by Readers, use func([]View) int) Reading {
 	r.expire()
 	views := make([]View, len(r.processes))
 	for i, p := range r.processes {
-		views[i] = View{Process: p.known, Created: p.created, ID: p.number, labels: p.labels, info: p.info, state: &p.shown, exited: !p.exited.IsZero(), of: p}
+		views[i] = View{
+			Process: p.known, Created: p.created, ID: p.number, labels: p.labels, info: p.info, state: &p.shown,
+			exited: !p.exited.IsZero(), of: p,
+		}
 	}
 	x := Reading{registry: r, by: by}
 	r.mu.Unlock()

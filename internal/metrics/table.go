@@ -33,17 +33,21 @@ func concat(parts ...[]Family) (all []*Family) {
 var ofDotnet = []Family{
 	{
 		Name: "dotnet.gc.collections", Unit: "{collection}", Kind: Counter, Attributes: []string{generationAttribute},
-		Help: "Garbage collections since gclog attached, by condemned generation.", Equals: "number of gc records by generation",
-		points: each(collectionSets, func(v *View, g int) (float64, bool) { return float64(sum(v.state.collections[g][:])), true }),
+		Help:   "Garbage collections since gclog attached, by condemned generation.",
+		Equals: "number of gc records by generation",
+		points: each(collectionSets,
+			func(v *View, g int) (float64, bool) { return float64(sum(v.state.collections[g][:])), true }),
 	},
 	{
 		Name: "dotnet.gc.pause.time", Unit: "s", Kind: Counter,
-		Help: "Time that the program was paused for collections, until the runtime began to resume its threads.", Equals: "sum of pause.parts[].ns less pause.parts[].resume.ns",
+		Help:   "Time that the program was paused for collections, until the runtime began to resume its threads.",
+		Equals: "sum of pause.parts[].ns less pause.parts[].resume.ns",
 		points: always(func(s *state) float64 { return seconds(s.paused) }),
 	},
 	{
-		Name: "dotnet.gc.pause.duration", Unit: "s", Kind: Histograms, Attributes: []string{generationAttribute, pauseTypeAttribute},
-		Help: "Pauses for collections: a background collection has two.", Equals: "pause.parts[].ns",
+		Name: "dotnet.gc.pause.duration", Unit: "s", Kind: Histograms,
+		Attributes: []string{generationAttribute, pauseTypeAttribute},
+		Help:       "Pauses for collections: a background collection has two.", Equals: "pause.parts[].ns",
 		points: func(v *View, to Points) {
 			for g := range v.state.pauses {
 				for t, h := range v.state.pauses[g] {
@@ -60,16 +64,19 @@ var ofDotnet = []Family{
 		}),
 	},
 	{
-		Name: "dotnet.gc.last_collection.heap.size", Unit: "By", Kind: UpDownCounter, Attributes: []string{generationAttribute},
-		Help: "Size of a generation after the latest collection, free space included.", Equals: "gen0.after.bytes to poh.after.bytes",
+		Name: "dotnet.gc.last_collection.heap.size", Unit: "By", Kind: UpDownCounter,
+		Attributes: []string{generationAttribute},
+		Help:       "Size of a generation after the latest collection, free space included.",
+		Equals:     "gen0.after.bytes to poh.after.bytes",
 		points: each(heapSets, func(v *View, g int) (float64, bool) {
 			l := &v.state.last
 			return float64(l.sizes[g]), l.hasSizes && g < l.generations
 		}),
 	},
 	{
-		Name: "dotnet.gc.last_collection.heap.fragmentation.size", Unit: "By", Kind: UpDownCounter, Attributes: []string{generationAttribute},
-		Help: "Free space in a generation after the latest collection.", Equals: "gen0.fragmentation.bytes to poh.fragmentation.bytes",
+		Name: "dotnet.gc.last_collection.heap.fragmentation.size", Unit: "By", Kind: UpDownCounter,
+		Attributes: []string{generationAttribute}, Help: "Free space in a generation after the latest collection.",
+		Equals: "gen0.fragmentation.bytes to poh.fragmentation.bytes",
 		points: each(heapSets, func(v *View, g int) (float64, bool) {
 			l := &v.state.last
 			return float64(l.fragmentation[g]), l.hasFragmentation && g < l.generations
@@ -77,8 +84,12 @@ var ofDotnet = []Family{
 	},
 	{
 		Name: "dotnet.gc.last_collection.memory.committed_size", Unit: "By", Kind: UpDownCounter,
-		Help: "Memory that the GC had committed after the latest collection that reports it, which background ones do not.", Equals: "heap.committed.bytes",
-		points: one(func(v *View) (float64, bool) { return float64(v.state.last.committed), v.state.last.hasCommitted }),
+		Help: "Memory that the GC had committed after the latest collection that reports it, which background " +
+			"ones do not.",
+		Equals: "heap.committed.bytes",
+		points: one(func(v *View) (float64, bool) {
+			return float64(v.state.last.committed), v.state.last.hasCommitted
+		}),
 	},
 }
 
@@ -93,9 +104,13 @@ const (
 var (
 	oldGenerations = []string{"0", "1", "2", "loh", "poh"}
 	oldHeapSets    = sets(oldGeneration, oldGenerations...)
-	oldTypes       = [...]string{gclog.KindBlocking: "non_concurrent_gc", gclog.KindBackground: "background_gc", gclog.KindForeground: "foreground_gc"}
-	oldHeaps       = sets(oldHeap, "soh", "loh")
-	oldReasonSets  = func() (list [collected][reasons]*Set) {
+	oldTypes       = [...]string{
+		gclog.KindBlocking:   "non_concurrent_gc",
+		gclog.KindBackground: "background_gc",
+		gclog.KindForeground: "foreground_gc",
+	}
+	oldHeaps      = sets(oldHeap, "soh", "loh")
+	oldReasonSets = func() (list [collected][reasons]*Set) {
 		for g := range list {
 			for r := range list[g] {
 				name := "unknown"
@@ -119,8 +134,10 @@ var (
 
 var ofDotNetRuntime = []Family{
 	{
-		prometheus: "dotnet_gc_collection_count_total", old: true, Kind: Counter, Attributes: []string{oldGeneration, oldReason},
-		Help: "Garbage collections since gclog attached, by condemned generation and reason.", Equals: "number of gc records by generation and reason",
+		prometheus: "dotnet_gc_collection_count_total", old: true, Kind: Counter,
+		Attributes: []string{oldGeneration, oldReason},
+		Help:       "Garbage collections since gclog attached, by condemned generation and reason.",
+		Equals:     "number of gc records by generation and reason",
 		points: func(v *View, to Points) {
 			for g := range v.state.collections {
 				for r, n := range v.state.collections[g] {
@@ -132,8 +149,9 @@ var ofDotNetRuntime = []Family{
 		},
 	},
 	{
-		prometheus: "dotnet_gc_collection_seconds", old: true, Unit: "s", Kind: Histograms, Attributes: []string{oldGeneration, oldType},
-		Help: "Collections, from their start to their end.", Equals: "event.duration",
+		prometheus: "dotnet_gc_collection_seconds", old: true, Unit: "s", Kind: Histograms,
+		Attributes: []string{oldGeneration, oldType}, Help: "Collections, from their start to their end.",
+		Equals: "event.duration",
 		points: func(v *View, to Points) {
 			for g := range v.state.durations {
 				for k := range v.state.durations[g] {
@@ -155,12 +173,14 @@ var ofDotNetRuntime = []Family{
 	},
 	{
 		prometheus: "dotnet_gc_pause_ratio", old: true, Kind: Gauge,
-		Help: "Share of the time since the collection before the latest one that the program was paused for it.", Equals: "paused.pct",
+		Help:   "Share of the time since the collection before the latest one that the program was paused for it.",
+		Equals: "paused.pct",
 		points: one(func(v *View) (float64, bool) { return v.state.last.pausedPercent / 100, v.state.last.hasPaused }),
 	},
 	{
 		prometheus: "dotnet_gc_allocated_bytes_total", old: true, Kind: Counter, Attributes: []string{oldHeap},
-		Help: "Bytes that the program allocated, up to the latest collection.", Equals: "sum of gen0.allocated.bytes (soh); of loh. and poh.allocated.bytes (loh)",
+		Help:   "Bytes that the program allocated, up to the latest collection.",
+		Equals: "sum of gen0.allocated.bytes (soh); of loh. and poh.allocated.bytes (loh)",
 		points: each(oldHeaps, func(v *View, i int) (float64, bool) {
 			s := v.state
 			if i == 0 {
@@ -171,7 +191,8 @@ var ofDotNetRuntime = []Family{
 	},
 	{
 		prometheus: "dotnet_gc_heap_size_bytes", old: true, Kind: Gauge, Attributes: []string{oldGeneration},
-		Help: "Size of a generation after the latest collection, free space included.", Equals: "gen0.after.bytes to poh.after.bytes",
+		Help:   "Size of a generation after the latest collection, free space included.",
+		Equals: "gen0.after.bytes to poh.after.bytes",
 		points: each(oldHeapSets, func(v *View, g int) (float64, bool) {
 			l := &v.state.last
 			return float64(l.sizes[g]), l.hasSizes && g < l.generations
@@ -185,14 +206,19 @@ var ofDotNetRuntime = []Family{
 	{
 		prometheus: "dotnet_gc_finalization_queue_length", old: true, Kind: Gauge,
 		Help: "Objects that the latest collection retained for finalization.", Equals: "finalization.count",
-		points: one(func(v *View) (float64, bool) { return float64(v.state.last.finalization), v.state.last.hasFinalization }),
+		points: one(func(v *View) (float64, bool) {
+			return float64(v.state.last.finalization), v.state.last.hasFinalization
+		}),
 	},
 }
 
 var ofGclog = []Family{
 	{
-		Name: "gclog.gc.duration", Unit: "s", Kind: Histograms, Attributes: []string{generationAttribute, typeAttribute, reasonGroupAttribute},
-		Help: "Collections, from their start to their end: the program runs during most of a background collection.", Equals: "event.duration",
+		Name: "gclog.gc.duration", Unit: "s", Kind: Histograms,
+		Attributes: []string{generationAttribute, typeAttribute, reasonGroupAttribute},
+		Help: "Collections, from their start to their end: the program runs during most of a background " +
+			"collection.",
+		Equals: "event.duration",
 		points: func(v *View, to Points) {
 			for g := range v.state.durations {
 				for k := range v.state.durations[g] {
@@ -210,17 +236,20 @@ var ofGclog = []Family{
 	},
 	{
 		Name: "gclog.gc.resume.time", Unit: "s", Kind: Counter,
-		Help: "Time to resume all threads at the end of the pauses for collections, which is long if they wait for processors.", Equals: "sum of pause.parts[].resume.ns",
-		points: always(func(s *state) float64 { return seconds(s.resumed) }),
+		Help: "Time to resume all threads at the end of the pauses for collections, which is long if they wait for " +
+			"processors.",
+		Equals: "sum of pause.parts[].resume.ns", points: always(func(s *state) float64 { return seconds(s.resumed) }),
 	},
 	{
 		Name: "gclog.gc.other_pause.time", Unit: "s", Kind: Counter,
-		Help: "Time that the GC paused the program without a collection.", Equals: "sum of suspension.ns of gc-suspension records",
+		Help:   "Time that the GC paused the program without a collection.",
+		Equals: "sum of suspension.ns of gc-suspension records",
 		points: always(func(s *state) float64 { return seconds(s.otherPaused) }),
 	},
 	{
 		Name: "gclog.gc.stalls", Unit: "{stall}", Kind: Counter, Attributes: []string{stallAttribute},
-		Help: "Suspensions and collections that had not ended after 1, 10 and 60 s.", Equals: "number of gc-stall records by stall.kind",
+		Help:   "Suspensions and collections that had not ended after 1, 10 and 60 s.",
+		Equals: "number of gc-stall records by stall.kind",
 		points: each(stallSets, func(v *View, i int) (float64, bool) { return float64(v.state.stalls[i]), true }),
 	},
 	{
@@ -235,7 +264,9 @@ var ofGclog = []Family{
 	},
 	{
 		Name: "gclog.gc.memory_load", Unit: "1", Kind: Gauge,
-		Help: "Share of the physical memory, or of the container's limit, that was in use at the latest collection, 0 to 1.", Equals: "memory_load.pct",
+		Help: "Share of the physical memory, or of the container's limit, that was in use at the latest " +
+			"collection, 0 to 1.",
+		Equals: "memory_load.pct",
 		points: one(func(v *View) (float64, bool) { return float64(v.state.last.load) / 100, v.state.last.hasLoad }),
 	},
 	{
@@ -257,12 +288,14 @@ var ofGclog = []Family{
 	},
 	{
 		Name: "gclog.gcs_incomplete", Unit: "{collection}", Kind: Counter,
-		Help: "Collections of which something is unknown, because its events are missing.", Equals: "number of gc records whose complete is false",
+		Help:   "Collections of which something is unknown, because its events are missing.",
+		Equals: "number of gc records whose complete is false",
 		points: always(func(s *state) float64 { return float64(s.incomplete) }),
 	},
 	{
 		Name: "gclog.gcs_missed", Unit: "{collection}", Kind: Counter,
-		Help: "Collections that gclog has not seen, by their numbers.", Equals: "gap.to - gap.from + 1 of reattached and missed-gcs",
+		Help:   "Collections that gclog has not seen, by their numbers.",
+		Equals: "gap.to - gap.from + 1 of reattached and missed-gcs",
 		points: always(func(s *state) float64 { return float64(s.missed) }),
 	},
 	{
@@ -272,12 +305,14 @@ var ofGclog = []Family{
 	},
 	{
 		Name: "gclog.records_dropped", Unit: "{record}", Kind: Counter,
-		Help: "Records that gclog dropped because its outputs were too slow, or that it had no time to write at its end.", Equals: "sum of gap.records.count",
-		points: always(func(s *state) float64 { return float64(s.dropped) }),
+		Help: "Records that gclog dropped because its outputs were too slow, or that it had no time to write " +
+			"at its end.",
+		Equals: "sum of gap.records.count", points: always(func(s *state) float64 { return float64(s.dropped) }),
 	},
 	{
 		Name: "gclog.process.ended", Kind: Gauge, Attributes: []string{endAttribute},
-		Help: "1 after the process has ended, by how: exited, killed, oom-killed, aborted, crashed, or ended if nobody knows.", Equals: "gc-session-end by event.reason, other than detached and stream-error",
+		Help: "1 after the process has ended, by how: exited, killed, oom-killed, aborted, crashed, or ended if " +
+			"nobody knows.", Equals: "gc-session-end by event.reason, other than detached and stream-error",
 		points: func(v *View, to Points) {
 			if i := slices.Index(gclog.EndsOfProcess[:], v.state.ended); i >= 0 {
 				to.Value(1, endSets[i])
@@ -285,8 +320,13 @@ var ofGclog = []Family{
 		},
 	},
 	{
-		Name: "gclog.process.info", Kind: Gauge, Attributes: []string{"pid", "entity_id", "service_version", "runtime_version", "runtime_flavor", "gc_mode", "gc_concurrent", "container_id"},
-		Help: "1, with what is known of the process: join it by the labels that identify the process.", Equals: "process, service.version, dotnet.runtime, server, concurrent, container.id",
+		Name: "gclog.process.info", Kind: Gauge,
+		Attributes: []string{
+			"pid", "entity_id", "service_version", "runtime_version", "runtime_flavor", "gc_mode", "gc_concurrent",
+			"container_id",
+		},
+		Help:   "1, with what is known of the process: join it by the labels that identify the process.",
+		Equals: "process, service.version, dotnet.runtime, server, concurrent, container.id",
 		points: func(v *View, to Points) { to.Value(1, v.info) },
 	},
 }

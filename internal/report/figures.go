@@ -70,8 +70,10 @@ func (d *Data) figures(in *Input) {
 		{"generations", generationLines(".after"), "the sizes of the generations", []string{"json", "csv", "unified"}},
 		{"budgets", generationLines(".budget"), "allocation budgets", []string{"json"}},
 		{
-			"allocation", []line{{"alloc_rate.bytes_per_s", "allocated per second while the program ran"}},
-			"the allocation rate", []string{"json"},
+			"allocation",
+			[]line{{"alloc_rate.bytes_per_s", "allocated per second while the program ran"}},
+			"the allocation rate",
+			[]string{"json"},
 		},
 		{"balance", balanceLines, "the balance of the heaps", []string{"json"}},
 	} {

@@ -305,7 +305,7 @@ func distinct(list []*process) map[int]string {
 	for _, same := range byName {
 		words, count := make([][]string, len(same)), map[string]int{}
 		for i, p := range same {
-			for _, w := range strings.Fields(strings.ReplaceAll(p.command()+" "+p.Directory, "/", " ")) {
+			for w := range strings.FieldsSeq(strings.ReplaceAll(p.command()+" "+p.Directory, "/", " ")) {
 				if !slices.Contains(words[i], w) {
 					words[i] = append(words[i], w)
 					count[w]++

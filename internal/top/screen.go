@@ -441,7 +441,7 @@ func (m *Model) head(p *process) []string {
 	if p.last != nil && p.last.Global.MemoryLoad > 0 {
 		sizes = append(sizes, fmt.Sprintf("load %d %%", p.last.Global.MemoryLoad))
 	}
-	if d := p.last; d != nil && d.Known.Has(gclog.GroupFragmentation) && d.Known.Has(gclog.GroupAfter) && d.SizeAfter() > 0 {
+	if d := p.last; d != nil && d.Known.Has(gclog.GroupFragmentation|gclog.GroupAfter) && d.SizeAfter() > 0 {
 		sizes = append(sizes, "fragmentation "+view.Text(100*float64(d.Fragmentation)/float64(d.SizeAfter()), "%"))
 	}
 	pauses := fmt.Sprintf("last minute: paused %s, %s, longest %s",
