@@ -3,7 +3,7 @@ package parse
 import "io"
 
 const (
-	batchEvents   = 512      // what is handed over at once costs little for each event, and stays in the caches
+	batchEvents   = 512      // enough to cost little for each event, and few enough to stay in the caches
 	batchPayloads = 64 << 10 // bytes
 	batchCount    = 4
 )
@@ -14,7 +14,7 @@ type batch struct {
 	losses   []Loss
 	payloads []byte
 	stats    Stats // after its events
-	err      error // that Scan returned false with after them
+	err      error // the error after them, when Scan returned false
 	ended    bool  // Scan returned false after them
 }
 
@@ -26,7 +26,7 @@ type batches struct {
 	stop, exited chan struct{}
 
 	inUse  *batch
-	events []Event // of inUse, not yet delivered
+	events []Event // events of inUse that are not delivered yet
 	losses []Loss
 	stats  Stats // after inUse
 	ended  bool  // Scan returned false, and will do so again

@@ -36,7 +36,7 @@ type Event struct {
 // A Loss reports events that the runtime dropped, usually because its buffer was full. It is
 // delivered in time order among the events.
 type Loss struct {
-	Thread   uint64 // that wrote the events; 0: several threads (there was no room for separate losses)
+	Thread   uint64 // the thread that wrote the events; 0: several (there was no room for separate losses)
 	Process  int64  // 0: unknown, any process may be affected
 	Events   uint32
 	From, To int64 // nanoseconds since Trace.SyncTime; the events were lost between the two

@@ -9,7 +9,7 @@ import (
 // size of a block has been checked before the walk starts.
 type block struct {
 	b    []byte
-	off  int   // of the next row in b
+	off  int   // offset of the next row in b
 	base int64 // offset of b in the stream
 	cut  bool  // the stream ended inside this block, so its last row may be incomplete
 

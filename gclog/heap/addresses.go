@@ -84,14 +84,14 @@ type places struct {
 	full  int // windows with pages
 
 	last uint64      // address of the last object
-	page []placeWord // of the page with the last object; nil: there are none
+	page []placeWord // the page with the last object; nil: none
 	next Object      // the one after it
 	none bool        // the objects cannot be found like this: see add
 }
 
 type placeWord struct {
 	low, high uint32 // the bits
-	object    Object // the one of the lowest bit
+	object    Object // the object of the lowest bit
 }
 
 const (

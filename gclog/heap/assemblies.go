@@ -35,9 +35,9 @@ type Assemblies struct {
 
 	paths     []string
 	symbols   []string                      // files with symbols of NativeAOT programs
-	lookedFor []string                      // those in which the last Resolve has looked
+	lookedFor []string                      // the directories in which the last Resolve has looked
 	bundles   map[string][]ecma335.Embedded // by path, of the single-file programs
-	reading   *reading                      // of the Resolve that is in progress
+	reading   *reading                      // state of the Resolve that is in progress
 }
 
 // An opener opens a file.

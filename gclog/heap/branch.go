@@ -16,7 +16,7 @@ type Branch struct {
 	Targets  Count  // and of those below
 	Below    []*Branch
 
-	holder Holder // of the first step: one of those with the name Holder
+	holder Holder // the holder of the first step, one of the holders named Holder
 }
 
 // Omitted is the Holder of a Branch if steps in front of it were left out.
@@ -28,8 +28,8 @@ type merger struct {
 	g        *Graph
 	deepest  int // number of steps in a path before some are omitted
 	branches []*Branch
-	above    []uint32 // of each branch: the index of the one above it
-	depth    []int    // of each branch: steps up to it
+	above    []uint32 // by branch: the index of the branch above it
+	depth    []int    // by branch: the number of steps up to it
 	index    map[branchKey]uint32
 
 	at     []uint32 // index in branches of each object

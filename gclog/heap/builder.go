@@ -43,8 +43,8 @@ type Walk struct {
 	Limited    bool   // Cut, because the writer of a .gcdump file stopped at its limit of objects
 	Unrooted   bool   // Cut, because most of the objects in a .gcdump file of another tool are unreachable
 	Rootless   bool   // there are objects, but no root, without which none would be alive
-	Objects    uint64 // that the walk contains
-	References uint64 // that these objects have
+	Objects    uint64 // objects in the walk
+	References uint64 // references in these objects
 	Unresolved uint64 // references and roots whose object is not in the walk
 	NullRoots  uint64 // roots without an object, which are normal
 }
@@ -66,9 +66,9 @@ type Builder struct {
 	codes *addressCodes
 	room  int64 // bytes of the stream that are expected
 
-	notes     notes         // what any thread has written about collections
+	notes     notes         // events about collections, from any thread
 	body      *walk         // whose objects come now; nil: none
-	waiting   []*walk       // that have ended, and whose start has not come
+	waiting   []*walk       // walks that have ended, and whose start has not come
 	ended     int64         // when the last collection before the next walk ended
 	best      *walk         // the walk to use: the first complete one of a full collection, else the best
 	connected chan *locator // receives what Graph starts with, if that began when the walk to use was complete

@@ -113,9 +113,9 @@ func (h *Histogram) ownClasses() map[string]bool {
 // generic arguments if another tool wrote the other one.
 func commonNames(snapshots []*Histogram) map[string]string {
 	type found struct {
-		name            string    // that is known best
+		name            string    // the name from the snapshot that knows most of it
 		others          bool      // there is more than one of them
-		lowest, highest knowledge // of the snapshots
+		lowest, highest knowledge // how much the snapshots know of it
 	}
 	all := map[string]*found{}
 	for _, h := range snapshots {

@@ -12,8 +12,8 @@ type Dominators struct {
 	graph    *Graph
 	vertex   []Object // the reachable objects in the order of a depth-first search
 	number   []uint32 // the index in vertex of each object, plus 1; 0: unreachable
-	idom     []uint32 // of the object in vertex with the same index: that of its dominator plus 1; 0: the roots
-	retained []uint64 // of that object, in bytes
+	idom     []uint32 // by index in vertex: the index of the dominator plus 1; 0: the roots
+	retained []uint64 // bytes, by index in vertex
 }
 
 // Reachable reports whether an object is reachable from a root. Objects that are not are frozen

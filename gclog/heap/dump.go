@@ -11,7 +11,7 @@ import (
 
 // DumpInfo is what a .gcdump file contains besides the Graph. What is unknown has the zero value.
 type DumpInfo struct {
-	Tool       string    // that wrote the file; WriteDump: "" for gclog
+	Tool       string    // the tool that wrote the file; WriteDump: "" for gclog
 	Log        string    // how the snapshot was taken, as text: PerfView shows it
 	Time       time.Time // of the collection; WriteDump: zero for that of the Graph
 	Machine    string

@@ -17,7 +17,7 @@ const privateVersion = 2
 // contents for both directions. When writing it only reads the Graph, which others may use. The first
 // error of reading remains, and what is read after it is zero.
 type packer struct {
-	b       []byte // what was written, or what is left to read
+	b       []byte // the bytes written, or left to read
 	reading bool
 	off     int64 // of b in the file
 	err     error

@@ -21,7 +21,7 @@ type dumpReader struct {
 	pos  int
 	off  int64  // of the end of buf
 	size int64  // of the input; -1: unknown
-	part string // that is being read, for errors
+	part string // the part that is being read, for errors
 	err  error
 
 	kept  int64 // bytes of memory that the graph of what was read will take, about
@@ -293,7 +293,7 @@ func (r *dumpReader) expect(tag uint8) {
 // A slot is where an object may be.
 type slot struct {
 	class class  // of the object that follows; "": none does
-	label uint32 // of this object, or of one before
+	label uint32 // label of this object, or of an earlier one
 }
 
 // slot reads the head of an object, or a reference to one before, or null.

@@ -36,7 +36,7 @@ type generationRange struct {
 // itself promotes what survives, so that the generations after it say little.
 type layout struct {
 	ranges []generationRange // before the collection, by ascending address
-	moved  []generationRange // of the objects that it has moved, where they are now, by ascending address
+	moved  []generationRange // where the objects that it has moved are now, by ascending address
 }
 
 // move handles a series of objects that has moved. A series was in one generation, and many of a
@@ -67,7 +67,7 @@ func (l *layout) before(at uint64) Generation {
 type layoutScan struct {
 	*layout
 	generation Generation
-	from, size uint64 // of the part of the heap to which it applies
+	from, size uint64 // the part of the heap to which it applies
 }
 
 func (s *layoutScan) before(at uint64) Generation {

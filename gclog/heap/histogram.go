@@ -22,7 +22,7 @@ func (c *Count) merge(other Count) {
 type TypeCount struct {
 	Count
 	RawBytes    uint64 // Graph.Size of all
-	References  uint64 // that they have
+	References  uint64 // references in them
 	Generations [UnknownGeneration + 1]Count
 }
 
@@ -33,7 +33,7 @@ type Histogram struct {
 	Process     Process
 	Modules     Modules // by Type.Module
 	Types       []Type
-	Counts      []TypeCount // of the type with the same index
+	Counts      []TypeCount // by index in Types
 	// Unreachable counts the objects that no root keeps alive: Graph.Unreachable. nil: unknown.
 	Unreachable *Count
 }

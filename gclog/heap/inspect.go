@@ -12,12 +12,12 @@ type Detector string
 // The detectors, in the order of Inspect.
 const (
 	DetectStrings       Detector = "strings"           // by length
-	DetectLargeStrings  Detector = "large-strings"     // those on the large object heap
-	DetectSparseArrays  Detector = "sparse-arrays"     // of references, with less than half of their elements set
+	DetectLargeStrings  Detector = "large-strings"     // strings on the large object heap
+	DetectSparseArrays  Detector = "sparse-arrays"     // arrays of references with less than half of their elements set
 	DetectOverallocated Detector = "overallocated"     // collections with less than half of their capacity used
-	DetectCollections   Detector = "collections"       // that retain much: caches, as a rule
+	DetectCollections   Detector = "collections"       // collections that retain much: caches, as a rule
 	DetectHandlers      Detector = "event-handlers"    // events with many subscribers
-	DetectClosures      Detector = "closures"          // what the compiler made for lambdas and iterators
+	DetectClosures      Detector = "closures"          // classes that the compiler generates for lambdas and iterators
 	DetectAsync         Detector = "pending-async"     // async methods that have not ended
 	DetectTimers        Detector = "timers"            // by what they call
 	DetectWeakTables    Detector = "weak-tables"       // entries of ConditionalWeakTables
@@ -27,9 +27,9 @@ const (
 	DetectFragmentation Detector = "fragmentation"     // regions that are empty for the most part
 	DetectLargeObjects  Detector = "large-objects"     // the large object heap
 	DetectBoxed         Detector = "boxed"             // value types as objects
-	DetectStatics       Detector = "statics"           // what the arrays of static fields hold without a name
+	DetectStatics       Detector = "statics"           // objects in the arrays of static fields that have no name
 	DetectDuplicates    Detector = "duplicate-types"   // the same type, loaded several times
-	DetectCollectible   Detector = "collectible-types" // of assemblies that can be unloaded
+	DetectCollectible   Detector = "collectible-types" // types of assemblies that can be unloaded
 	DetectCOM           Detector = "com"               // wrappers of COM, on Windows
 )
 
@@ -52,13 +52,13 @@ type Detail struct {
 	Count
 	Retained uint64     // bytes
 	Slots    uint64     // elements of arrays, or capacity of collections
-	Used     uint64     // of Slots; of collections an estimate
+	Used     uint64     // used Slots; an estimate for collections
 	Waste    uint64     // bytes that are not in use, of Slots or of a region
 	Pinned   uint64     // objects in a region that cannot be moved
 	Copies   uint64     // how often a type is loaded
 	Other    int        // index in Graph.Types of another type, which depends on the Detector: see there; NoType: none
 	Holder   string     // what holds the object, or most of the objects
-	Chain    *CallChain // of DetectAsync, if the calls have no names
+	Chain    *CallChain // set by DetectAsync if the calls have no names
 }
 
 // NoType is no index in Graph.Types.

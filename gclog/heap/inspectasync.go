@@ -12,10 +12,10 @@ import (
 // what is known of its two ends, and of the calls between them. The row counts the calls of all chains that
 // are alike. Numbers are indexes in Graph.Types, or NoType.
 type CallChain struct {
-	Chains  uint64 // that are alike
+	Chains  uint64 // number of equal chains
 	Calls   uint64 // in each of them
-	Layouts []int  // of the calls' Continuations, from the innermost call on, each once; at most 8
-	Holds   []int  // what the calls refer to, from the innermost call on, each type once; at most 8
+	Layouts []int  // types of the calls' Continuations, from the innermost call on, each once; at most 8
+	Holds   []int  // types of the objects that the calls refer to, from the innermost call on, each once; at most 8
 	Awaited int    // what the innermost call awaits; NoType: unknown
 	Task    int    // of the outermost call; NoType: unknown
 	Waiter  int    // the async method that awaits this task; NoType: none has, or it is unknown

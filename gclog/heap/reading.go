@@ -24,8 +24,8 @@ type reading struct {
 	ctx    context.Context
 	notify func(string)
 
-	bytes int64 // that may still be read
-	files int   // that may still be opened
+	bytes int64 // bytes that may still be read
+	files int   // files that may still be opened
 	err   error // the limit that was reached
 
 	noted   map[string]bool // paths

@@ -58,7 +58,7 @@ type definition struct {
 type moduleTypes struct {
 	types []int
 	name  string // of the file; "": unknown
-	id    string // of the build that fits
+	id    string // id of the build that fits
 	source
 	several bool // more than one fits
 }

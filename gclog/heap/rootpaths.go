@@ -9,7 +9,7 @@ import (
 // A RootPath is what holds objects from outside of the heap, with a shortest path from there. Holders
 // with the same name that hold objects of the same type are one.
 type RootPath struct {
-	Holder  Holder // the one at the start of Path
+	Holder  Holder // the holder at the start of Path
 	Path    []Step // to the nearest of the objects
 	Targets Count  // all of the objects that are reachable from here, on any path
 }
@@ -63,7 +63,7 @@ type rootSearch struct {
 	paths  *Paths
 	s      *successors
 	next   []Object // the object after each on its path; the object itself for one of the set; NoObject: leads to none
-	order  []Object // those that lead to one, by the length of their paths
+	order  []Object // objects that lead to a target, by the length of their paths
 	levels []int    // the index in order of the first object with a path of each length
 }
 

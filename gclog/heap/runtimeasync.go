@@ -13,7 +13,7 @@ type suspension uint8
 const (
 	noSuspension    suspension = iota
 	suspendedCall              // a Continuation
-	suspendedWait              // what is in front of the innermost call, and waits
+	suspendedWait              // waits in front of the innermost call
 	suspendedTask              // of the outermost call
 	suspendedThread            // has a Continuation that is no call
 )

@@ -13,7 +13,7 @@ type Suspect struct {
 	// NoObject for many objects that no single one dominates.
 	Object  Object
 	Type    int    // index in Graph.Types: that of Object, or of the many
-	Objects uint64 // of this type: 1 for a single object, else those of the structure, or the many
+	Objects uint64 // objects of this type: 1, the structure, or the many
 	// Retained is what Object retains, or the many objects; Own is that without what other suspects
 	// retain that Object dominates. In bytes.
 	Retained, Own uint64
@@ -90,8 +90,8 @@ type part struct {
 	above  int    // index of its dominator; -1: the roots
 	below  int    // parts of which it is the dominator
 	head   int    // index of the first object of the structure that it is in
-	own    uint64 // what it retains that no part below it does
-	next   uint64 // of that, what the next object of the same structure retains, such as that of a list
+	own    uint64 // bytes that it retains, and no part below it does
+	next   uint64 // of these, the bytes that the next object of the structure retains, such as a list node
 }
 
 // alone returns what accumulates at the object, and not further down in the same structure.

@@ -19,7 +19,7 @@ type TreeNode struct {
 	Retained uint64
 	Holder   string // what holds an object that only the roots dominate; "" below, and if it differs
 	Below    []*TreeNode
-	Others   Rest // what is below and not in Below
+	Others   Rest // nodes below that are not in Below
 }
 
 // Rest is what a tree leaves out.
@@ -33,7 +33,7 @@ type TreeLimits struct {
 	Depth    int    // of nodes below each other, at least 1
 	Least    uint64 // bytes that a node retains
 	Siblings int    // nodes directly below each, those that retain most; 0: all
-	Nodes    int    // of the whole tree, those nearest to the roots; 0: all
+	Nodes    int    // nodes in the whole tree, nearest to the roots first; 0: all
 }
 
 // fewSiblings is the largest number of large siblings of one type that are shown one by one. Of more

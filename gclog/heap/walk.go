@@ -12,12 +12,12 @@ type walk struct {
 	blocking bool
 	opened   int64      // when its first event about objects was written
 	after    int64      // when the collection before it ended
-	from     int64      // what was lost from then on may be about it
-	until    int64      // what was written up to then may be about it: its end, or when that was found to be missing
+	from     int64      // events lost from then on may belong to it
+	until    int64      // events until then may belong to it: its end, or when the end was found to be missing
 	notes    *notes     // of the Builder
 	counting bool       // objects are counted, not stored
-	held     *heldNodes // those that are not counted yet; nil if none are held any more
-	counted  *basis     // what was known when they were too many to be held
+	held     *heldNodes // nodes that are not counted yet; nil: none are held any more
+	counted  *basis     // the knowledge by which they were counted, once too many to be held
 	codes    *addressCodes
 	places   *places
 	room     int64 // bytes of the stream for which memory is allocated at once
@@ -30,9 +30,9 @@ type walk struct {
 	typ        column[uint32] // numbers
 	first      column[uint32]
 	target     column[Object] // codes of addresses, until the end
-	unencoded  []farReference // those whose address has no code
+	unencoded  []farReference // references to addresses without a code
 	large      map[Object]uint64
-	edges      uint64 // that were seen; Walk.References are those that the objects have
+	edges      uint64 // edges that were seen; Walk.References counts those of the objects
 	rooted     bool   // a root or a static field has come
 	roots      []rawRoot
 	known      map[rawRoot]bool

@@ -34,9 +34,9 @@ const (
 // A Report is what was found in a log.
 type Report struct {
 	Rows     int64 // without the CSV header and blank lines
-	Joined   int64 // of Rows, those whose pauses are all known
-	Paused   int64 // of Joined, those that overlapped a pause
-	Duration int64 // of all Joined, in nanoseconds
+	Joined   int64 // rows whose pauses are all known
+	Paused   int64 // joined rows that overlapped a pause
+	Duration int64 // sum over all joined rows, in nanoseconds
 	Pause    int64 // time in these that the program was paused
 
 	o        Options
@@ -56,7 +56,7 @@ type Report struct {
 type noted struct {
 	count  int64
 	lines  []int64 // of the first rows
-	sample string  // what could not be parsed in the first row
+	sample string  // the text in the first row that could not be parsed
 }
 
 // at reads the time of a row, in nanoseconds since 1970.

@@ -55,7 +55,7 @@ type Worker struct {
 	done   chan struct{}
 	counts struct{ done, failed, dropped atomic.Int64 }
 	last   atomic.Pointer[string] // why the last call that has failed has
-	mu     sync.Mutex             // of room and closed
+	mu     sync.Mutex             // guards room and closed
 	closed bool                   // nothing more can be offered
 }
 

@@ -15,15 +15,15 @@ type messages struct {
 	say   func(string)
 	line  []byte // without an end so far
 	last  string // the last complete one; "": there is none
-	count int    // of those that were passed on
+	count int    // lines that were passed on
 
 	ofGo    bool // the program is gclog: what Go prints when it ends a program is one line
-	crashed bool // that has come
+	crashed bool // the message of a crash has come
 
 	most    int // bytes that may be written; 0: any number
 	flooded func()
 	written int
-	closed  bool // what is written is dropped
+	closed  bool // later lines are dropped
 }
 
 // Write implements io.Writer.

@@ -37,7 +37,7 @@ type supervisor struct {
 	command int // pid
 	status  syscall.WaitStatus
 	ended   bool   // the command itself has
-	left    string // what it had left running
+	left    string // names of the processes that it had left running
 }
 
 // Supervise does what args ask for if they are those of a supervisor, and reports whether they are.

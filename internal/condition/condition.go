@@ -23,7 +23,7 @@ import (
 // A Scope is what conditions of one kind can be about.
 type Scope struct {
 	Fields []Field
-	About  string // what the fields are of, such as "metric" or "field of a collection"
+	About  string // the noun for a field, such as "metric" or "field of a collection"
 	Where  string // where people find all fields, as the end of a sentence
 	// Meant proposes a name instead of an unknown one, as the end of a sentence; nil: by spelling.
 	Meant func(name string, known []string) string

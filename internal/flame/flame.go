@@ -9,7 +9,7 @@ import (
 
 // A Profile says how much memory there is at the end of each stack.
 type Profile struct {
-	Title   string    // what it is a profile of
+	Title   string    // title of the profile
 	Time    time.Time // when it was taken; zero: unknown
 	Frames  []Frame   // without duplicates
 	Samples []Sample
@@ -20,7 +20,7 @@ type Profile struct {
 // A Frame is a level of a stack: a type, or what holds objects.
 type Frame struct {
 	Name string
-	File string // that defines it; "": unknown
+	File string // the file that defines it; "": unknown
 }
 
 // A Sample is a stack with what is at its end. Several samples may have the same stack.

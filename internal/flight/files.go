@@ -38,7 +38,7 @@ type Files struct {
 	Folder  rotate.Options // has the options of the directory
 
 	mu      sync.Mutex   // held while a recording is written
-	asking  sync.Mutex   // of waiting
+	asking  sync.Mutex   // guards waiting
 	waiting *shares.Room // of recordings that are being written, or wait for that; nil: none has
 }
 
@@ -150,7 +150,7 @@ func (f *Files) tidy(dir *os.Root, latest name, of *gclog.Process) (deleted []st
 	user, _ := recordingUser(dir, latest.file()) // unknown where files have no owners
 	slices.SortStableFunc(entries,
 		func(a, b fs.DirEntry) int { return cmp.Compare(asName(b.Name()).time, asName(a.Name()).time) })
-	kept := map[bool][]name{} // of the process, and of those that have exited
+	kept := map[bool][]name{} // files of the process, and of processes that have exited
 	var size int64
 	for _, e := range entries {
 		info, wrong := e.Info()

@@ -10,7 +10,7 @@ import (
 // user who holds the most of it the one with the most loses its oldest blocks: neither one that floods
 // gclog with events nor many of one user can push out what others have sent.
 type Memory struct {
-	mu        sync.Mutex // of everything below, and of all recorders, rings and recordings
+	mu        sync.Mutex // guards everything below, and all recorders, rings and recordings
 	limit     int64      // bytes
 	used      int64      // bytes of all chunks, free ones too, and of metadata
 	free      *chunk
@@ -25,7 +25,7 @@ func NewMemory(size int64) *Memory { return &Memory{limit: size, users: map[stri
 // A holder is a user with recorders.
 type holder struct {
 	held      int64 // bytes
-	recorders int   // that are open
+	recorders int   // number of open recorders
 }
 
 // Resize changes the size. Less memory is not given back before it is needed.
@@ -38,7 +38,7 @@ func (m *Memory) Resize(size int64) {
 // A chunk is the unit of memory. Streams are kept in lists of chunks.
 type chunk struct {
 	next *chunk
-	refs int // of a ring, and of recordings; 0: free
+	refs int // from a ring and recordings; 0: free
 	b    [chunkData]byte
 }
 

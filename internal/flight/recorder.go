@@ -14,7 +14,7 @@ type Recorder struct {
 	userID string
 	user   *holder
 
-	rings  []*Ring // of its sessions, oldest first: another one may have started before the last one has ended
+	rings  []*Ring // one for each session, oldest first: a session may start before the last one ends
 	now    *Recording
 	closed bool
 }

@@ -16,7 +16,7 @@ type Trigger struct {
 	Ticks    int64     // the same in ticks of the stream's clock
 	Duration time.Duration
 
-	Before, After time.Duration // what to record in addition
+	Before, After time.Duration // times to record before and after it
 }
 
 // TriggerFor returns the Trigger for something that a process did from began to ended, in nanoseconds
@@ -37,7 +37,7 @@ type Recording struct {
 	o         *Recorder
 	trigger   Trigger
 	from, to  int64 // ticks
-	protected int64 // what is older may be given up for what is newer, in ticks
+	protected int64 // older blocks may be given up for newer ones, in ticks
 	done      chan struct{}
 	timer     *time.Timer
 	deadline  time.Time

@@ -55,7 +55,7 @@ func (c clock) duration(ticks int64) time.Duration {
 type loss struct {
 	thread uint64
 	events uint32
-	ticks  int64 // of the row that showed it
+	ticks  int64 // time of the row that showed it
 }
 
 const (

@@ -15,7 +15,7 @@ import (
 type Report struct {
 	Set     []Value
 	InForce []Fact    // as the runtime reports, or its events show
-	Default []Fact    // of settings that are not set; From is empty
+	Default []Fact    // the defaults of settings that are not set; From is empty
 	Ignored []Ignored // set, but without effect
 	Unknown []Unknown // what cannot be determined
 }

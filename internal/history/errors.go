@@ -24,9 +24,9 @@ func (e *CallError) Unwrap() error { return errors.Unwrap(e.err) }
 // A ProcessError reports that the files do not contain the process that was asked for, or that they
 // contain several and none was asked for.
 type ProcessError struct {
-	Choice                     // that was asked for; zero: none
+	Choice                     // the process that was asked for; zero: none
 	File      string           // the first one
-	Processes []*gclog.Process // that the files contain
+	Processes []*gclog.Process // processes in the files
 }
 
 func (e *ProcessError) Error() string {

@@ -19,7 +19,7 @@ type Numbers struct {
 	end     int64  // of its pause
 	seen    bool   // there was a number
 	session *jump  // times only: the end of the session after that pause, and the start of the next session
-	jumps   []jump // those for which no gap was emitted yet
+	jumps   []jump // jumps for which no gap was emitted yet
 	known   []jump // numbers only: those that a gap reports as missing
 }
 

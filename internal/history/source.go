@@ -50,7 +50,7 @@ type Choice struct {
 	PID    int64
 	Name   string                    // for messages
 	Named  func(*gclog.Process) bool // reports whether a process has the name; nil: any
-	Newest bool                      // of several that match, the one started last
+	Newest bool                      // choose the matching process that was started last
 }
 
 // A Source is a set of files that were opened to be read once.

@@ -82,8 +82,8 @@ func (w *walkWatch) judge(now *threadsLook, age time.Duration) (abandoned, known
 
 // A threadsLook is what the threads of a process do at a moment, by their ids.
 type threadsLook struct {
-	parked  map[string]uint64 // those of EventPipe that wait in a futex: how often they have waited
-	running map[string]uint64 // those that run, or wait for a processor or a disk: their computing time in ns
+	parked  map[string]uint64 // threads of EventPipe that wait in a futex: how often they have waited
+	running map[string]uint64 // threads that run, or wait for a processor or a disk: their computing time in ns
 	older   bool              // the runtime is older than .NET 11
 }
 

@@ -18,7 +18,7 @@ type Watch struct {
 	mayKnow bool
 	pidfd   int
 	kills   int    // file with the count of processes killed by the OOM killer
-	killed  uint64 // that count when the watch started
+	killed  uint64 // the OOM kill count when the watch started
 }
 
 // Watch starts to watch the process. Close the result.

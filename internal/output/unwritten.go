@@ -13,7 +13,7 @@ import (
 type Unwritten struct {
 	Path        string  `json:"path"`
 	Records     uint64  `json:"records"`
-	Collections []Range `json:"collections,omitempty"` // those that have no record there
+	Collections []Range `json:"collections,omitempty"` // collections without a record there
 	Error       string  `json:"error"`                 // why it cannot be written
 }
 

@@ -17,8 +17,8 @@ import (
 // history Records is nil.
 type Input struct {
 	Source  string // the name of the file, or the process
-	Command string // that explains a collection of it, if the number is appended; "": nothing can
-	Facts   []Fact // what the process is
+	Command string // a command that explains the collection whose number is appended; "": none can
+	Facts   []Fact // facts about the process
 	Version string // of gclog
 
 	Process      *gclog.Process

@@ -16,7 +16,7 @@ type Histogram struct {
 	Ticks               []Mark // of the axis of lengths
 	Lines               []Mark // of the axis of counts
 	Percentiles         []Mark
-	Classes             []ClassMark // that occur, for the legend
+	Classes             []ClassMark // classes that occur, for the legend
 	Text                string      // the same in words
 }
 

@@ -25,7 +25,7 @@ type Recorder struct {
 	findings func() []analysis.Finding
 
 	gcs        *table
-	pauses     *table // that are not a whole collection: the two of background ones, and those without a collection
+	pauses     *table // pauses without a record of their own: two of each background collection, and pauses without one
 	histogram  [analysis.Classes][buckets]uint64
 	conditions map[string]uint64 // collections by the reasons for their generation
 	condemned  uint64            // collections that report these

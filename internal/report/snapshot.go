@@ -15,7 +15,7 @@ type Snapshot struct {
 	Process    string    // the name of its program; "": unknown
 	PID        int64     // 0: unknown
 	Facts      []Fact
-	Incomplete string // what it lacks; "": nothing
+	Incomplete string // what the snapshot lacks; "": nothing
 	// Other says that it is not of the process of the history, "" if it is, or may be.
 	Other string
 	// Generations are those before the collection of the snapshot.

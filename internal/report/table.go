@@ -14,12 +14,12 @@ type table struct {
 	columns []column
 	values  [][]int64 // by column; unknown if it is not known, for names their number plus 1
 	names   []names   // by column
-	ids     []int     // of each row: how many were added before it
+	ids     []int     // by row: the number of rows added before it
 	added   int
 
 	limit   int   // of rows when it is finished
 	maximum []int // columns whose maximums thinning keeps
-	width   int   // of each so many rows that were added, thinning keeps those with the maximums
+	width   int   // thinning keeps the maximums of each so many added rows
 	// keep returns the ids of rows that thinning keeps in any case; nil: none.
 	keep func() map[int]bool
 }

@@ -13,7 +13,7 @@ type Room struct {
 // A Share is what a process, or all processes of a user, have taken of a Room.
 type Share struct {
 	room    *Room
-	user    *Share // of a process
+	user    *Share // the share of its user; nil: this is one
 	used    int
 	emptied uint64 // as the Room's when used was last right
 }

@@ -163,7 +163,7 @@ func (p *process) exit(now time.Time) {
 
 // A minute is what happened in the last minute.
 type minute struct {
-	share   analysis.Number // of the time that the program was paused
+	share   analysis.Number // share of the time that the program was paused
 	longest analysis.Number // pause
 	pauses  int
 	rate    analysis.Number // of allocation, between the collections that are kept

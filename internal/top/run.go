@@ -47,7 +47,7 @@ type RunOptions struct {
 	Explain func(context.Context, *host.Target, error) error
 	Socket  string          // the daemon's control socket; "": there is none
 	Files   *history.Source // are replayed instead of processes; nil: none
-	Speed   float64         // of the replay; 0: at once
+	Speed   float64         // speed of the replay; 0: at once
 }
 
 // Run shows processes, or replays files, until the user ends it. The terminal is restored, also

@@ -33,7 +33,7 @@ type Decoder struct {
 	byIndex []lookup // by Metadata.Index
 	events  [len(specs)]event
 	named   [len(dynamicSpecs)]event
-	p       payload // of the current event
+	p       payload // payload of the current event
 }
 
 // A lookup caches what decodes a kind of event.

@@ -31,7 +31,7 @@ type table struct {
 // A column is a part of each row.
 type column struct {
 	at, size int64
-	tables   []int // that it refers to
+	tables   []int // the tables that it refers to
 }
 
 // Open reads the head of an assembly of size bytes. The error is ErrNoMetadata if it is none.

@@ -22,8 +22,8 @@ type Symbols struct {
 	Statics []string
 
 	defined    map[string]bool // texts of types without generic arguments
-	delegates  map[string]bool // those of delegates
-	values     map[string]bool // those of value types
+	delegates  map[string]bool // names of delegates
+	values     map[string]bool // names of value types
 	assemblies map[string]bool // names, as they are in texts
 
 	metadata map[string][]string // paths of classes by their texts; nil: several classes have this text
