@@ -6,23 +6,23 @@ import (
 	"slices"
 )
 
-// A Verdict is the result of a comparison of a metric.
-type Verdict uint8
+// An Outcome is the result of a comparison of a metric.
+type Outcome uint8
 
-// The verdicts. Less is better, for all metrics that are compared.
+// The outcomes. Less is better, for all metrics that are compared.
 const (
-	TooLittleData Verdict = iota // the difference was not estimated: Difference.Why
+	TooLittleData Outcome = iota // the difference was not estimated: Difference.Why
 	NoDifference                 // chance explains the difference
 	Better
 	Worse
 )
 
-func (v Verdict) String() string {
+func (v Outcome) String() string {
 	return [...]string{"too little data", "no detectable difference", "better", "worse"}[v]
 }
 
-// MarshalText returns the words of the verdict.
-func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+// MarshalText returns the words of the outcome.
+func (v Outcome) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
 
 // A Difference compares a metric of two groups of runs, A and B.
 type Difference struct {
@@ -32,7 +32,7 @@ type Difference struct {
 	// all differences of a Comparison has a probability of 95 %. They are unknown if Verdict is
 	// TooLittleData.
 	Change, Low, High Number
-	Verdict           Verdict
+	Verdict           Outcome
 	Why               string // why there is too little data, in a sentence without full stop
 	// Empty reports that there was nothing of its kind in A and B.
 	Empty bool

@@ -207,7 +207,7 @@ func TestCompareTrend(t *testing.T) {
 	before := growing(morning, 100*mb, 110*mb)
 	for _, test := range []struct {
 		at   time.Time
-		want analysis.Verdict
+		want analysis.Outcome
 	}{{morning.Add(time.Minute), analysis.NoDifference}, {time.Time{}, analysis.NoDifference}, {morning, analysis.Worse}} {
 		d := compared(analysis.Compare(before, growing(test.at, 111*mb, 122*mb)), "heap.after.mean")
 		if d.Verdict != test.want {
@@ -222,7 +222,7 @@ func TestCompareValues(t *testing.T) {
 	for _, test := range []struct {
 		b    []float64
 		more bool
-		want analysis.Verdict
+		want analysis.Outcome
 	}{
 		{[]float64{99, 104, 100}, false, analysis.NoDifference},
 		{[]float64{150, 155, 148}, false, analysis.Worse},

@@ -1,9 +1,7 @@
 package analysis
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/gclog/gclog/gclog"
@@ -32,8 +30,13 @@ type Finding struct {
 	Evidence []Fact   // the numbers behind it
 	Advice   string   // what to do about it: the Rule's, as far as it applies
 
-	// explains is the share of the time paused, or of the memory, that the problem explains; 0: unknown.
-	explains float64
+	// Explains is what the problem accounts for; SymptomOf the Rule of the finding whose symptom this
+	// one is, which comes before it, nil if it has a cause of its own.
+	Explains  Explained
+	SymptomOf *Rule
+
+	says  string // what a Verdict says of it, without full stop
+	cause Cause  // what it is for a Verdict, if the rule decides that itself
 }
 
 // NotEvaluated is a rule that could not be evaluated.
@@ -215,7 +218,7 @@ func (f *Findings) Event(at gclog.Stamp, e clr.Event, _ *gclog.GCDetails) {
 
 // List returns the findings so far: how the process ended, then the most severe first, and among those
 // of equal severity the one that explains most of the time paused, or of the memory, and then in the
-// order of the rules.
+// order of the rules. Symptoms follow their cause. What costs only pauses, and next to none, is Info.
 func (f *Findings) List() []Finding {
 	list := []Finding{}
 	f.eachVerdict(func(r *Rule, v Finding, _ string) {
@@ -225,6 +228,9 @@ func (f *Findings) List() []Finding {
 		v.Rule = r
 		if v.Severity == 0 {
 			v.Severity = r.Severity
+			if meaningOf(r.ID).pausing && f.elder.costsLittle(&v) {
+				v.Severity = Info
+			}
 		}
 		if v.Advice == "" {
 			v.Advice = r.Advice
@@ -237,16 +243,7 @@ func (f *Findings) List() []Finding {
 		}
 		list = append(list, v)
 	})
-	rank := func(x *Finding) Severity {
-		if x.Rule.first {
-			return Error + 1
-		}
-		return x.Severity
-	}
-	slices.SortStableFunc(list, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(rank(&b), rank(&a)), cmp.Compare(b.explains, a.explains))
-	})
-	return list
+	return arrange(list)
 }
 
 // NotEvaluated returns the rules that could not be evaluated so far.
@@ -318,6 +315,7 @@ type stretch struct {
 	gen2        uint64 // of them
 	walks       uint64 // collections left out because they walked the heap
 	paused      int64
+	longest     int64 // pause
 	loss        losses
 	latest      latestGC
 	ending      *Ending // nil: unknown
@@ -355,6 +353,7 @@ func (s *stretch) tick(e *clr.GCAllocationTick) {
 
 func (s *stretch) pause(p *gclog.Pause, start, end int64) {
 	s.paused += end - start
+	s.longest = max(s.longest, end-start)
 	for _, j := range s.pauses {
 		j.pause(p, start, end)
 	}
@@ -386,6 +385,26 @@ func (s *stretch) time(at int64) string {
 		return valueText(float64(at), "ns")
 	}
 	return s.process.Time(at).Format("2006-01-02 15:04:05")
+}
+
+// leastCost is the percentage of the time from which pauses are more than a note, and leastPart that of
+// the part which a finding explains.
+const (
+	leastCost = 1
+	leastPart = 0.25
+)
+
+// costsLittle reports whether what a finding explains of the pauses is next to nothing, even in the
+// minute with most pauses.
+func (s *stretch) costsLittle(f *Finding) bool {
+	for _, j := range s.judges {
+		if j, ok := j.(*highPauseShare); ok {
+			width, _, paused, _ := j.most(s)
+			share := percent(paused, max(width, leastTime))
+			return share < leastCost || f.Explains.Paused > 0 && f.Explains.Paused*share < leastPart
+		}
+	}
+	return false
 }
 
 // A need is the sample that a rule requires before it reports that there is no problem.

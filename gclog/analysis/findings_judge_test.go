@@ -438,6 +438,24 @@ func (j *judged) numbers(id string) map[string]float64 {
 		m["gen0"] = j.count(func(d *gclog.GCDetails) bool { return d.Generation == 0 && !byProgram(d) })
 		m["gen1"] = j.count(func(d *gclog.GCDetails) bool { return d.Generation == 1 && !byProgram(d) })
 		m["gen1.share"] = 100 * m["gen1"] / (m["gen0"] + m["gen1"])
+	case "high-survival", "small-gen0":
+		n := 0.0
+		for _, d := range j.gcs {
+			if isGen2(d) || byProgram(d) {
+				continue
+			}
+			m["gen0-and-gen1"]++
+			m["pause.sum"] += pauseSum(d)
+			if d.HasHistory {
+				n++
+				m["gen0.survived"] += float64(d.Generations[0].Survived)
+				m["gen0.objects-before.sum"] += float64(d.Generations[0].ObjectsBefore)
+				m["promoted.sum"] += float64(d.PromotedBytes)
+			}
+		}
+		m["gen0.survival"] = 100 * m["gen0.survived"] / m["gen0.objects-before.sum"]
+		m["gen0.objects-before.mean"] = m["gen0.objects-before.sum"] / n
+		m["period"] = max(5e9, length) / m["gen0-and-gen1"]
 	case "long-resume":
 		for _, p := range j.pauses {
 			if !p.pause.HasResume {

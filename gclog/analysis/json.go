@@ -83,9 +83,35 @@ func (f *Finding) MarshalJSON() ([]byte, error) {
 		Text        string           `json:"text"`
 		GCs         []uint32         `json:"gcs"`
 		Evidence    []map[string]any `json:"evidence"`
+		Explains    Explained        `json:"explains"`
+		SymptomOf   *Rule            `json:"symptom_of,omitempty"`
 		Explanation string           `json:"explanation"`
 		Advice      string           `json:"advice"`
-	}{f.Rule.ID, f.Severity.String(), f.Rule.Title, f.Text, append([]uint32{}, f.GCs...), evidence, f.Rule.Explanation, f.Advice})
+	}{f.Rule.ID, f.Severity.String(), f.Rule.Title, f.Text, append([]uint32{}, f.GCs...), evidence, f.Explains, f.SymptomOf, f.Rule.Explanation, f.Advice})
+}
+
+// MarshalJSON encodes the verdict. Shares are fractions, of the time or of the time paused.
+func (v Verdict) MarshalJSON() ([]byte, error) {
+	return marshal(struct {
+		GC         Answer    `json:"gc"`
+		Cause      Cause     `json:"cause"`
+		Text       string    `json:"text"`
+		First      string    `json:"first,omitempty"`
+		PauseShare Number    `json:"pause_share"`
+		Explains   Explained `json:"explains"`
+	}{v.GC, v.Cause, v.Text, v.First, v.PauseShare, v.Explains})
+}
+
+// MarshalJSON encodes what is known.
+func (e Explained) MarshalJSON() ([]byte, error) {
+	known := map[string]Number{}
+	if e.Paused > 0 {
+		known["pause_share"] = Number{Value: 100 * e.Paused, Unit: "%"}
+	}
+	if e.Bytes > 0 {
+		known["bytes"] = Number{Value: float64(e.Bytes), Unit: "bytes"}
+	}
+	return marshal(known)
 }
 
 // MarshalText returns the rule's ID.

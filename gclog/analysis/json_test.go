@@ -39,7 +39,7 @@ func TestJSON(t *testing.T) {
 		{[]NotEvaluated{{&Rule{ID: "pinning"}, "no"}}, `[{"rule":"pinning","why":"no"}]`},
 		{
 			[]Finding{{Rule: &Rule{ID: "pinning", Title: "T", Explanation: "E", Advice: "B"}, Advice: "A", Severity: Info, Text: "x", Evidence: facts[1:]}},
-			`[{"rule":"pinning","severity":"info","title":"T","text":"x","gcs":[],"evidence":[{"bytes":3,"name":"a"}],"explanation":"E","advice":"A"}]`,
+			`[{"rule":"pinning","severity":"info","title":"T","text":"x","gcs":[],"evidence":[{"bytes":3,"name":"a"}],"explains":{},"explanation":"E","advice":"A"}]`,
 		},
 	} {
 		b, err := marshal(c.value)

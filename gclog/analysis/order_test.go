@@ -27,13 +27,13 @@ func TestFindingsOrder(t *testing.T) {
 		g := &d.Generations[gclog.LOH]
 		g.After, g.Fragmentation = 400*megabyte, 300*megabyte
 	}
-	h := newPast().healthy(20).gc(0, 30*milli, suspended(0, 17*milli))
-	times(4, func(int) { h.run(time.Second).gc(2, 100*milli, reason(clr.ReasonInduced)) })
+	h := newPast().healthy(20).gc(0, 300*milli, suspended(0, 250*milli))
+	times(4, func(int) { h.run(time.Second).gc(2, 300*milli, reason(clr.ReasonInduced)) })
 	if got := warnings(h); !slices.Equal(got, []string{"induced-gcs", "long-suspension"}) {
 		t.Errorf("%q", got)
 	}
-	h = newPast().healthy(20).gc(0, 30*milli, suspended(0, 17*milli))
-	times(4, func(int) { h.run(time.Second).gc(2, 100*milli, holes) })
+	h = newPast().healthy(20).gc(0, 300*milli, suspended(0, 250*milli))
+	times(4, func(int) { h.run(time.Second).gc(2, 300*milli, holes) })
 	if got := warnings(h); !slices.Equal(got, []string{"loh-fragmentation", "long-suspension"}) {
 		t.Errorf("%q", got)
 	}

@@ -95,6 +95,7 @@ func (j *backgroundLag) verdict(s *stretch) (f Finding, why string) {
 	}
 	var says []string
 	if j.waits > 0 {
+		f.Severity = Warning // the pauses are not what it costs
 		says = append(says, fmt.Sprintf("allocations of large objects waited for %s, up to %s", plural(uint64(j.waits), "background collection"), durationText(float64(j.longestWait))))
 	}
 	if j.finals > 1 {
@@ -114,7 +115,7 @@ func (j *backgroundLag) verdict(s *stretch) (f Finding, why string) {
 	}
 	text := strings.Join(says, "; ")
 	f.Text = fmt.Sprintf("%s%s (of %s).", strings.ToUpper(text[:1]), text[1:], plural(j.all, "background collection"))
-	f.explains = s.ofPauses(j.paused)
+	f.Explains.Paused = s.ofPauses(j.paused)
 	f.GCs = j.worst.numbers()
 	f.Evidence = []Fact{
 		countFact("background", j.all), countFact("background.long-final", j.finals),

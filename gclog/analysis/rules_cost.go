@@ -43,6 +43,23 @@ func costRules() []Rule {
 			Basis: BasisHeuristic, need: needCollections,
 			judge: func(l limits) judge { return &tooManyGen1{share: l["share"]} },
 		},
+		{
+			Number: 34, ID: "high-survival", Severity: Warning,
+			Thresholds: []Threshold{
+				{Name: "over", Unit: "%", Default: 15},
+			},
+			Basis: BasisHeuristic, need: needCollections,
+			judge: func(l limits) judge { return &highSurvival{over: l["over"]} },
+		},
+		{
+			Number: 35, ID: "small-gen0", Severity: Warning,
+			Thresholds: []Threshold{
+				{Name: "period", Unit: "ns", Default: 100e6},
+				{Name: "survival", Unit: "%", Default: 15},
+			},
+			Basis: BasisHeuristic, need: needCollections,
+			judge: func(l limits) judge { return &smallGen0{period: int64(l["period"]), survival: l["survival"]} },
+		},
 	}
 }
 
@@ -81,7 +98,8 @@ func (j *dependentHandles) verdict(s *stretch) (f Finding, why string) {
 	f.Text = fmt.Sprintf("Scanning dependent handles took %s of the %s that %s paused the program for (%s), at most %s in one.",
 		durationText(float64(j.took)), durationText(float64(j.paused)), plural(j.reported, "collection"), valueText(share, "%"), durationText(float64(j.max)))
 	f.GCs = j.worst.numbers()
-	f.explains = s.ofPauses(j.took)
+	f.Explains.Paused = s.ofPauses(j.took)
+	f.says = fmt.Sprintf("%s of that scanned dependent handles", f.Explains.share())
 	f.Evidence = []Fact{
 		countFact("collections", j.reported), timeFact("pause.sum", j.paused), timeFact("dependent.sum", j.took),
 		percentFact("dependent.share", share), timeFact("dependent.max", j.max),
@@ -122,7 +140,7 @@ func (j *lateStart) verdict(s *stretch) (f Finding, why string) {
 	f.Text = fmt.Sprintf("%d of %s started more than %s after the request, at most %s: the threads that requested them waited for %s in total before the pauses began.",
 		j.late, plural(j.reported, "collection"), durationText(float64(j.over)), durationText(float64(j.max)), durationText(float64(j.sum)))
 	f.GCs = j.worst.numbers()
-	f.explains = quotient(float64(j.sum), float64(j.sum+s.paused))
+	f.Explains.Paused = s.ofPauses(j.sum)
 	f.Evidence = []Fact{
 		countFact("collections", j.reported), countFact("collections.late", j.late), timeFact("delay.over", j.over),
 		timeFact("delay.max", j.max), timeFact("delay.sum", j.sum),
@@ -202,9 +220,93 @@ func (j *tooManyGen1) verdict(s *stretch) (f Finding, why string) {
 	}
 	f.Text = fmt.Sprintf("Of the collections that were not induced, %d were gen0 and %d gen1 (%s).", j.counts[gclog.Gen0], j.counts[gclog.Gen1], valueText(share, "%"))
 	f.GCs = j.worst.numbers()
-	f.explains = s.ofPauses(j.paused)
+	f.Explains.Paused = s.ofPauses(j.paused)
 	f.Evidence = []Fact{
 		countFact("gen0", j.counts[gclog.Gen0]), countFact("gen1", j.counts[gclog.Gen1]), percentFact("gen1.share", share),
 	}
+	return f, ""
+}
+
+// A young sums up the gen0 and gen1 collections that were not induced.
+type young struct {
+	collections       uint64
+	paused            int64
+	reported          uint64  // of them, those that report what survived gen0
+	survived, objects float64 // of gen0
+	promoted          float64
+	worst             ranking
+}
+
+func (y *young) gc(x *judgedGC) {
+	if x.isGen2 || x.induced {
+		return
+	}
+	y.collections++
+	y.paused += x.pause
+	y.worst.add(x.GCDetails, float64(x.pause))
+	if !x.HasHistory {
+		return
+	}
+	y.reported++
+	y.survived += float64(x.Generations[gclog.Gen0].Survived)
+	y.objects += float64(x.Generations[gclog.Gen0].ObjectsBefore)
+	y.promoted += float64(x.PromotedBytes)
+}
+
+// verdict returns a Finding without Text if these collections are most of what the program is paused
+// for, and that matters.
+func (y *young) verdict(s *stretch) (f Finding, why string, matters bool) {
+	switch {
+	case y.reported == 0:
+		return f, "no gen0 or gen1 collection reports what survived gen0", false
+	case y.reported < leastCollections:
+		return f, needs(leastCollections, "gen0 or gen1 collection", y.reported), false
+	}
+	f.Explains.Paused = s.ofPauses(y.paused)
+	f.GCs = y.worst.numbers()
+	f.Evidence = []Fact{
+		countFact("gen0-and-gen1", y.collections), timeFact("pause.sum", y.paused),
+		percentFact("gen0.survival", percent(y.survived, y.objects)), bytesFact("gen0.survived", y.survived),
+		bytesFact("gen0.objects-before.sum", y.objects), bytesFact("promoted.sum", y.promoted),
+	}
+	return f, "", f.Explains.Paused >= explainsPauses && !s.costsLittle(&f)
+}
+
+// highSurvival judges what the young generations cost because much of gen0 survives.
+type highSurvival struct {
+	young
+	over float64
+}
+
+func (j *highSurvival) verdict(s *stretch) (Finding, string) {
+	f, why, matters := j.young.verdict(s)
+	survival := percent(j.survived, j.objects)
+	if !matters || survival <= j.over {
+		return Finding{}, why
+	}
+	f.Text = fmt.Sprintf("Of %s of objects in gen0, %s survived (%s): gen0 and gen1 collections marked and promoted %s, for which they paused the program for %s.",
+		sizeText(j.objects), sizeText(j.survived), valueText(survival, "%"), sizeText(j.promoted), timeText(j.paused))
+	f.says = fmt.Sprintf("%s of that are gen0 and gen1 collections that %s of gen0 survived", f.Explains.share(), valueText(survival, "%"))
+	return f, ""
+}
+
+// smallGen0 judges what they cost because there are many, although little survives.
+type smallGen0 struct {
+	young
+	period   int64
+	survival float64
+}
+
+func (j *smallGen0) verdict(s *stretch) (Finding, string) {
+	f, why, matters := j.young.verdict(s)
+	survival, period := percent(j.survived, j.objects), quotient(float64(max(leastTime, s.duration())), float64(j.collections))
+	if !matters || survival > j.survival || period >= float64(j.period) {
+		return Finding{}, why
+	}
+	size := j.objects / float64(j.reported)
+	f.Text = fmt.Sprintf("There was a gen0 or gen1 collection every %s, with %s of objects in gen0 on average, of which %s survived; they paused the program for %s.",
+		durationText(period), sizeText(size), valueText(survival, "%"), timeText(j.paused))
+	f.says = fmt.Sprintf("%s of that are gen0 and gen1 collections, one every %s, although %s of gen0 survived them", f.Explains.share(), durationText(period), valueText(survival, "%"))
+	f.Evidence = append(f.Evidence, timeFact("period", period), bytesFact("gen0.objects-before.mean", size))
 	return f, ""
 }

@@ -91,7 +91,44 @@ func (j *processEnd) verdict(s *stretch) (f Finding, why string) {
 	if e.Way != WayCrashed {
 		f.Text += j.memories(&f, before)
 	}
+	f.cause, f.says = j.cause(s)
 	return f, ""
+}
+
+// cause returns what the end is for a Verdict, and what it says of it.
+func (j *processEnd) cause(s *stretch) (Cause, string) {
+	e, m := s.ending, &j.memory
+	switch {
+	case e.Way == WayCrashed:
+		return CauseCrash, fmt.Sprintf("the process %s", e.Text)
+	case e.Way == WayAborted && (j.lastChances > 0 || s.nearLimit()):
+		text := fmt.Sprintf("out of memory: the process %s", e.Text)
+		if j.lastChances > 0 {
+			text += fmt.Sprintf(" after %s that the GC considered the last attempt", plural(j.lastChances, "collection"))
+		}
+		if j.hasCommitted {
+			text += fmt.Sprintf("; GC heap at %s", bytesText(j.committed))
+		}
+		return CauseOutOfMemory, text
+	case e.Way == WayAborted:
+		return CauseCrash, fmt.Sprintf("the process %s; nothing shows that memory ran out", e.Text)
+	}
+	text := "killed by SIGKILL, of which nobody knows the reason"
+	if e.Way == WayOOMKilled {
+		text = "killed by the kernel because memory ran out"
+	}
+	switch {
+	case m.CgroupLimit > 0 && m.Cgroup > 0:
+		text += fmt.Sprintf(": control group at %s of %s", bytesText(m.Cgroup), bytesText(m.CgroupLimit))
+	case m.Resident > 0:
+		text += fmt.Sprintf(": %s resident", bytesText(m.Resident))
+	default:
+		return CauseKilled, text
+	}
+	if j.hasCommitted {
+		text += fmt.Sprintf(", of which GC heap %s", bytesText(j.committed))
+	}
+	return CauseKilled, text
 }
 
 // memories returns what was known of the memory at the latest collection.
@@ -126,4 +163,32 @@ func (l *latestGC) see(d *gclog.GCDetails) {
 		return
 	}
 	*l = latestGC{true, d.Flaws&gclog.FlawNoEnd != 0, d.Number, d.Start}
+}
+
+// nearLimit reports whether the heap was near a limit.
+func (s *stretch) nearLimit() bool {
+	for _, j := range s.judges {
+		if j, ok := j.(*hardLimit); ok {
+			f, _ := j.verdict(s)
+			return f.Text != ""
+		}
+	}
+	return false
+}
+
+// ofMemory returns whether the GC heap is most of the memory that a process had when it ended.
+func (s *stretch) ofMemory() Answer {
+	for _, j := range s.judges {
+		j, ok := j.(*processEnd)
+		switch {
+		case !ok:
+			continue
+		case !j.hasCommitted || j.memory.Resident == 0:
+			return AnswerUnknown
+		case 2*j.committed >= j.memory.Resident:
+			return AnswerYes
+		}
+		return AnswerNo
+	}
+	return AnswerUnknown
 }

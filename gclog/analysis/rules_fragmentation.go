@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"fmt"
+	"math/bits"
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/parse/clr"
@@ -50,6 +51,10 @@ type lohFragmentation struct {
 	reported uint64
 	row      uint64 // consecutive gen2 collections that exceed both thresholds
 	longest  uint64
+	recent   uint8  // the latest three gen2 collections, a bit each: whether they do
+	first    uint64 // size after the first gen2 collection with large objects, and after the latest
+	latest   uint64
+	grown    uint64  // free space after the latest, if the heap has grown in spite of that
 	inARow   ranking // those of the current row
 	worst    ranking
 	percent  float64 // at the most free space in a row that is long enough
@@ -60,8 +65,15 @@ type lohFragmentation struct {
 	limits   ranking
 }
 
-// leastRow is how many gen2 collections in a row must show it.
-const leastRow = 3
+// leastRow is how many gen2 collections in a row must show it, or all but one of the latest. Before that,
+// it is enough that the large object heap has doubled although so much of it is free.
+const (
+	leastRow    = 3
+	grownHoles  = 10   // percent
+	grownFree   = 25e6 // bytes
+	grownLOH    = 0.5  // of the heap
+	grownFactor = 2
+)
 
 func (j *lohFragmentation) gc(x *judgedGC) {
 	if x.conditions&clr.CondemnedLimitLOHFragmented != 0 {
@@ -76,33 +88,58 @@ func (j *lohFragmentation) gc(x *judgedGC) {
 	}
 	j.reported++
 	percent, known := x.FragmentationPercent(gclog.LOH)
-	free := x.Generations[gclog.LOH].Fragmentation
-	if !known || percent <= j.over || free <= j.floor {
+	loh := &x.Generations[gclog.LOH]
+	free := loh.Fragmentation
+	if j.first == 0 {
+		j.first = loh.After
+	}
+	j.latest, j.grown = loh.After, 0
+	if j.reported >= leastRow && percent >= grownHoles && float64(free) >= grownFree && float64(loh.After) >= grownLOH*x.after && loh.After >= grownFactor*j.first {
+		j.grown = free
+	}
+	j.recent = j.recent << 1 & 7
+	shows := known && percent > j.over && free > j.floor
+	if !shows {
 		j.row, j.inARow = 0, ranking{}
-		return
+	} else {
+		j.recent |= 1
+		j.row++
+		j.inARow.add(x.GCDetails, float64(free))
 	}
-	j.row++
-	j.inARow.add(x.GCDetails, float64(free))
-	if j.row < leastRow {
-		return
-	}
-	if j.row >= j.longest {
+	if j.row >= leastRow && j.row >= j.longest {
 		j.longest, j.worst = j.row, j.inARow
 	}
-	if free > j.free {
+	if shows && j.longest < leastRow && bits.OnesCount8(j.recent) >= leastRow-1 && j.reported >= leastRow {
+		j.longest, j.worst = leastRow-1, j.inARow
+	}
+	if shows && j.longest > 0 && free > j.free || j.grown > 0 && j.longest == 0 {
 		j.free, j.percent = free, percent
 		j.ofHeap = quotient(float64(free), x.after)
 	}
 }
 
 func (j *lohFragmentation) verdict(*stretch) (f Finding, why string) {
+	f.says = fmt.Sprintf("up to %s (%s of it) are free after gen2 collections", sizeText(float64(j.free)), valueText(j.percent, "%"))
 	switch {
 	case j.longest > 0:
-		f.Text = fmt.Sprintf("After %d consecutive gen2 collections the large object heap was fragmented, with up to %s of free space (%s of it).",
-			j.longest, sizeText(float64(j.free)), valueText(j.percent, "%"))
+		after := fmt.Sprintf("After %d consecutive gen2 collections", j.longest)
+		if j.longest < leastRow {
+			after = fmt.Sprintf("After %d of %d gen2 collections", j.longest, leastRow)
+		}
+		f.Text = fmt.Sprintf("%s the large object heap was fragmented, with up to %s of free space (%s of it).",
+			after, sizeText(float64(j.free)), valueText(j.percent, "%"))
 		f.GCs = j.worst.numbers()
 		f.Evidence = []Fact{countFact("gen2.in-a-row", j.longest), bytesFact("loh.free.max", j.free), percentFact("loh.fragmentation", j.percent)}
+		if j.longest < leastRow {
+			f.Evidence = append(f.Evidence, countFact("gen2.of", leastRow))
+		}
+	case j.grown > 0:
+		f.Text = fmt.Sprintf("The large object heap grew from %s to %s, although %s of it (%s) were free after the latest gen2 collection.",
+			sizeText(float64(j.first)), sizeText(float64(j.latest)), sizeText(float64(j.grown)), valueText(j.percent, "%"))
+		f.GCs = j.worst.numbers()
+		f.Evidence = []Fact{bytesFact("loh.after.first", j.first), bytesFact("loh.after.last", j.latest), bytesFact("loh.free", j.grown), percentFact("loh.fragmentation", j.percent)}
 	case j.limited > 0:
+		f.says = were(j.limited, "collection") + " caused by that near the hard limit"
 		f.Text = fmt.Sprintf("%s caused by fragmentation of the large object heap near the hard limit", were(j.limited, "collection"))
 		if j.before > 0 {
 			f.Text += fmt.Sprintf(", with up to %s of free space before it", sizeText(float64(j.before)))
@@ -114,7 +151,7 @@ func (j *lohFragmentation) verdict(*stretch) (f Finding, why string) {
 	default:
 		return f, ""
 	}
-	f.explains = j.ofHeap
+	f.Explains.Bytes, f.Explains.memory = max(j.free, j.before), j.ofHeap
 	if j.limited > 0 {
 		f.Evidence = append(f.Evidence, countFact("condition.LimitLOHFragmented", j.limited))
 	}
@@ -153,7 +190,7 @@ func (j *gen2Fragmentation) verdict(s *stretch) (f Finding, why string) {
 	}
 	f.Text = fmt.Sprintf("When %s started, %s of gen2 was free space: %s of %s on average.",
 		plural(j.reported, "background collection"), valueText(percent, "%"), sizeText(j.free/float64(j.reported)), sizeText(size))
-	f.explains = percent / 100
+	f.Explains.Bytes, f.Explains.memory = uint64(j.free/float64(j.reported)), percent/100
 	f.GCs = j.worst.numbers()
 	f.Evidence = []Fact{countFact("background", j.reported), percentFact("gen2.fragmentation.before", percent), bytesFact("gen2.free-before.mean", j.free/float64(j.reported)), bytesFact("gen2.before.mean", size)}
 	return f, ""
@@ -167,6 +204,7 @@ type pinning struct {
 	many, holes, burdened uint64
 	most                  uint32
 	free                  uint64
+	paused                int64 // by those with any of the three
 	worst                 ranking
 }
 
@@ -188,6 +226,7 @@ func (j *pinning) gc(x *judgedGC) {
 		return
 	}
 	j.shown++
+	j.paused += x.pause
 	if many {
 		j.many++
 	}
@@ -201,7 +240,7 @@ func (j *pinning) gc(x *judgedGC) {
 	j.worst.add(x.GCDetails, float64(objects))
 }
 
-func (j *pinning) verdict(*stretch) (f Finding, why string) {
+func (j *pinning) verdict(s *stretch) (f Finding, why string) {
 	if j.reported == 0 {
 		return f, "no collection reports how many pinned objects it found"
 	}
@@ -218,6 +257,8 @@ func (j *pinning) verdict(*stretch) (f Finding, why string) {
 		countFact("collections.holes", j.holes), countFact("collections.demotion", j.burdened),
 		countFact("pinned.max", j.most),
 	}
+	f.Explains = Explained{Paused: s.ofPauses(j.paused), Bytes: j.free}
+	f.says = fmt.Sprintf("%s of that are %s hindered by up to %d pinned objects", f.Explains.share(), plural(j.shown, "collection"), j.most)
 	if j.holes > 0 {
 		f.Evidence = append(f.Evidence, bytesFact("gen0.free.max", j.free))
 	}

@@ -121,7 +121,8 @@ func (j *inducedGCs) verdict(s *stretch) (f Finding, why string) {
 	if s.gen2 > 0 {
 		f.Evidence = append(f.Evidence, percentFact("induced.gen2.share", percent(j.gen2, s.gen2)))
 	}
-	f.explains = s.ofPauses(j.paused)
+	f.Explains.Paused = s.ofPauses(j.paused)
+	f.says = fmt.Sprintf("%s of that are %s of GC.Collect", f.Explains.share(), plural(j.all, "call"))
 	for r, n := range j.reasons {
 		if n > 0 {
 			f.Evidence = append(f.Evidence, countFact("reason."+clr.Reason(r).String(), n))
@@ -260,7 +261,7 @@ func (j *blockingGen2) verdict(s *stretch) (f Finding, why string) {
 	}
 	f.Text = fmt.Sprintf("%d of %s (%s) were blocking, the longest pause %s: %s.",
 		j.blocking, plural(j.all, "gen2 collection"), valueText(share, "%"), timeText(j.max), andList(causes))
-	f.Advice, f.explains = strings.Join(advice, " "), s.ofPauses(j.paused)
+	f.Advice, f.Explains.Paused = strings.Join(advice, " "), s.ofPauses(j.paused)
 	f.GCs = j.worst.numbers()
 	f.Evidence = j.conditions.evidence(append(f.Evidence, timeFact("gen2.blocking.pause.sum", j.paused), timeFact("gen2.blocking.pause.max", j.max)))
 	return f, ""
@@ -356,7 +357,8 @@ func (j *memoryLoad) verdict(s *stretch) (f Finding, why string) {
 			f.GCs = append(f.GCs, r.number)
 		}
 	}
-	f.explains = s.ofPauses(paused)
+	f.Explains.Paused = s.ofPauses(paused)
+	f.says = fmt.Sprintf("the memory load was up to %d %%, and %s caused by that", most, were(gcs, "gen2 collection"))
 	f.Evidence = j.causes.evidence(append(f.Evidence, timeFact("pause.sum", paused)))
 	return f, ""
 }
@@ -390,7 +392,7 @@ func (j *tooManyGen2) verdict(s *stretch) (f Finding, why string) {
 	}
 	f.Text = fmt.Sprintf("Of the collections that were not induced, %d were gen0, %d gen1 and %d gen2 (%s).",
 		j.counts[0], j.counts[1], gen2, valueText(share, "%"))
-	f.explains = s.ofPauses(j.paused)
+	f.Explains.Paused = s.ofPauses(j.paused)
 	f.GCs = j.worst.numbers()
 	f.Evidence = []Fact{
 		countFact("gen0", j.counts[0]), countFact("gen1", j.counts[1]), countFact("gen2", gen2), percentFact("gen2.share", share),
@@ -440,7 +442,8 @@ func (j *provisionalMode) verdict(s *stretch) (f Finding, why string) {
 	f.Text = fmt.Sprintf("%s followed the rules for full collections that free little, %d of them full collections right after a gen1; they paused the program for %s in total.",
 		plural(j.gcs, "collection"), j.full, durationText(float64(j.paused)))
 	f.GCs = j.worst.numbers()
-	f.explains = s.ofPauses(j.paused)
+	f.Explains.Paused = s.ofPauses(j.paused)
+	f.says = fmt.Sprintf("%s of the pauses are %s of the mode in which full collections free little", f.Explains.share(), plural(j.gcs, "collection"))
 	f.Evidence = j.causes.evidence([]Fact{countFact("collections", j.gcs), countFact("reason.PMFullGC", j.full), timeFact("pause.sum", j.paused)})
 	return f, ""
 }

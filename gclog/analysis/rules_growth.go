@@ -41,7 +41,7 @@ func growthRules() []Rule {
 			Basis: BasisHeuristic, lasting: true, running: true,
 			judge: func(l limits) judge {
 				return &growth{
-					l: l, what: "GC handles", name: "handles", end: true, of: func(x *judgedGC) (low, high float64, known bool) {
+					l: l, what: "GC handles", name: "handles", end: true, every: &series{}, of: func(x *judgedGC) (low, high float64, known bool) {
 						handles := float64(x.Handles)
 						return handles, handles, x.Known.Has(gclog.GroupHandles)
 					}, why: "no gen2 collection reports the number of handles",
@@ -78,13 +78,23 @@ const (
 	grownGrave = 1.5
 )
 
+// A short series counts if it is a straight line whose rise does not flatten, as that of a cache that
+// fills does.
+const (
+	straightFit   = 0.95
+	leastStraight = 5    // values, if every collection has one
+	flattened     = 0.4  // of the rise before, in the second half
+	kept          = 0.95 // of the bytes in gen2 and LOH must survive a collection of them
+)
+
 // growth judges a value after collections that rises.
 type growth struct {
 	l          limits
 	what       string
 	name, unit string
-	end        bool // floor is for the value at the end, otherwise for its growth
-	young      bool // all collections may report it, not only gen2
+	end        bool    // floor is for the value at the end, otherwise for its growth
+	young      bool    // all collections may report it, not only gen2
+	every      *series // what all collections report, for a line that gen2 collections do not bend; nil: only gen2 does
 	// of returns the value. If only its bounds are known, both must rise.
 	of     func(*judgedGC) (low, high float64, known bool)
 	why    string // why nothing reports it
@@ -94,23 +104,49 @@ type growth struct {
 	live      bool // it covers the last day, otherwise everything
 	reported  uint64
 	low, high series
+	survival  float64 // of gen2 and LOH in the latest gen2 collection
 	worst     ranking
 }
 
 func (j *growth) gc(x *judgedGC) {
-	if !x.isGen2 && !j.young {
+	if !x.isGen2 && !j.young && j.every == nil {
 		return
 	}
 	low, high, known := j.of(x)
 	if !known {
 		return
 	}
-	j.reported++
 	at := max(x.Start, x.End)
+	if x.isGen2 {
+		j.survival = survivalOf(x)
+	}
+	if j.every != nil {
+		if _, before := j.every.ends(); x.isGen2 {
+			j.survival = low / max(1, before)
+		}
+		j.every.add(at, low)
+		if !x.isGen2 {
+			return
+		}
+	}
+	j.reported++
 	j.forget(at)
 	j.low.add(at, low)
 	j.high.add(at, high)
 	j.worst.add(x.GCDetails, low)
+}
+
+// survivalOf returns the share of gen2 and LOH that a gen2 collection found alive.
+func survivalOf(x *judgedGC) float64 {
+	survived, before := 0.0, 0.0
+	for _, g := range [...]int{gclog.Gen2, gclog.LOH} {
+		survived += float64(x.Generations[g].Survived)
+		before += float64(x.Generations[g].ObjectsBefore)
+	}
+	if before == 0 {
+		return 1
+	}
+	return survived / before
 }
 
 // forget drops what a live process reported more than a day before a time.
@@ -118,6 +154,9 @@ func (j *growth) forget(now int64) {
 	if j.live {
 		j.low.forget(now - lastDay)
 		j.high.forget(now - lastDay)
+		if j.every != nil {
+			j.every.forget(now - lastDay)
+		}
 	}
 }
 
@@ -142,7 +181,7 @@ func (j *growth) verdict(s *stretch) (f Finding, why string) {
 	if j.end {
 		matters = low.end
 	}
-	if low.perHour() <= j.l["over"] || low.fit < leastFit || matters <= j.l["floor"] {
+	if j.low.flattens(flattened) || low.perHour() <= j.l["over"] || low.fit < leastFit || matters <= j.l["floor"] {
 		return f, ""
 	}
 	return j.finding(&low, low.begin, low.end, fmt.Sprintf(": %s", valueText(low.perHour(), "%/h"))), ""
@@ -151,17 +190,25 @@ func (j *growth) verdict(s *stretch) (f Finding, why string) {
 // early judges a smaller sample than a trend requires: as a leak grows, gen2 collections become
 // rare.
 func (j *growth) early(s *stretch, low, high *line) (f Finding, why string) {
+	if j.every != nil && float64(low.span) < j.l["span"] {
+		every, all := *j, j.every.line()
+		every.low, every.young, every.every = *j.every, true, nil
+		if f, _ := every.early(s, &all, &all); f.Text != "" && j.survival >= kept {
+			return f, ""
+		}
+	}
 	first, last := j.low.ends()
 	matters := min(last-first, high.end-high.begin)
 	if j.end {
 		matters = last
 	}
 	long := float64(low.span) >= j.l["span"]
+	straight := low.fit >= straightFit && last >= grownGrave*first && !j.low.flattens(flattened) && (low.values >= leastStraight || !j.young) && (j.young || j.survival >= kept)
 	switch {
 	case low.values < leastGen2, low.fit <= surelyFits, matters <= j.l["floor"],
 		low.span < leastTime, last < grown*first,
 		long && low.perHour() <= j.l["over"],
-		!long && last-first <= j.l["quick"]:
+		!long && !straight && last-first <= j.l["quick"]:
 		why = fmt.Sprintf("needs %.0f %ss over %s, saw %.0f over %s", j.l["count"], j.collections(), durationText(j.l["span"]), low.values, durationText(float64(low.span)))
 		if low.values > 0 {
 			why += fmt.Sprintf(": %s, then %s", valueText(first, j.unit), valueText(last, j.unit))
@@ -177,6 +224,9 @@ func (j *growth) early(s *stretch, low, high *line) (f Finding, why string) {
 		pid = strconv.FormatInt(s.process.ID, 10)
 	}
 	little := "; this is too little data for a trend"
+	if straight {
+		little = ", in a straight line, but in little time"
+	}
 	if !s.ending.exited() {
 		little += ": " + fmt.Sprintf(j.closer, pid)
 	}
@@ -194,7 +244,14 @@ func (j *growth) finding(l *line, from, to float64, and string) (f Finding) {
 	f.Text = fmt.Sprintf("After %.0f %ss in %s, %s rose from %s to %s%s.",
 		l.values, j.collections(), durationText(float64(l.span)), j.what, valueText(from, j.unit), valueText(to, j.unit), and)
 	f.GCs = j.worst.numbers()
-	f.explains = max(0, 1-quotient(from, to))
+	f.says = fmt.Sprintf("%s rose from %s to %s in %s", j.what, valueText(from, j.unit), valueText(to, j.unit), durationText(float64(l.span)))
+	if l.fit >= straightFit {
+		f.says += " in a straight line"
+	}
+	f.Explains.memory = max(0, 1-quotient(from, to))
+	if j.unit == "bytes" {
+		f.Explains.Bytes = uint64(max(0, to-from))
+	}
 	count := "gen2"
 	if j.young {
 		count = "collections"

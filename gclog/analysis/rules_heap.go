@@ -16,10 +16,12 @@ func heapRules() []Rule {
 				{Name: "gen1-survival", Unit: "%", Default: 50},
 				{Name: "in", Unit: "%", Default: 10},
 				{Name: "gen2-survival", Unit: "%", Default: 50},
+				{Name: "turnover", Default: 5},
+				{Name: "of-allocated", Unit: "%", Default: 40},
 			},
 			Basis: BasisHeuristic, need: needGen2,
 			judge: func(l limits) judge {
-				return &midLifeCrisis{gen1Survival: l["gen1-survival"], in: l["in"], gen2Survival: l["gen2-survival"]}
+				return &midLifeCrisis{gen1Survival: l["gen1-survival"], in: l["in"], gen2Survival: l["gen2-survival"], turnover: l["turnover"], ofAllocated: l["of-allocated"]}
 			},
 		},
 		{
@@ -62,7 +64,9 @@ func heapRules() []Rule {
 }
 
 type midLifeCrisis struct {
-	gen1Survival, in, gen2Survival float64
+	gen1Survival, in, gen2Survival, turnover, ofAllocated float64
+
+	volume promotedVolume
 
 	// Since the last gen2 collection.
 	survived, objects  float64
@@ -81,6 +85,7 @@ func (j *midLifeCrisis) gc(x *judgedGC) {
 	if !x.Known.Has(gclog.GroupHistory) {
 		return
 	}
+	j.volume.add(x)
 	if x.Generation == gclog.Gen1 {
 		gen1, gen2 := &x.Generations[gclog.Gen1], &x.Generations[gclog.Gen2]
 		j.survived += float64(gen1.Survived)
@@ -117,12 +122,16 @@ func (j *midLifeCrisis) verdict(s *stretch) (f Finding, why string) {
 	case j.cycles == 0:
 		return f, "no gen2 collection that reports the survival of gen2 follows gen1 collections"
 	}
+	if v := &j.volume; v.gen2 >= leastGen2 && v.turnover() > j.turnover && percent(v.in, v.allocated) > j.ofAllocated && percent(v.survived, v.objects) > survivesGen1 {
+		return v.finding(s), ""
+	}
 	if j.crises < 2 || 2*j.crises < j.cycles {
 		return f, ""
 	}
 	f.Text = fmt.Sprintf("In %d of %d gen2 collections most of gen2 was dead (survival down to %s), although gen1 collections had just promoted %s into it.",
 		j.crises, j.cycles, valueText(j.lowest, "%"), sizeText(j.arrivedAll))
-	f.explains = s.ofPauses(j.paused)
+	f.Explains.Paused = s.ofPauses(j.paused)
+	f.says = fmt.Sprintf("gen1 collections promoted %s into gen2, and %d of %d gen2 collections found most of it dead", sizeText(j.arrivedAll), j.crises, j.cycles)
 	f.GCs = j.worst.numbers()
 	f.Evidence = []Fact{
 		countFact("gen2.judged", j.cycles), countFact("gen2.crises", j.crises),
@@ -130,6 +139,57 @@ func (j *midLifeCrisis) verdict(s *stretch) (f Finding, why string) {
 		bytesFact("gen2.in", j.arrivedAll),
 	}
 	return f, ""
+}
+
+// survivesGen1 is the percentage of gen1 that survives if what gets there is on its way to gen2.
+const survivesGen1 = 90
+
+// A promotedVolume compares what was promoted into gen2 with what lives there.
+type promotedVolume struct {
+	in, allocated     float64
+	survived, objects float64 // of gen1
+	gen2              uint64
+	live              float64 // sum after gen2 collections
+	paused            int64   // by gen1 and gen2 collections
+	worst             ranking
+}
+
+func (v *promotedVolume) add(x *judgedGC) {
+	if x.HasAllocated {
+		v.allocated += float64(x.Generations[gclog.Gen0].Allocated)
+	}
+	if x.Generation < gclog.Gen1 {
+		return
+	}
+	v.paused += x.pause
+	v.worst.add(x.GCDetails, float64(x.Generations[gclog.Gen2].In))
+	v.in += float64(x.Generations[gclog.Gen2].In)
+	if !x.background {
+		v.survived += float64(x.Generations[gclog.Gen1].Survived)
+		v.objects += float64(x.Generations[gclog.Gen1].ObjectsBefore)
+	}
+	if x.isGen2 {
+		v.gen2++
+		v.live += float64(x.Generations[gclog.Gen2].ObjectsAfter)
+	}
+}
+
+// mean returns how much lives in gen2, and turnover how many times as much was promoted into it.
+func (v *promotedVolume) mean() float64     { return quotient(v.live, float64(v.gen2)) }
+func (v *promotedVolume) turnover() float64 { return quotient(v.in, max(1, v.mean())) }
+
+func (v *promotedVolume) finding(s *stretch) (f Finding) {
+	of := percent(v.in, v.allocated)
+	f.Text = fmt.Sprintf("%s was promoted into gen2 (%s of what was allocated in gen0), where %s were alive after its collections on average: the rest died there.",
+		sizeText(v.in), valueText(of, "%"), sizeText(v.mean()))
+	f.says = fmt.Sprintf("%s was promoted into gen2, where %s live, and died there", sizeText(v.in), sizeText(v.mean()))
+	f.Explains.Paused = s.ofPauses(v.paused)
+	f.GCs = v.worst.numbers()
+	f.Evidence = []Fact{
+		bytesFact("gen2.in", v.in), percentFact("gen2.in.of-allocated", of), bytesFact("gen2.objects-after.mean", v.mean()),
+		countFact("gen2.turnover", v.turnover()), percentFact("gen1.survival", percent(v.survived, v.objects)),
+	}
+	return f
 }
 
 // allocationRate judges one minute after the other. The allocations since the previous collection
@@ -318,7 +378,8 @@ func (j *lohPressure) verdict(s *stretch) (f Finding, why string) {
 	default:
 		return f, ""
 	}
-	f.explains = max(s.ofPauses(j.paused), heap/100)
+	f.Explains = Explained{Paused: s.ofPauses(j.paused), Bytes: uint64(size), memory: heap / 100}
+	f.says = fmt.Sprintf("%s of that are %s because of large objects", f.Explains.share(), plural(j.large, "collection"))
 	if j.all > 0 {
 		f.Evidence = append(f.Evidence, countFact("collections", j.all), countFact("collections.alloc-large", j.large), percentFact("collections.alloc-large.share", share))
 	}
@@ -367,7 +428,7 @@ func (j *pohMisuse) verdict(*stretch) (f Finding, why string) {
 		return f, "no gen2 collection reports the free space of the pinned object heap; its size alone is not a finding"
 	}
 	f.Text = fmt.Sprintf("The pinned object heap takes %s of the heap, %s on average", valueText(heap, "%"), sizeText(size))
-	f.explains = heap / 100
+	f.Explains.Bytes, f.Explains.memory = uint64(size), heap/100
 	f.Evidence = []Fact{bytesFact("poh.after.mean", size), percentFact("poh.share", heap)}
 	if j.gen2Poh > 0 {
 		f.Text += fmt.Sprintf(", and %s of it is free space after gen2 collections", valueText(free, "%"))

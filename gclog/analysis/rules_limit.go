@@ -32,6 +32,7 @@ type hardLimit struct {
 	limited   uint64 // collections caused by the limit
 	causes    causeCount
 	facts     ranking
+	paused    int64   // by these and by gen2 collections
 	most      float64 // most committed memory after a collection, or else the largest heap
 	committed bool    // most is committed memory
 	bySize    ranking
@@ -47,6 +48,9 @@ func (j *hardLimit) gc(x *judgedGC) {
 			j.last++
 		}
 		j.facts.add(x.GCDetails, float64(x.pause))
+	}
+	if x.isGen2 || x.conditions&nearLimit != 0 {
+		j.paused += x.pause
 	}
 	if x.Memory.CgroupLimit != 0 {
 		j.cgroup = x.Memory.CgroupLimit
@@ -116,7 +120,16 @@ func (j *hardLimit) verdict(s *stretch) (f Finding, why string) {
 	if j.limited > 0 {
 		f.Evidence = append(f.Evidence, countFact("collections.before-oom", j.last), countFact("collections.near-limit", j.limited))
 	}
-	f.explains = share / 100
+	switch {
+	case share > 0:
+		f.says = fmt.Sprintf("%s up to %s, %s of the %s (%s)", what, sizeText(j.most), valueText(share, "%"), name, sizeText(limit))
+	default:
+		f.says = were(j.limited, "collection") + " caused by it"
+	}
+	if !s.process.HasLimits && !j.causes.any(nearLimit) {
+		f.cause = CauseContainerLimit
+	}
+	f.Explains = Explained{Paused: s.ofPauses(j.paused), Bytes: uint64(j.most), memory: share / 100}
 	f.Evidence = j.causes.evidence(f.Evidence)
 	return f, ""
 }

@@ -86,6 +86,15 @@ func (j *finalizerBacklog) verdict(s *stretch) (f Finding, why string) {
 	default:
 		return f, ""
 	}
+	switch {
+	case longest > j.run && j.most > 0:
+		f.says = fmt.Sprintf("one run has lasted %s, and up to %d objects were added to the queue in one collection", durationText(float64(longest)), j.most)
+	case longest > j.run:
+		f.says = fmt.Sprintf("one run has lasted %s", durationText(float64(longest)))
+	default:
+		f.says = fmt.Sprintf("up to %d objects were added to their queue in one collection", j.most)
+	}
+	f.Explains.Bytes = j.bytes
 	if j.counted > 0 {
 		f.Evidence = []Fact{countFact("collections", j.counted), countFact("collections.many", j.many), countFact("finalization.objects.over", j.objects), countFact("finalization.objects.max", j.most)}
 	}

@@ -89,14 +89,19 @@ func (j *highPauseShare) pause(p *gclog.Pause, start, end int64) {
 	j.longest.add(p.GC, float64(end-start))
 }
 
+// most returns the window with the most pauses.
+func (j *highPauseShare) most(s *stretch) (width, from, paused int64, gcs []uint32) {
+	width = min(j.width, s.to-s.from)
+	if w := &j.worst(s.to)[0]; w.paused >= 0 {
+		return width, w.at, w.paused, w.worst.numbers()
+	}
+	return width, s.to - width, j.total, j.longest.numbers()
+}
+
 func (j *highPauseShare) verdict(s *stretch) (Finding, string) {
-	width := min(j.width, s.to-s.from)
+	width, from, most, gcs := j.most(s)
 	if s.unbounded && width < j.width {
 		return Finding{}, noBounds
-	}
-	most, from, gcs := j.total, s.to-width, j.longest.numbers()
-	if w := &j.worst(s.to)[0]; w.paused >= 0 {
-		most, from, gcs = w.paused, w.at, w.worst.numbers()
 	}
 	least := min(leastTime, j.width)
 	sure := percent(most, max(width, least))
@@ -131,7 +136,7 @@ func (j *highPauseShare) verdict(s *stretch) (Finding, string) {
 	if sure > j.gravely {
 		f.Severity = Error
 	}
-	f.explains = 1
+	f.Explains.Paused = 1
 	return f, ""
 }
 
@@ -239,7 +244,7 @@ func (j *longPause) verdict(s *stretch) (Finding, string) {
 		GCs:      j.worst.numbers(),
 		Evidence: []Fact{countFact("pauses", j.pauses), countFact("pauses.long", j.long), timeFact("pauses.long.over", j.over), timeFact("pause.max", j.max)},
 	}
-	f.explains = s.ofPauses(j.sum)
+	f.Explains.Paused = s.ofPauses(j.sum)
 	f.Evidence = append(f.Evidence, j.longest.evidence()...)
 	if j.timing > clr.TimePlan {
 		var mark int64
@@ -321,7 +326,8 @@ func (j *longSuspension) verdict(s *stretch) (f Finding, why string) {
 		percentFact("suspensions.mostly.over", j.share),
 	}
 	f.Evidence = append(f.Evidence, j.longest.evidence()...)
-	f.explains = s.ofPauses(j.sum)
+	f.Explains.Paused = s.ofPauses(j.sum)
+	f.says = fmt.Sprintf("%s of the time paused went into suspending the threads", f.Explains.share())
 	return f, ""
 }
 
@@ -359,7 +365,8 @@ func (j *longResume) verdict(s *stretch) (f Finding, why string) {
 	f.Text = fmt.Sprintf("Resuming the threads took %s of the %s of %s (%s), at most %s in one: the GC itself paused the program for %s.",
 		durationText(float64(j.resuming)), durationText(float64(j.paused)), plural(j.pauses, "pause"), valueText(share, "%"), durationText(float64(j.max)), durationText(float64(j.paused-j.resuming)))
 	f.GCs = j.worst.numbers()
-	f.explains = s.ofPauses(j.resuming)
+	f.Explains.Paused = s.ofPauses(j.resuming)
+	f.says = fmt.Sprintf("%s of the time paused went into resuming the threads", f.Explains.share())
 	if share <= j.gravely {
 		f.Severity = Info
 	}
@@ -506,7 +513,7 @@ func (j *randomSlow) verdict(s *stretch) (f Finding, why string) {
 	f.Text = fmt.Sprintf("A %s %s collection paused the program for %s, %s times the median of its kind (%s), although it promoted %s and the median is %s.",
 		kindOf, gclog.GenerationName(generation), durationText(float64(slowest.pause)), digits(most), durationText(float64(medianPause)), sizeText(float64(slowest.promoted)), sizeText(float64(medianPromoted)))
 	f.GCs = worst.numbers()
-	f.explains = s.ofPauses(slowest.pause - medianPause)
+	f.Explains.Paused = s.ofPauses(slowest.pause - medianPause)
 	f.Evidence = []Fact{
 		timeFact("pause", slowest.pause), countFact("pause.times", most),
 		countFact("generation", generation), countFact("kind."+kindOf.String(), 1),

@@ -59,6 +59,23 @@ func (s *series) ends() (first, last float64) {
 	return s.points[0].value, s.points[s.n-1].value
 }
 
+// flattens reports whether the values rise more slowly in the end than so much of the rate at which they
+// rose in the beginning.
+func (s *series) flattens(part float64) bool {
+	if s.n < 3 {
+		return false
+	}
+	third := func(k int) (mean point) {
+		mean = s.points[k*s.n/3]
+		for i := k*s.n/3 + 1; i < (k+1)*s.n/3; i++ {
+			mean.merge(&s.points[i])
+		}
+		return mean
+	}
+	a, b, c := third(0), third(1), third(2)
+	return quotient(c.value-b.value, c.at-b.at) < part*quotient(b.value-a.value, b.at-a.at)
+}
+
 // A line is the least-squares fit of a series.
 type line struct {
 	values float64 // number of values

@@ -44,7 +44,7 @@ type differenceJSON struct {
 	Change  *analysis.Number `json:"change,omitempty"` // (b-a)/a; omitted if there is too little data
 	Low     *analysis.Number `json:"low,omitempty"`    // of its interval
 	High    *analysis.Number `json:"high,omitempty"`
-	Verdict analysis.Verdict `json:"verdict"`
+	Verdict analysis.Outcome `json:"verdict"`
 	Reason  string           `json:"reason,omitempty"` // why there is too little data
 }
 

@@ -37,11 +37,11 @@ func (p *program) printComparison(x *compared, verdicts []verdict) error {
 	return p.printVerdictLines(verdicts)
 }
 
-var verdictOrder = [...]analysis.Verdict{analysis.Worse, analysis.Better, analysis.NoDifference, analysis.TooLittleData}
+var verdictOrder = [...]analysis.Outcome{analysis.Worse, analysis.Better, analysis.NoDifference, analysis.TooLittleData}
 
 var verdictTitles = [...]string{analysis.Worse: "Worse", analysis.Better: "Better", analysis.NoDifference: "No detectable difference", analysis.TooLittleData: "Too little data"}
 
-var verdictStyles = map[analysis.Verdict]screen.Style{analysis.Worse: screen.Failure, analysis.Better: screen.Good}
+var verdictStyles = map[analysis.Outcome]screen.Style{analysis.Worse: screen.Failure, analysis.Better: screen.Good}
 
 // side prints what one side is.
 func (t *comparisonText) side(side int) {
@@ -81,7 +81,7 @@ func (t *comparisonText) side(side int) {
 // metrics prints the metrics that were compared, in a table for each verdict.
 func (t *comparisonText) metrics() {
 	x := newTable("", "A", "B", "change", "95 % interval")
-	titles := map[int]analysis.Verdict{} // by the row before which they are
+	titles := map[int]analysis.Outcome{} // by the row before which they are
 	for _, v := range verdictOrder {
 		titles[len(x.rows)] = v
 		for _, d := range t.x.result.Differences {

@@ -229,7 +229,7 @@ type checkMetric struct {
 	note string
 	// compared: it is the difference of two runs, with its verdict.
 	compared bool
-	verdict  analysis.Verdict
+	verdict  analysis.Outcome
 }
 
 // atMost is the limit of an unknown value.

@@ -14,11 +14,12 @@ import (
 
 // historyJSON describes the subject of a result.
 type historyJSON struct {
-	Event   eventJSON   `json:"event"`
-	Files   []string    `json:"files,omitempty"` // none if the process was watched
-	Process processJSON `json:"process"`
-	Dotnet  dotnetJSON  `json:"dotnet"`
-	Gclog   versionJSON `json:"gclog"`
+	Verdict *analysis.Verdict `json:"verdict,omitempty"`
+	Event   eventJSON         `json:"event"`
+	Files   []string          `json:"files,omitempty"` // none if the process was watched
+	Process processJSON       `json:"process"`
+	Dotnet  dotnetJSON        `json:"dotnet"`
+	Gclog   versionJSON       `json:"gclog"`
 }
 
 type eventJSON struct {
@@ -108,4 +109,11 @@ func knownJSON(k gclog.Known) *bool {
 	}
 	yes := k == gclog.Yes
 	return &yes
+}
+
+// with adds the verdict, which comes first.
+func (j *historyJSON) with(a *assessment) *historyJSON {
+	v := a.findings.Verdict()
+	j.Verdict = &v
+	return j
 }

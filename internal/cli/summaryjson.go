@@ -47,7 +47,7 @@ func (p *program) summaryJSON(h *history.History, a *assessment) *historyJSON {
 	for _, r := range s.Reasons {
 		gc.Reasons[r.Reason.String()] = r.Count
 	}
-	return p.historyJSON(h, "gc-analysis", s.Window, gc)
+	return p.historyJSON(h, "gc-analysis", s.Window, gc).with(a)
 }
 
 func stretchesJSON(h *history.History, shares []analysis.Share) (list []stretchJSON) {

@@ -46,6 +46,9 @@ func (p *program) printSummary(h *history.History, a *assessment, why bool) erro
 }
 
 func (t *summaryText) page() {
+	v := t.a.findings.Verdict()
+	t.paragraph(0, oneLine(v.Sentence()))
+	fmt.Fprintln(t)
 	t.head()
 	t.findings(t.a.findings)
 	if all := &t.s.Classes[analysis.ClassAll]; all.Pauses.Count > 0 || t.s.CollectionsOnly && all.Count > 0 {

@@ -140,16 +140,16 @@ func TestIgnoredIsNotOptimal(t *testing.T) {
 func TestDominates(t *testing.T) {
 	const same, better, worse, little = analysis.NoDifference, analysis.Better, analysis.Worse, analysis.TooLittleData
 	for _, test := range []struct {
-		verdicts []analysis.Verdict
+		verdicts []analysis.Outcome
 		changes  [4]float64 // percent; of the third objective more is better
 		want     bool
 	}{
-		{[]analysis.Verdict{better, same, little, same}, [4]float64{-20, 3, 0, 9}, true},
-		{[]analysis.Verdict{same, same, same, same}, [4]float64{}, false},
-		{[]analysis.Verdict{better, better, worse, better}, [4]float64{-20, -20, -20, -20}, false},
-		{[]analysis.Verdict{same, better, same, same}, [4]float64{200, -20, 0, 0}, false}, // three times the pause
-		{[]analysis.Verdict{same, better, same, same}, [4]float64{-50, -20, 50, -50}, true},
-		{[]analysis.Verdict{same, better, same, same}, [4]float64{0, -20, -50, 0}, false},
+		{[]analysis.Outcome{better, same, little, same}, [4]float64{-20, 3, 0, 9}, true},
+		{[]analysis.Outcome{same, same, same, same}, [4]float64{}, false},
+		{[]analysis.Outcome{better, better, worse, better}, [4]float64{-20, -20, -20, -20}, false},
+		{[]analysis.Outcome{same, better, same, same}, [4]float64{200, -20, 0, 0}, false}, // three times the pause
+		{[]analysis.Outcome{same, better, same, same}, [4]float64{-50, -20, 50, -50}, true},
+		{[]analysis.Outcome{same, better, same, same}, [4]float64{0, -20, -50, 0}, false},
 	} {
 		d := tuneDifferences{more: []bool{false, false, true, false}}
 		for i, v := range test.verdicts {
