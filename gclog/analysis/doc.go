@@ -19,7 +19,7 @@
 // # Memory
 //
 // [Statistics] keeps 24 bytes per pause, for exact numbers; with Live it keeps histograms, and its
-// memory does not grow. [Findings] take 195 KB, or 300 KB for a live process, however long it runs.
+// memory does not grow. [Findings] take 200 KB, or 300 KB for a live process, however long it runs.
 // If there are allocation ticks they also keep the names of types: at most 1024 types with names of
 // 128 characters, for a total of 620 KB, or 1.2 MB for a live process. [Peers], the collections
 // that [Explain] compares one with, takes 16 bytes per collection. No type keeps what an Observer

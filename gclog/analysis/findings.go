@@ -391,7 +391,7 @@ func (s *stretch) time(at int64) string {
 // the part which a finding explains.
 const (
 	leastCost = 1
-	leastPart = 0.25
+	leastPart = 0.15
 )
 
 // costsLittle reports whether what a finding explains of the pauses is next to nothing, even in the

@@ -785,7 +785,7 @@ func TestFindingsMemory(t *testing.T) {
 		live  bool
 		types int // number of allocated types, with long names
 		most  uint64
-	}{{false, 0, 195_000}, {true, 0, 330_000}, {false, 8000, 660_000}, {true, 8000, 1_260_000}} {
+	}{{false, 0, 200_000}, {true, 0, 330_000}, {false, 8000, 660_000}, {true, 8000, 1_260_000}} {
 		h := newPast()
 		times(50, func(int) {
 			h.healthy(20).gc(0, milli, foreground).gc(2, milli).background(milli, milli, milli)

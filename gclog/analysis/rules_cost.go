@@ -13,7 +13,7 @@ func costRules() []Rule {
 		{
 			Number: 30, ID: "dependent-handles", Severity: Warning,
 			Thresholds: []Threshold{
-				{Name: "share", Unit: "%", Default: 15},
+				{Name: "share", Unit: "%", Default: 10},
 				{Name: "floor", Unit: "ns", Default: 100e6},
 			},
 			Basis: BasisHeuristic, need: needCollections,

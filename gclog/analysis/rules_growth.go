@@ -21,7 +21,7 @@ func growthRules() []Rule {
 			Basis: BasisMicrosoft, lasting: true, running: true,
 			judge: func(l limits) judge {
 				return &growth{
-					l: l, what: "gen2 and large objects", unit: "bytes", name: "objects", of: func(x *judgedGC) (low, high float64, known bool) {
+					l: l, what: "gen2 and large objects", unit: "bytes", name: "objects", every: &series{}, of: func(x *judgedGC) (low, high float64, known bool) {
 						objects := float64(x.Generations[gclog.Gen2].ObjectsAfter + x.Generations[gclog.LOH].ObjectsAfter)
 						return objects, objects, x.Known.Has(gclog.GroupHistory)
 					}, why: "no gen2 collection reports the surviving objects, which the heap histories contain",
@@ -82,7 +82,7 @@ const (
 // fills does.
 const (
 	straightFit   = 0.95
-	leastStraight = 5    // values, if every collection has one
+	leastStraight = 4    // values, if every collection has one
 	flattened     = 0.4  // of the rise before, in the second half
 	kept          = 0.95 // of the bytes in gen2 and LOH must survive a collection of them
 )
@@ -94,6 +94,7 @@ type growth struct {
 	name, unit string
 	end        bool    // floor is for the value at the end, otherwise for its growth
 	young      bool    // all collections may report it, not only gen2
+	straight   bool    // nothing but a straight line counts
 	every      *series // what all collections report, for a line that gen2 collections do not bend; nil: only gen2 does
 	// of returns the value. If only its bounds are known, both must rise.
 	of     func(*judgedGC) (low, high float64, known bool)
@@ -104,8 +105,10 @@ type growth struct {
 	live      bool // it covers the last day, otherwise everything
 	reported  uint64
 	low, high series
-	survival  float64 // of gen2 and LOH in the latest gen2 collection
-	worst     ranking
+	survival  float64 // of gen2 and LOH, or of the value, in the latest gen2 collection
+
+	survived, before float64 // of gen1
+	worst            ranking
 }
 
 func (j *growth) gc(x *judgedGC) {
@@ -117,17 +120,9 @@ func (j *growth) gc(x *judgedGC) {
 		return
 	}
 	at := max(x.Start, x.End)
-	if x.isGen2 {
-		j.survival = survivalOf(x)
-	}
-	if j.every != nil {
-		if _, before := j.every.ends(); x.isGen2 {
-			j.survival = low / max(1, before)
-		}
-		j.every.add(at, low)
-		if !x.isGen2 {
-			return
-		}
+	j.all(x, at, low)
+	if j.every != nil && !x.isGen2 {
+		return
 	}
 	j.reported++
 	j.forget(at)
@@ -135,6 +130,34 @@ func (j *growth) gc(x *judgedGC) {
 	j.high.add(at, high)
 	j.worst.add(x.GCDetails, low)
 }
+
+// all adds what any collection reports to the series of all, and what survived it.
+func (j *growth) all(x *judgedGC, at int64, value float64) {
+	if x.isGen2 && j.unit == "bytes" {
+		j.survival = survivalOf(x)
+	}
+	switch {
+	case j.every == nil:
+	case j.unit == "bytes": // what gen0 collections leave in gen1 may be garbage
+		if x.Generation == gclog.Gen0 {
+			return
+		}
+		gen1 := &x.Generations[gclog.Gen1]
+		if !x.background {
+			j.survived += float64(gen1.Survived)
+			j.before += float64(gen1.ObjectsBefore)
+		}
+		j.every.add(at, value+float64(gen1.ObjectsAfter))
+	default:
+		if _, before := j.every.ends(); x.isGen2 {
+			j.survival = value / max(1, before)
+		}
+		j.every.add(at, value)
+	}
+}
+
+// kept reports whether what collections found was nearly all alive.
+func (j *growth) kept() bool { return j.survival >= kept && j.survived >= kept*j.before }
 
 // survivalOf returns the share of gen2 and LOH that a gen2 collection found alive.
 func survivalOf(x *judgedGC) float64 {
@@ -192,8 +215,11 @@ func (j *growth) verdict(s *stretch) (f Finding, why string) {
 func (j *growth) early(s *stretch, low, high *line) (f Finding, why string) {
 	if j.every != nil && float64(low.span) < j.l["span"] {
 		every, all := *j, j.every.line()
-		every.low, every.young, every.every = *j.every, true, nil
-		if f, _ := every.early(s, &all, &all); f.Text != "" && j.survival >= kept {
+		every.low, every.young, every.every, every.straight = *j.every, true, nil, true
+		if j.unit == "bytes" {
+			every.what = "gen1, " + j.what
+		}
+		if f, _ := every.early(s, &all, &all); f.Text != "" && j.kept() {
 			return f, ""
 		}
 	}
@@ -206,7 +232,7 @@ func (j *growth) early(s *stretch, low, high *line) (f Finding, why string) {
 	straight := low.fit >= straightFit && last >= grownGrave*first && !j.low.flattens(flattened) && (low.values >= leastStraight || !j.young) && (j.young || j.survival >= kept)
 	switch {
 	case low.values < leastGen2, low.fit <= surelyFits, matters <= j.l["floor"],
-		low.span < leastTime, last < grown*first,
+		low.span < leastTime, last < grown*first, j.straight && !straight,
 		long && low.perHour() <= j.l["over"],
 		!long && !straight && last-first <= j.l["quick"]:
 		why = fmt.Sprintf("needs %.0f %ss over %s, saw %.0f over %s", j.l["count"], j.collections(), durationText(j.l["span"]), low.values, durationText(float64(low.span)))

@@ -189,11 +189,11 @@ var ruleCases = []ruleCase{
 			h.healthy(30).gc(2, 200*milli, dependent(150*milli)).gc(1, 100*milli, dependent(80*milli))
 		},
 		good: func(h *past) {
-			h.healthy(30).gc(2, 900*milli, dependent(90*milli)).gc(1, 600*milli, dependent(90*milli))
+			h.healthy(30).gc(2, 900*milli, dependent(70*milli)).gc(1, 600*milli, dependent(60*milli))
 		},
 		severity: analysis.Warning, gcs: []uint32{31, 32},
 		text:    []string{"Scanning dependent handles took 230 ms of the 300 ms that 2 collections paused the program for (76.7 %), at most 150 ms in one."},
-		silence: "dependent-handles.share=77%", wake: "dependent-handles.share=11%",
+		silence: "dependent-handles.share=77%", wake: "dependent-handles.share=8%",
 	},
 	{
 		rule: "late-start",

@@ -71,6 +71,9 @@ const explainsPauses = 0.5
 // causes reports whether a finding about another rule is a symptom of this one.
 func (f *Finding) causes(other *Finding) bool {
 	m := meaningOf(f.Rule.ID)
+	if m.pausing && f.Explains.Paused < other.Explains.Paused/2 {
+		return false // it is too little for that
+	}
 	return slices.Contains(m.symptoms, other.Rule.ID) ||
 		m.cause != "" && f.Explains.Paused >= explainsPauses && slices.Contains(pauses, other.Rule.ID)
 }
