@@ -446,7 +446,7 @@ func (j *judged) numbers(id string) map[string]float64 {
 			}
 			m["gen0-and-gen1"]++
 			m["pause.sum"] += pauseSum(d)
-			if d.HasHistory {
+			if d.Known.Has(gclog.GroupHistory) {
 				n++
 				m["gen0.survived"] += float64(d.Generations[0].Survived)
 				m["gen0.objects-before.sum"] += float64(d.Generations[0].ObjectsBefore)

@@ -244,7 +244,7 @@ func (y *young) gc(x *judgedGC) {
 	y.collections++
 	y.paused += x.pause
 	y.worst.add(x.GCDetails, float64(x.pause))
-	if !x.HasHistory {
+	if !x.Known.Has(gclog.GroupHistory) {
 		return
 	}
 	y.reported++

@@ -155,7 +155,7 @@ type promotedVolume struct {
 }
 
 func (v *promotedVolume) add(x *judgedGC) {
-	if x.HasAllocated {
+	if x.Known.Has(gclog.GroupAllocated) {
 		v.allocated += float64(x.Generations[gclog.Gen0].Allocated)
 	}
 	if x.Generation < gclog.Gen1 {

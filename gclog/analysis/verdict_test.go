@@ -27,7 +27,8 @@ type told struct {
 func resides(rss, committed, cgroup, limit uint64) change {
 	return func(d *gclog.GCDetails) {
 		d.Memory = gclog.Memory{Resident: rss * megabyte, Cgroup: cgroup * megabyte, CgroupLimit: limit * megabyte, At: d.End}
-		d.CommittedAfter, d.HasCommittedAfter = committed*megabyte, true
+		d.CommittedAfter = committed * megabyte
+		d.Known |= gclog.GroupCommittedAfter
 	}
 }
 
@@ -111,7 +112,8 @@ var verdicts = []told{
 	}, "100 % of that are gen0 and gen1 collections that 45 % of gen0 survived"},
 	{analysis.CauseFinalizers, analysis.AnswerYes, func(h *past) {
 		h.healthy(20).gc(0, milli, func(d *gclog.GCDetails) {
-			d.Finalizers, d.FinalizationCount = gclog.FinalizerDetails{Known: true, Running: int64(28 * time.Second)}, 5480
+			d.Finalizers, d.FinalizationCount = gclog.FinalizerDetails{Running: int64(28 * time.Second)}, 5480
+			d.Known |= gclog.GroupFinalizers
 		})
 	}, "one run has lasted 28 s, and up to 5480 objects were added to the queue in one collection"},
 	{analysis.CauseDependentHandles, analysis.AnswerYes, func(h *past) {
