@@ -216,8 +216,12 @@ func (p *process) current() []analysis.Finding {
 
 // mark returns the letter of the worst finding of a process, and a space.
 func (p *process) mark() string {
-	if list := p.current(); len(list) > 0 && list[0].Severity >= analysis.Warning {
-		return view.OfSeverity(list[0].Severity).Letter + " "
+	most := analysis.Info
+	for _, f := range p.current() {
+		most = max(most, f.Severity)
+	}
+	if most >= analysis.Warning {
+		return view.OfSeverity(most).Letter + " "
 	}
 	return "  "
 }
