@@ -14,9 +14,9 @@ import (
 
 // historyJSON describes the subject of a result.
 type historyJSON struct {
-	Verdict *analysis.Verdict `json:"verdict,omitempty"`
 	Event   eventJSON         `json:"event"`
-	Files   []string          `json:"files,omitempty"` // none if the process was watched
+	Verdict *analysis.Verdict `json:"verdict,omitempty"` // of a summary or a check
+	Files   []string          `json:"files,omitempty"`   // none if the process was watched
 	Process processJSON       `json:"process"`
 	Dotnet  dotnetJSON        `json:"dotnet"`
 	Gclog   versionJSON       `json:"gclog"`
