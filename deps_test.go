@@ -47,7 +47,7 @@ var arrows = map[string][]string{
 	"internal/config": {
 		"internal/rotate",
 		"formats", "session", "internal/attach", "internal/cause", "internal/condition", "internal/control", "internal/output", "internal/rules", "internal/spelling", "internal/xlog", "internal/metrics",
-		"github.com/goccy/go-yaml", "github.com/goccy/go-yaml/ast", "github.com/goccy/go-yaml/lexer", "github.com/goccy/go-yaml/parser", "github.com/goccy/go-yaml/token",
+		"github.com/goccy/go-yaml", "github.com/goccy/go-yaml/ast", "github.com/goccy/go-yaml/lexer", "github.com/goccy/go-yaml/parser", "github.com/goccy/go-yaml/token", "golang.org/x/tools/txtar",
 	},
 	"internal/actions":   {"internal/rotate", "formats", "internal/command", "internal/post", "internal/rules", "internal/shares", "github.com/cenkalti/backoff/v5"},
 	"internal/command":   {"internal/rotate", "formats", "golang.org/x/sys/unix"},

@@ -3,6 +3,7 @@ package config
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -23,6 +24,7 @@ var (
 // TestTable: the struct, its kinds and its tags are consistent.
 func TestTable(t *testing.T) {
 	used := map[string]bool{}
+	unused := maps.Clone(purposes())
 	var check func(v reflect.Type)
 	check = func(v reflect.Type) {
 		for f := range v.Fields() {
@@ -32,9 +34,11 @@ func TestTable(t *testing.T) {
 			for of.Kind() == reflect.Slice || of.Kind() == reflect.Map {
 				of = of.Elem()
 			}
-			if f.Tag.Get("about") == "" || f.Tag.Get("key") == "" {
+			purpose := v.Name() + "." + f.Tag.Get("key")
+			if purposes()[purpose] == "" || f.Tag.Get("key") == "" {
 				t.Errorf("%s.%s has no words", v, f.Name)
 			}
+			delete(unused, purpose)
 			if of.Kind() == reflect.Struct {
 				check(of)
 				continue
@@ -55,6 +59,9 @@ func TestTable(t *testing.T) {
 		}
 	}
 	check(reflect.TypeFor[Config]())
+	for name := range unused {
+		t.Errorf("keys.txtar has %s, which is no key", name)
+	}
 	for name := range kinds {
 		if !used[name] {
 			t.Errorf("no key is of kind %s", name)

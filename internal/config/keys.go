@@ -1,12 +1,28 @@
 package config
 
 import (
+	_ "embed"
 	"reflect"
 	"strconv"
 	"strings"
+	"sync"
+
+	"golang.org/x/tools/txtar"
 
 	"github.com/gclog/gclog/internal/rules"
 )
+
+//go:embed keys.txtar
+var keysArchive []byte
+
+// purposes returns what each key is for, by the name of its section's type and the key.
+var purposes = sync.OnceValue(func() map[string]string {
+	texts := map[string]string{}
+	for _, f := range txtar.Parse(keysArchive).Files {
+		texts[f.Name] = strings.Join(strings.Fields(string(f.Data)), " ")
+	}
+	return texts
+})
 
 // A field is one key of a section, with the struct field that holds its value.
 type field struct {
@@ -20,7 +36,8 @@ type field struct {
 func fields(section reflect.Type) (list []field) {
 	for i := range section.NumField() {
 		f := section.Field(i)
-		x := field{key: f.Tag.Get("key"), about: f.Tag.Get("about"), index: i}
+		key := f.Tag.Get("key")
+		x := field{key: key, about: purposes()[section.Name()+"."+key], index: i}
 		if name := f.Tag.Get("is"); name != "" {
 			k := kinds[name]
 			x.kind = &k
