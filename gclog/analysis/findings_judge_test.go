@@ -432,8 +432,14 @@ func (j *judged) numbers(id string) map[string]float64 {
 			}
 		}
 		m["collections"], m["heaps.min"], m["heaps.max"] = float64(len(counts)), slices.Min(counts), slices.Max(counts)
-		m["heaps.changes"] = float64(len(slices.Compact(counts)) - 1)
-		m["heaps.changes.share"] = 100 * m["heaps.changes"] / m["collections"]
+		counts = slices.Compact(counts)
+		m["heaps.changes"] = float64(len(counts) - 1)
+		for i := 2; i < len(counts); i++ {
+			if (counts[i-2] < counts[i-1]) != (counts[i-1] < counts[i]) {
+				m["heaps.turns"]++
+			}
+		}
+		m["heaps.turns.rate"] = m["heaps.turns"] / max(1, float64(j.w.To-j.w.From)/float64(time.Minute))
 	case "too-many-gen1":
 		m["gen0"] = j.count(func(d *gclog.GCDetails) bool { return d.Generation == 0 && !byProgram(d) })
 		m["gen1"] = j.count(func(d *gclog.GCDetails) bool { return d.Generation == 1 && !byProgram(d) })

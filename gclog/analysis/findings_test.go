@@ -136,7 +136,7 @@ func TestAbsent(t *testing.T) {
 		"random-slow-gc":       "no collection reports what it promoted",
 		"dependent-handles":    "no blocking collection reports what it marked, and how long that took",
 		"late-start":           "no collection reports when it was requested, as server GC does",
-		"heap-count-changes":   "needs 20 collections, saw 0 that report the number of heaps",
+		"heap-count-changes":   "no collection reports the number of heaps",
 		"high-allocation-rate": "no collection reports what was allocated, which the heap histories contain",
 		"mid-life-crisis":      "no gen2 collection reports the survival of gen2, which logs of the JDK flavours do not contain",
 		"poh-misuse":           "no collection reports the size of a pinned object heap, which exists since .NET 5",

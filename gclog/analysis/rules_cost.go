@@ -30,10 +30,11 @@ func costRules() []Rule {
 		{
 			Number: 32, ID: "heap-count-changes", Severity: Info,
 			Thresholds: []Threshold{
-				{Name: "share", Unit: "%", Default: 20},
+				{Name: "rate", Unit: "1/min", Default: 1},
+				{Name: "count", Default: 5},
 			},
 			Basis: BasisHeuristic, need: needCollections,
-			judge: func(l limits) judge { return &heapCountChanges{share: l["share"]} },
+			judge: func(l limits) judge { return &heapCountChanges{rate: l["rate"], count: l.count()} },
 		},
 		{
 			Number: 33, ID: "too-many-gen1", Severity: Info,
@@ -149,9 +150,14 @@ func (j *lateStart) verdict(s *stretch) (f Finding, why string) {
 }
 
 type heapCountChanges struct {
-	share       float64
-	reported    uint64
-	changes     uint64
+	rate     float64
+	count    uint64
+	reported uint64
+	changes  uint64
+	// turns are the changes that take back what the one before had done. DATAS raises the number step
+	// by step until it suits the load; only heaps that come and go cost pauses for nothing.
+	turns       uint64
+	rising      bool // what the latest change did
 	last        int
 	least, most int
 	worst       ranking
@@ -165,27 +171,35 @@ func (j *heapCountChanges) gc(x *judgedGC) {
 	if j.reported == 0 {
 		j.least = n
 	} else if n != j.last {
+		rising := n > j.last
+		if j.changes > 0 && rising != j.rising {
+			j.turns++
+			j.worst.add(x.GCDetails, float64(x.pause))
+		}
 		j.changes++
-		j.worst.add(x.GCDetails, float64(x.pause))
+		j.rising = rising
 	}
 	j.reported++
 	j.last, j.least, j.most = n, min(j.least, n), max(j.most, n)
 }
 
-func (j *heapCountChanges) verdict(*stretch) (f Finding, why string) {
-	if j.reported < leastCollections {
-		return f, needs(leastCollections, "collection", j.reported) + " that report the number of heaps"
-	}
-	share := percent(j.changes, j.reported)
-	if share <= j.share {
+func (j *heapCountChanges) verdict(s *stretch) (f Finding, why string) {
+	rate := float64(j.turns) / s.minutes()
+	switch {
+	case j.reported == 0:
+		return f, "no collection reports the number of heaps"
+	case j.turns < j.count || rate < j.rate:
 		return f, ""
+	case s.unbounded: // the time is longer than the known part
+		return f, noBounds
 	}
-	f.Text = fmt.Sprintf("The number of heaps changed with %d of %s (%s), between %d and %d.",
-		j.changes, plural(j.reported, "collection"), valueText(share, "%"), j.least, j.most)
+	f.Text = fmt.Sprintf("The number of heaps changed %d times in %s, between %d and %d, and %d of the changes took back the one before.",
+		j.changes, timeText(s.duration()), j.least, j.most, j.turns)
 	f.GCs = j.worst.numbers()
 	f.Evidence = []Fact{
-		countFact("collections", j.reported), countFact("heaps.changes", j.changes), percentFact("heaps.changes.share", share),
-		countFact("heaps.min", j.least), countFact("heaps.max", j.most),
+		countFact("collections", j.reported), countFact("heaps.changes", j.changes), countFact("heaps.turns", j.turns),
+		{Name: "heaps.turns.rate", Value: rate, Unit: "1/min"},
+		timeFact("duration", s.duration()), countFact("heaps.min", j.least), countFact("heaps.max", j.most),
 	}
 	return f, ""
 }
