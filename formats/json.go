@@ -10,7 +10,6 @@ import (
 
 	"github.com/gclog/gclog/formats/fields"
 	"github.com/gclog/gclog/gclog"
-	"github.com/gclog/gclog/parse/clr"
 )
 
 // Schema is the version of the JSON records: a new minor version adds fields, a new major version
@@ -93,14 +92,15 @@ func (j *jsonFormat) facts(o *object, of section, names ...string) {
 	for _, f := range fields.Process() {
 		in, name := sectionOf(f.JSON)
 		if in == of && (len(names) == 0 || slices.Contains(names, name)) {
-			j.fact(o, name, &f)
+			row(j, o, name, &f, &j.o.Process)
 		}
 	}
 	o.enter("")
 }
 
-func (j *jsonFormat) fact(o *object, name string, f *fields.Fact) {
-	v, text, known := f.Of(&j.o.Process)
+// row writes a field of a record under a name, if it is known.
+func row[R any](j *jsonFormat, o *object, name string, f *fields.Row[R], r *R) {
+	v, text, known := f.Of(r)
 	if !known {
 		return
 	}
@@ -372,10 +372,9 @@ func (j *jsonFormat) pause(dst []byte, p *gclog.Pause) []byte {
 	if p.GC != nil {
 		return dst
 	}
-	kind := p.Kind.String()
 	o := j.begin(dst, p, p.Duration >= j.longPause(), func(b []byte) []byte {
 		b = append(b, "suspension without a collection ("...)
-		b = append(b, kind...)
+		b = append(b, p.Kind.String()...)
 		b = append(b, "): "...)
 		b = appendMillis(b, p.Duration)
 		return append(b, " ms"...)
@@ -384,69 +383,33 @@ func (j *jsonFormat) pause(dst []byte, p *gclog.Pause) []byte {
 	j.time(&o, "start", p.Start)
 	j.time(&o, "end", p.Start+p.Duration)
 	o.int("duration", p.Duration)
-	o.close()
-	j.about(&o, p.Start)
-	o.open("gc")
-	if p.UsedNumber != 0 {
-		o.uint("number", uint64(p.UsedNumber))
-	}
-	o.open("suspension")
-	o.text("kind", kind)
-	o.int("ns", p.Duration)
-	o.nsIf("suspend", p.Suspend, p.HasSuspend)
-	o.close()
-	o.close()
-	o.close()
-	return j.rest(&o)
+	return details(j, &o, p.Start, fields.Suspension(), p)
 }
 
 func (j *jsonFormat) gap(dst []byte, g *gclog.Gap) []byte {
 	o := j.begin(dst, g, true, func(b []byte) []byte { return appendGap(b, g) })
 	j.event(&o, "event", "gc-gap")
-	o.close()
-	j.about(&o, g.Time)
-	o.open("gc")
-	o.open("gap")
-	if g.To != 0 {
-		o.uint("from", uint64(g.From))
-		o.uint("to", uint64(g.To))
-	}
-	if g.LostEvents > 0 {
-		o.count("lost_events", g.LostEvents)
-	}
-	if g.Records > 0 {
-		o.count("records", g.Records)
-	}
-	o.text("reason", g.Reason.String())
-	o.close()
-	o.close()
-	o.close()
-	return j.rest(&o)
+	return details(j, &o, g.Time, fields.Gap(), g)
 }
 
 func (j *jsonFormat) stall(dst []byte, s *gclog.Stall) []byte {
 	o := j.begin(dst, s, true, func(b []byte) []byte { return appendStall(b, s) })
 	j.event(&o, "event", "gc-stall")
+	return details(j, &o, s.Now, fields.Stall(), s)
+}
+
+// details ends the event of a record and writes the rest of the line, with the fields of the record.
+func details[R any](j *jsonFormat, o *object, at int64, list []fields.Row[R], r *R) []byte {
 	o.close()
-	j.about(&o, s.Now)
+	j.about(o, at)
 	o.open("gc")
-	if s.HasNumber {
-		o.uint("number", uint64(s.Number))
-		o.int("generation", int64(s.Generation))
-		o.text("type", GCTypeName(s.Type))
+	for i := range list {
+		row(j, o, list[i].JSON, &list[i], r)
 	}
-	if s.HasReason {
-		o.text("reason", s.Reason.String())
-	}
-	o.open("stall")
-	o.text("kind", s.Kind.String())
-	j.time(&o, "since", s.Since)
-	o.int("ns", max(0, s.Now-s.Since))
-	o.ns("threshold", s.Threshold)
+	o.enter("")
 	o.close()
 	o.close()
-	o.close()
-	return j.rest(&o)
+	return j.rest(o)
 }
 
 func (j *jsonFormat) summary(dst []byte, s *gclog.Summary) []byte {
@@ -488,19 +451,6 @@ func (j *jsonFormat) summary(dst []byte, s *gclog.Summary) []byte {
 	o.close()
 	o.close()
 	return j.rest(&o)
-}
-
-// GCTypeName returns the name of the kind that a collection was started as, in the words of Kind.
-func GCTypeName(t clr.GCType) string {
-	switch t {
-	case clr.TypeBlocking:
-		return gclog.KindBlocking.String()
-	case clr.TypeBackground:
-		return gclog.KindBackground.String()
-	case clr.TypeForeground:
-		return gclog.KindForeground.String()
-	}
-	return t.String()
 }
 
 // defaultLongPause is what PerfView considers a long pause, in nanoseconds.

@@ -1,8 +1,9 @@
 // Package fields is the table of what records contain: for each field its names, its unit, what it
 // means, where it comes from, and how to get and set it. All has the fields of a collection, Process
-// those of a process. Package formats writes logs from these tables and package formats/logs reads
-// them with them; Parquet columns, conditions, attributes of OpenTelemetry, the tables of
-// docs/formats.md and the schema samples/gc.schema.json are generated from them.
+// those of a process, Gap, Suspension and Stall those of other records. Package formats writes logs
+// from these tables and package formats/logs reads them with them; Parquet columns, conditions,
+// attributes of OpenTelemetry, the tables of docs/formats.md and the schema samples/gc.schema.json
+// are generated from them.
 //
 // A field that is a number or a flag has Get, and Set unless it is derived from others; a field that
 // is one of several names has Text. Everything else, such as lists and what depends on the process,
@@ -11,6 +12,7 @@ package fields
 
 import (
 	"math"
+	"slices"
 
 	"github.com/gclog/gclog/gclog"
 )
@@ -68,8 +70,11 @@ type Value[R any] struct {
 	Max uint64
 	// Text returns the name or the text; empty if it is unknown.
 	Text func(r *R) string
-	// SetText sets a text that is not empty; nil if formats have code for it.
-	SetText func(r *R, text []byte)
+	// SetText sets a text that is not empty, and reports whether it is valid; nil if formats have code
+	// for it.
+	SetText func(r *R, text []byte) bool
+	// Values are the names that a Text may be; nil if there are others, or formats know them.
+	Values []string
 }
 
 // Of returns the value or the text, if it is known.
@@ -160,6 +165,30 @@ func stored[R any](most uint64, get func(*R) (uint64, bool), set func(*R, uint64
 
 // derived is a value that is not stored.
 func derived[R any](get func(*R) (uint64, bool)) Value[R] { return Value[R]{Get: get} }
+
+// always is a value that is always known.
+func always[R any, T integer](at func(*R) *T) Value[R] {
+	return when(func(*R) bool { return true }, at)
+}
+
+// enum is one of the names of the values up to last.
+func enum[R any, T interface {
+	~uint8
+	String() string
+}](last T, at func(*R) *T) Value[R] {
+	v := Value[R]{
+		Text: func(r *R) string { return (*at(r)).String() },
+	}
+	for x := range last + 1 {
+		v.Values = append(v.Values, x.String())
+	}
+	v.SetText = func(r *R, text []byte) bool {
+		i := slices.Index(v.Values, string(text))
+		*at(r) = T(max(0, i))
+		return i >= 0
+	}
+	return v
+}
 
 // text is one of several names.
 func text[R any](get func(*R) string) Value[R] { return Value[R]{Text: get} }

@@ -46,10 +46,12 @@ var instance = []Fact{
 			}
 			return strconv.FormatUint(p.StartKey, 10)
 		},
-		SetText: func(p *facts, text []byte) {
-			if key, err := strconv.ParseUint(string(text), 10, 64); err == nil {
+		SetText: func(p *facts, text []byte) bool {
+			key, err := strconv.ParseUint(string(text), 10, 64)
+			if err == nil {
 				p.StartKey = key
 			}
+			return err == nil
 		},
 	}),
 	fact("process.start", "", Date, "its start", Value[facts]{
@@ -130,10 +132,11 @@ func fact(json, otel string, unit Unit, doc string, v Value[facts]) Fact {
 func kept(at func(*facts) *string) Value[facts] {
 	return Value[facts]{
 		Text: func(p *facts) string { return *at(p) },
-		SetText: func(p *facts, text []byte) {
+		SetText: func(p *facts, text []byte) bool {
 			if s := at(p); *s == "" {
 				*s = string(text)
 			}
+			return true
 		},
 	}
 }

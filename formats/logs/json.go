@@ -269,17 +269,11 @@ func (l *jsonLine) settle(r *record) bool {
 		return l.settleGC(r)
 	case &r.Pause:
 		p := &r.Pause
-		p.Start, p.Ticks = r.at, ticks
-		p.Duration, p.UsedNumber = l.gc.span, r.GC.Number
-		p.Suspend, p.HasSuspend = l.gc.suspend, l.gc.hasSuspend
-		var ok bool
-		p.Kind, ok = named(l.gc.kind, gclog.PauseUnknown)
-		return ok
+		p.Start, p.Ticks, p.UsedNumber = r.at, ticks, r.GC.Number
+		return l.gc.named
 	case &r.Gap:
 		r.Gap.Time, r.Gap.Ticks = r.at, ticks
-		var ok bool
-		r.Gap.Reason, ok = named(l.gc.gapReason, gclog.GapStopped)
-		return ok && r.Gap.From <= r.Gap.To
+		return l.gc.named && r.Gap.From <= r.Gap.To
 	case &r.Stall:
 		return l.settleStall(r)
 	case &r.HeapGrowth:
@@ -303,7 +297,7 @@ func (l *jsonLine) settle(r *record) bool {
 
 func (l *jsonLine) settleStall(r *record) (ok bool) {
 	d, s := &r.GC, &r.Stall
-	s.Now, s.Since, s.Ticks, s.Threshold = r.at, l.gc.since-r.of.sync, r.of.ticks(r.at), l.gc.threshold
+	s.Now, s.Since, s.Ticks = r.at, s.Since-r.of.sync, r.of.ticks(r.at)
 	s.Number, s.HasNumber, s.Generation = d.Number, d.Known.Has(gclog.GroupNumber), d.Generation
 	s.Reason, s.HasReason = d.Reason, d.Known.Has(gclog.GroupReason)
 	if s.HasNumber {
@@ -311,8 +305,7 @@ func (l *jsonLine) settleStall(r *record) (ok bool) {
 			return false
 		}
 	}
-	s.Kind, ok = named(l.gc.kind, gclog.OpenGC)
-	return ok
+	return l.gc.named
 }
 
 // parseType returns the type of a collection that has not ended: it has the name of its kind, if it

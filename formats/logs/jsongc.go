@@ -37,10 +37,7 @@ type jsonGC struct {
 	hasNewHeaps    bool
 	cost, gen2Cost float32
 
-	// For suspensions, stalls and gaps.
-	kind, gapReason                 []byte
-	since, span, suspend, threshold int64
-	hasSuspend                      bool
+	named bool // the kind, or the reason, of a suspension, stall or gap is one that we know
 }
 
 // A jsonNode is a member of an object of the line.
@@ -70,11 +67,26 @@ var jsonMembers = sync.OnceValue(func() *jsonNode {
 	for _, name := range []string{"server", "concurrent"} { // also in the record of a collection
 		root.add("dotnet.gc." + name).fact = fields.FactAt(fields.Settings+name) + 1
 	}
+	addRows(&root, fields.Gap(), func(r *record) *gclog.Gap { return &r.Gap })
+	addRows(&root, fields.Suspension(), func(r *record) *gclog.Pause { return &r.Pause })
+	addRows(&root, fields.Stall(), func(r *record) *gclog.Stall { return &r.Stall })
 	for path := range jsonCode {
 		root.add(path)
 	}
 	return &root
 })
+
+// addRows adds the fields of a record other than a collection, but for what is derived.
+func addRows[R any](root *jsonNode, list []fields.Row[R], of func(*record) *R) {
+	for i := range list {
+		switch f := &list[i]; {
+		case f.SetText != nil:
+			root.add("dotnet.gc." + f.JSON).read = func(l *jsonLine, _ *jsonNode, r *record) { l.gc.named = f.SetText(of(r), l.s.text()) }
+		case f.Set != nil:
+			root.add("dotnet.gc." + f.JSON).read = func(l *jsonLine, _ *jsonNode, r *record) { f.Set(of(r), l.readValue(f.Unit, f.Max)) }
+		}
+	}
+}
 
 // add adds what is at a path, up to a list, and returns it.
 func (n *jsonNode) add(path string) *jsonNode {
@@ -156,7 +168,7 @@ func (l *jsonLine) readValue(u fields.Unit, most uint64) uint64 {
 		return s.unit(`{"count":`, most)
 	case fields.Signed:
 		return uint64(s.int())
-	case fields.Date:
+	case fields.Date, fields.Time:
 		return uint64(s.time())
 	case fields.WholePercent:
 		return uint64(l.percent())
@@ -256,9 +268,6 @@ var jsonCode = map[string]func(l *jsonLine, n *jsonNode, r *record){
 	"dotnet.gc.dynamic_events":        func(l *jsonLine, _ *jsonNode, r *record) { l.readDynamic(&r.GC) },
 	"dotnet.gc.flaws":                 func(l *jsonLine, _ *jsonNode, r *record) { readSet(&l.s, &r.GC.Flaws, gclog.ParseFlaw) },
 	"dotnet.gc.lost_events":           func(l *jsonLine, _ *jsonNode, r *record) { l.readLost(&r.GC) },
-	"dotnet.gc.suspension":            func(l *jsonLine, _ *jsonNode, _ *record) { l.readSuspension() },
-	"dotnet.gc.gap":                   func(l *jsonLine, _ *jsonNode, r *record) { l.readGap(&r.Gap) },
-	"dotnet.gc.stall":                 func(l *jsonLine, _ *jsonNode, _ *record) { l.readStall() },
 }
 
 // readSet reads a list of names of bits. A newer gclog may write further names.
@@ -553,56 +562,4 @@ func (l *jsonLine) appendHex(dst, digits []byte) []byte {
 		dst = append(dst, high<<4|low)
 	}
 	return dst
-}
-
-func (l *jsonLine) readSuspension() {
-	s := &l.s
-	for s.object(); s.next(); {
-		switch string(s.key) {
-		case "kind":
-			l.gc.kind = s.text()
-		case "ns":
-			l.gc.span = int64(s.uint(fields.MaxSpan))
-		case "suspend":
-			l.gc.suspend, l.gc.hasSuspend = s.ns(), true
-		default:
-			s.skip()
-		}
-	}
-}
-
-func (l *jsonLine) readGap(g *gclog.Gap) {
-	s := &l.s
-	for s.object(); s.next(); {
-		switch string(s.key) {
-		case "from":
-			g.From = uint32(s.uint(math.MaxUint32))
-		case "to":
-			g.To = uint32(s.uint(math.MaxUint32))
-		case "lost_events":
-			g.LostEvents = s.count(math.MaxUint64)
-		case "records":
-			g.Records = s.count(math.MaxUint64)
-		case "reason":
-			l.gc.gapReason = s.text()
-		default:
-			s.skip()
-		}
-	}
-}
-
-func (l *jsonLine) readStall() {
-	s := &l.s
-	for s.object(); s.next(); {
-		switch string(s.key) {
-		case "kind":
-			l.gc.kind = s.text()
-		case "since":
-			l.gc.since = s.time()
-		case "threshold":
-			l.gc.threshold = s.ns()
-		default:
-			s.skip()
-		}
-	}
 }

@@ -137,7 +137,8 @@ func (f *fact) time(at int64) uint64 { return uint64(f.process.sync + at) }
 // Columns returns the columns of the table, in the order of the files.
 func Columns() []Column { return table }
 
-var table = slices.Concat(identity, ofAll(), collections(), others)
+var table = slices.Concat(identity, ofAll(), collections(), ofEnd, ofRecord(actionGap, 4, fields.Gap(), (*fact).gap),
+	ofRecord(actionSuspension, 0, fields.Suspension()[1:], (*fact).pause), ofRecord(actionStall, 4, fields.Stall(), (*fact).stall))
 
 // Columns that rows have besides those below: the writer of files fills them in.
 const (
@@ -167,11 +168,7 @@ func ofAll() (list []Column) {
 		if slices.Contains(notOfProcess, f.JSON) {
 			continue
 		}
-		u := units[f.Unit]
-		c := Column{
-			Name: strings.ReplaceAll(strings.TrimPrefix(f.JSON, "dotnet."), ".", "_") + u.tail,
-			Type: u.kind, Unit: u.name, Doc: f.Doc, In: all, signed: f.Unit == fields.Signed,
-		}
+		c := column(strings.TrimPrefix(f.JSON, "dotnet."), f.Unit, f.Doc, all)
 		switch {
 		case f.JSON == "service.name":
 			c.Doc += "; without one, the name of the process"
@@ -308,23 +305,23 @@ func collections() (list []Column) {
 	})
 	for _, field := range fields.All() {
 		name, isList := strings.CutSuffix(field.JSON, "[]")
-		c, isSpecial := special[field.JSON]
+		get, isSpecial := special[field.JSON]
 		of := ofProcess[field.JSON]
 		if name == "" || strings.ContainsAny(name, "[*") || isList && !isSpecial {
 			continue
 		}
-		u := units[field.Unit]
-		c.Name, c.Type, c.Unit, c.Doc, c.In = "gc_"+strings.ReplaceAll(name, ".", "_")+u.tail, u.kind, u.name, field.Doc, gc
+		c := column("gc_"+name, field.Unit, field.Doc, gc)
 		switch {
 		case of != nil:
 			c.ofProcess, c.In = of, all
 		case isSpecial:
+			c.get, c.text, c.list = get.get, get.text, get.list
 		case field.Text != nil:
 			c.text = func(f *fact) string { return field.Text(f.gc) }
+		case field.Unit == fields.Time || converters[field.Unit] != nil:
+			c.get = value(&field, func(f *fact) *gclog.GCDetails { return f.gc })
 		default:
-			if c.get = value(field.Unit, field.Get); c.get == nil {
-				c.field = field.Get
-			}
+			c.field = field.Get
 		}
 		list = append(list, c)
 	}
@@ -340,48 +337,43 @@ func collections() (list []Column) {
 	return list
 }
 
-// value returns what gets the value of a column from the value of a field; nil if they are equal.
-func value(u fields.Unit, get func(*gclog.GCDetails) (uint64, bool)) func(*fact) (uint64, bool) {
-	if u == fields.Time {
-		return func(f *fact) (uint64, bool) { v, known := get(f.gc); return f.time(int64(v)), known }
+// value returns what gets the value of a column from a field of a record.
+func value[R any](f *fields.Row[R], of func(*fact) *R) func(*fact) (uint64, bool) {
+	get, convert := f.Get, converters[f.Unit]
+	switch {
+	case f.Unit == fields.Time:
+		return func(x *fact) (uint64, bool) { v, known := get(of(x)); return x.time(int64(v)), known }
+	case convert != nil:
+		return func(x *fact) (uint64, bool) { v, known := get(of(x)); return convert(v), known }
 	}
-	convert := converters[u]
-	if convert == nil {
-		return nil
-	}
-	return func(f *fact) (uint64, bool) { v, known := get(f.gc); return convert(v), known }
+	return func(x *fact) (uint64, bool) { return get(of(x)) }
 }
 
-// others are the columns of the other records.
-var others = []Column{
+var ofEnd = []Column{
 	{Name: "event_reason", Type: Text, In: "gc-session-end", Doc: "why the session ended: exited, killed, oom-killed, detached and others", text: func(f *fact) string { return f.end().Reason.String() }},
 	{Name: "error_message", Type: Text, In: "gc-session-end", Doc: "details of the reason", text: func(f *fact) string { return f.end().Message }},
 	{Name: "process_exit_code", signed: true, In: "gc-session-end", Doc: "the exit code of the process", get: func(f *fact) (uint64, bool) { return uint64(f.end().ExitCode), f.end().HasCode }},
 	{Name: "process_exit_signal", In: "gc-session-end", Doc: "the signal that killed it", get: func(f *fact) (uint64, bool) { return uint64(f.end().Signal), f.end().Signal != 0 }},
-	{Name: "gc_gap_reason", Type: Text, In: "gc-gap", Doc: "why records are missing: lost-events, missed-gcs, reattached, queue-full, unwritten, internal-error, stopped", text: func(f *fact) string { return f.gap().Reason.String() }},
-	{Name: "gc_gap_from", In: "gc-gap", Doc: "the first collection that is missing, or that events are missing from", get: func(f *fact) (uint64, bool) { return uint64(f.gap().From), f.gap().To != 0 }},
-	{Name: "gc_gap_to", In: "gc-gap", Doc: "the last one", get: func(f *fact) (uint64, bool) { return uint64(f.gap().To), f.gap().To != 0 }},
-	{Name: "gc_gap_lost_events_count", In: "gc-gap", Doc: "events that the runtime dropped", get: func(f *fact) (uint64, bool) { return f.gap().LostEvents, f.gap().LostEvents > 0 }},
-	{Name: "gc_gap_records_count", In: "gc-gap", Doc: "records that gclog could not write", get: func(f *fact) (uint64, bool) { return f.gap().Records, f.gap().Records > 0 }},
-	{Name: "gc_suspension_kind", Type: Text, In: "gc-suspension", Doc: "what the suspension was for: no-gc-region, heap-count, memory-limit, unknown", text: func(f *fact) string { return f.pause().Kind.String() }},
-	{Name: "gc_suspension_ns", Unit: "ns", In: "gc-suspension", Doc: "how long the program was paused", get: func(f *fact) (uint64, bool) { return uint64(f.pause().Duration), true }},
-	{Name: "gc_suspension_suspend_ns", Unit: "ns", In: "gc-suspension", Doc: "of it, the time to suspend all threads", get: func(f *fact) (uint64, bool) { return uint64(f.pause().Suspend), f.pause().HasSuspend }},
-	{Name: "gc_stall_kind", Type: Text, In: "gc-stall", Doc: "what has been open for a long time: suspension or gc", text: func(f *fact) string { return f.stall().Kind.String() }},
-	{Name: "gc_stall_since", Type: Timestamp, Unit: "UTC", In: "gc-stall", Doc: "when that started", get: func(f *fact) (uint64, bool) { return f.time(f.stall().Since), true }},
-	{Name: "gc_stall_ns", Unit: "ns", In: "gc-stall", Doc: "how long it has been open", get: func(f *fact) (uint64, bool) { return uint64(max(0, f.stall().Now-f.stall().Since)), true }},
-	{Name: "gc_stall_threshold_ns", Unit: "ns", In: "gc-stall", Doc: "the threshold that was exceeded", get: func(f *fact) (uint64, bool) { return uint64(f.stall().Threshold), true }},
-	{Name: "gc_stall_number", In: "gc-stall", Doc: "the number of the collection that is open", get: func(f *fact) (uint64, bool) { return uint64(f.stall().Number), f.stall().HasNumber }},
-	{Name: "gc_stall_generation", In: "gc-stall", Doc: "its condemned generation", get: func(f *fact) (uint64, bool) { return uint64(f.stall().Generation), f.stall().HasNumber }},
-	{Name: "gc_stall_type", Type: Text, In: "gc-stall", Doc: "how it runs, as far as that is known: blocking, background or foreground", text: func(f *fact) string {
-		if !f.stall().HasNumber {
-			return ""
+}
+
+// ofRecord returns the columns of a record other than a collection: of the fields from first on, which
+// are those of its own object, and then of the others.
+func ofRecord[R any](action, first int, list []fields.Row[R], of func(*fact) *R) (columns []Column) {
+	for _, f := range slices.Concat(list[first:], list[:first]) {
+		object, _, _ := strings.Cut(list[len(list)-1].JSON, ".")
+		c := column("gc_"+object+"_"+strings.TrimPrefix(f.JSON, object+"."), f.Unit, f.Doc, actionNames[action])
+		if f.Text != nil {
+			c.text = func(x *fact) string { return f.Text(of(x)) }
+		} else {
+			c.get = value(&f, of)
 		}
-		return formats.GCTypeName(f.stall().Type)
-	}},
-	{Name: "gc_stall_reason", Type: Text, In: "gc-stall", Doc: "why it was started, or the program suspended", text: func(f *fact) string {
-		if !f.stall().HasReason {
-			return ""
-		}
-		return f.stall().Reason.String()
-	}},
+		columns = append(columns, c)
+	}
+	return columns
+}
+
+// column returns a column of a field.
+func column(path string, u fields.Unit, doc, in string) Column {
+	x := units[u]
+	return Column{Name: strings.ReplaceAll(path, ".", "_") + x.tail, Type: x.kind, Unit: x.name, Doc: doc, In: in, signed: u == fields.Signed}
 }

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/gclog/gclog/formats"
@@ -48,7 +49,7 @@ func ofCollection() (list []field) {
 		if name == "" || strings.ContainsAny(name, "[*") {
 			continue
 		}
-		if x, ok := fromTable(strings.TrimSuffix(name, ".bytes_per_s"), &f); ok {
+		if x, ok := fromTable(strings.TrimSuffix(name, ".bytes_per_s"), &f, func(e *event) *gclog.GCDetails { return e.gc }); ok {
 			list = append(list, x)
 			if x.Name == "pause.total" {
 				x.Name = "pause"
@@ -92,10 +93,13 @@ var unitsOf = map[fields.Unit]string{
 }
 
 // fromTable returns a field of the table, if it has a single value that can be compared.
-func fromTable(name string, f *fields.Field) (x field, ok bool) {
+func fromTable[R any](name string, f *fields.Row[R], of func(*event) *R) (x field, ok bool) {
 	if f.Text != nil {
-		get := f.Text
-		return textual(name, f.Doc, textValues[name], func(e *event) string { return get(e.gc) }), true
+		values, get := f.Values, f.Text
+		if values == nil {
+			values = textValues[name]
+		}
+		return textual(name, f.Doc, values, func(e *event) string { return get(of(e)) }), true
 	}
 	unit, ok := unitsOf[f.Unit]
 	if !ok || f.Get == nil {
@@ -106,20 +110,20 @@ func fromTable(name string, f *fields.Field) (x field, ok bool) {
 	}
 	get := f.Get
 	number := func(e *event) (float64, bool) {
-		v, known := get(e.gc)
+		v, known := get(of(e))
 		return float64(v), known
 	}
 	switch f.Unit {
 	case fields.Percent, fields.ExactPercent, fields.Ratio:
 		number = func(e *event) (float64, bool) {
-			v, known := get(e.gc)
+			v, known := get(of(e))
 			return math.Float64frombits(v), known
 		}
 	}
 	x = numeric(name, unit, f.Doc, number)
 	if f.Unit == fields.Flag {
 		x = flag(name, f.Doc, func(e *event) (set, known bool) {
-			v, known := get(e.gc)
+			v, known := get(of(e))
 			return v != 0 && known, known || v != 0 // logs contain some flags only if they are set
 		})
 	}
@@ -147,78 +151,59 @@ func reasons() (all []string) {
 	return all
 }
 
-// identity returns the fields of the collection that something is about, as far as it is known.
-func identity(of func(*event) (number uint32, hasNumber bool, generation int, kind string, reason string)) []field {
-	return []field{
-		numeric("number", "", "the number of the collection", func(e *event) (float64, bool) {
-			n, known, _, _, _ := of(e)
-			return float64(n), known
-		}),
-		numeric("generation", "", "its generation", func(e *event) (float64, bool) {
-			_, known, g, _, _ := of(e)
-			return float64(g), known
-		}),
-		textual("type", "how it runs: blocking, background or foreground", textValues["type"], func(e *event) string {
-			_, _, _, kind, _ := of(e)
-			return kind
-		}),
-		textual("reason", "why it was started", textValues["reason"], func(e *event) string {
-			_, _, _, _, reason := of(e)
-			return reason
-		}),
+// pick returns the fields of a record with these paths.
+func pick[R any](list []fields.Row[R], of func(*event) *R, paths ...string) (all []field) {
+	for _, path := range paths {
+		f := list[slices.IndexFunc(list, func(f fields.Row[R]) bool { return f.JSON == path })]
+		f.Doc, _, _ = strings.Cut(f.Doc, ":") // names follow, which the field has as its values
+		x, _ := fromTable(strings.TrimSuffix(path, ".ns"), &f, of)
+		all = append(all, x)
 	}
+	return all
 }
 
 func ofPause() []field {
-	return append([]field{
+	collection := func(e *event) *gclog.GCDetails {
+		if e.gc == nil {
+			return &gclog.GCDetails{}
+		}
+		return e.gc
+	}
+	return []field{
 		numeric("pause", "ns", "how long the program was paused", func(e *event) (float64, bool) { return float64(e.pause().Duration), true }),
 		numeric("suspend", "ns", "of it, the time to suspend all threads", func(e *event) (float64, bool) { return float64(e.pause().Suspend), e.pause().HasSuspend }),
 		numeric("resume", "ns", "of it, the time to resume them", func(e *event) (float64, bool) { return float64(e.pause().Resume), e.pause().HasResume }),
 		textual("kind", "what the program was paused for; the last four are not of a collection", names(gclog.PauseBlocking, gclog.PauseInitial, gclog.PauseFinal, gclog.PauseNoGCRegion, gclog.PauseHeapCount, gclog.PauseMemoryLimit, gclog.PauseUnknown),
 			func(e *event) string { return e.pause().Kind.String() }),
-	}, identity(func(e *event) (uint32, bool, int, string, string) {
-		d := e.gc
-		if d == nil {
-			return 0, false, 0, "", ""
-		}
-		reason := ""
-		if d.Known.Has(gclog.GroupReason) {
-			reason = d.Reason.String()
-		}
-		return d.Number, d.Known.Has(gclog.GroupNumber), d.Generation, d.Kind.String(), reason
-	})...)
+		numeric("number", "", "the number of the collection", func(e *event) (float64, bool) {
+			d := collection(e)
+			return float64(d.Number), d.Known.Has(gclog.GroupNumber)
+		}),
+		numeric("generation", "", "its generation", func(e *event) (float64, bool) {
+			d := collection(e)
+			return float64(d.Generation), d.Known.Has(gclog.GroupNumber)
+		}),
+		textual("type", "how it runs: blocking, background or foreground", textValues["type"], func(e *event) string {
+			if e.gc == nil {
+				return ""
+			}
+			return e.gc.Kind.String()
+		}),
+		textual("reason", "why it was started", textValues["reason"], func(e *event) string {
+			if !collection(e).Known.Has(gclog.GroupReason) {
+				return ""
+			}
+			return e.gc.Reason.String()
+		}),
+	}
 }
 
 func ofStall() []field {
-	return append([]field{
-		numeric("stall", "ns", "how long it has been in progress", func(e *event) (float64, bool) {
-			return float64(max(0, e.stall().Now-e.stall().Since)), true
-		}),
-		numeric("stall.threshold", "ns", "the threshold that it exceeded: 1, 10 or 60 s", func(e *event) (float64, bool) { return float64(e.stall().Threshold), true }),
-		textual("stall.kind", "what has not ended: the suspension of the program, or a collection", names(gclog.OpenSuspension, gclog.OpenGC),
-			func(e *event) string { return e.stall().Kind.String() }),
-	}, identity(func(e *event) (uint32, bool, int, string, string) {
-		s := e.stall()
-		if !s.HasNumber {
-			return 0, false, 0, "", ""
-		}
-		reason := ""
-		if s.HasReason {
-			reason = s.Reason.String()
-		}
-		return s.Number, true, s.Generation, formats.GCTypeName(s.Type), reason
-	})...)
+	return pick(fields.Stall(), (*event).stall, "stall.ns", "stall.threshold", "stall.kind", "number", "generation", "type", "reason")
 }
 
 func ofGap() []field {
-	return []field{
-		textual("gap.reason", "why something is missing", names(gclog.GapLostEvents, gclog.GapMissedGCs, gclog.GapReattached, gclog.GapQueueFull, gclog.GapUnwritten, gclog.GapInternal, gclog.GapStopped),
-			func(e *event) string { return e.gap().Reason.String() }),
-		numeric("gap.lost_events", "", "how many events the runtime dropped", func(e *event) (float64, bool) { return float64(e.gap().LostEvents), e.gap().LostEvents > 0 }),
-		numeric("gap.records", "", "how many records gclog dropped", func(e *event) (float64, bool) { return float64(e.gap().Records), e.gap().Records > 0 }),
-		numeric("gap.from", "", "the first collection that is missing", func(e *event) (float64, bool) { return float64(e.gap().From), e.gap().To != 0 }),
-		numeric("gap.to", "", "the last one", func(e *event) (float64, bool) { return float64(e.gap().To), e.gap().To != 0 }),
-	}
+	return pick(fields.Gap(), (*event).gap, "gap.reason", "gap.lost_events", "gap.records", "gap.from", "gap.to")
 }
 
 func ofFinding() []field {
