@@ -18,6 +18,7 @@ import (
 	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/doctor"
+	"github.com/gclog/gclog/internal/history"
 	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/internal/rotate"
@@ -79,6 +80,7 @@ type watch struct {
 	reopen   <-chan struct{}
 	progress *attach.Progress
 	closing  *analysis.Statistics // statistics of the session; nil: its closing message is not printed
+	findings *analysis.Findings   // of the session, for the same message
 	quiet    bool                 // print no closing messages
 	do       *doer                // does what rules ask for; nil: there are none
 }
@@ -436,7 +438,9 @@ func (w *watch) options(t *host.Target) (o attach.Options, end func()) {
 	o.Observe = func(process *gclog.Process) gclog.Observer {
 		var list []gclog.Observer
 		if w.closing != nil {
-			list = append(list, w.closing.Observe)
+			w.findings = analysis.NewFindings(process, analysis.Thresholds{}, analysis.Always())
+			w.findings.Observe(&gclog.Start{At: 0})
+			list = append(list, w.closing.Observe, w.findings.Observe)
 		}
 		if doing != nil {
 			list = append(list, doing.engine.Observe(process))
@@ -571,6 +575,15 @@ func (w *watch) sayClosing(who string, r *attach.Result) {
 		said = append(said, "wrote "+strings.Join(r.Wrote, ", "))
 	}
 	w.p.ui.say(strings.Join(said, ", "))
+	if w.findings == nil {
+		return
+	}
+	w.findings.Observe(&gclog.End{At: r.End.At})
+	if r.End.Reason.OfProcess() {
+		w.findings.Ended(history.EndingOf(&r.End))
+	}
+	v := w.findings.Verdict()
+	w.p.ui.say(who + v.Sentence())
 }
 
 // spanText formats a duration for people: 46 s, 2 min 3 s, 5 h 12 min.

@@ -30,6 +30,7 @@ KB, MB, GB, or K, M, G as factors of 1024; %), in quotes. && || ! and parenthese
 comparisons, + - * / calculate. Metrics are pause.p99, pause.max, pause.share, gc.count,
 gen2.blocking.count, heap.after.max, alloc.rate, findings.errors, findings.warnings
 and many more: docs/analysis.md lists them, gclog summary -f json prints them.
+verdict.cause is a text: none, managed-leak, induced and others (docs/verdict.md).
 
 Examples:
    gclog check app.nettrace --fail-if 'pause.p99>50ms' \
@@ -38,6 +39,7 @@ Examples:
          --fail-if 'findings.errors>0'
    gclog check app.nettrace \
          --fail-if 'pause.p99>50ms && gc.count>=100'
+   gclog check app.nettrace --fail-if 'verdict.cause != "none"'
    gclog check app.nettrace --fail-if 'gen2.blocking.count>3' --junit gc.xml
    gclog check 4711 --for 1m --fail-if 'alloc.rate>500MB/s'
    gclog check app.nettrace --since 1m --fail-if 'gc.missed!=0' -f json`,
@@ -76,8 +78,9 @@ func (p *program) check(c *cli.Context, how string) error {
 	metrics := a.checkable(h, s)
 	verdicts := judgeAll(conditions, metrics)
 	if how == "json" {
-		err = errors.Join(p.printJSON(p.checkJSON(h, s.Window, verdicts)), err)
+		err = errors.Join(p.printJSON(p.checkJSON(h, s.Window, verdicts).with(a)), err)
 	} else {
+		p.printVerdict(a.findings)
 		err = errors.Join(p.printVerdictLines(verdicts), err)
 	}
 	if report != "" {
@@ -200,6 +203,7 @@ type comparisonOf struct {
 	Limit    *analysis.Number           `json:"limit,omitempty"`
 	Actual   *analysis.Number           `json:"actual,omitempty"`
 	Metrics  map[string]analysis.Number `json:"metrics,omitempty"`
+	Cause    string                     `json:"cause,omitempty"` // of the verdict, if it is compared
 }
 
 func (p *program) checkJSON(h *history.History, w analysis.Window, verdicts []verdict) *historyJSON {
@@ -242,7 +246,11 @@ func (p *part) json() conditionJSON {
 	}
 	x.Metrics = map[string]analysis.Number{}
 	for i := range p.actual {
-		x.Metrics[p.actual[i].Name] = p.actual[i].Number
+		if m := &p.actual[i]; m.text != "" {
+			x.Cause = m.text
+		} else {
+			x.Metrics[m.Name] = m.Number
+		}
 	}
 	return x
 }

@@ -19,7 +19,14 @@ import (
 func metricScope(metrics []checkMetric, where string) *condition.Scope {
 	s := &condition.Scope{About: "metric", Where: where, Meant: meant}
 	for _, m := range metrics {
-		s.Fields = append(s.Fields, condition.Field{Name: m.Name, Unit: m.Unit, Compared: m.compared})
+		f := condition.Field{Name: m.Name, Unit: m.Unit, Compared: m.compared}
+		if m.Name == causeMetric {
+			f.Type = condition.Text
+			for _, c := range analysis.Causes() {
+				f.Values = append(f.Values, string(c.Cause))
+			}
+		}
+		s.Fields = append(s.Fields, f)
 	}
 	return s
 }
@@ -134,8 +141,8 @@ type checkValues []checkMetric
 // Number implements condition.Values.
 func (v checkValues) Number(field int) (float64, bool) { return v[field].Value, v[field].Known() }
 
-// Text implements condition.Values: no metric is a text.
-func (v checkValues) Text(int) (string, bool) { return "", false }
+// Text implements condition.Values.
+func (v checkValues) Text(field int) (string, bool) { return v[field].text, v[field].Known() }
 
 // line returns the values of the metrics and their limit, or why a value is unknown.
 func (p *part) line() string {
@@ -226,6 +233,7 @@ func (v *verdict) explain() string {
 // A checkMetric is a metric with a note about its value.
 type checkMetric struct {
 	analysis.Metric
+	text string // the value of causeMetric
 	note string
 	// compared: it is the difference of two runs, with its verdict.
 	compared bool
@@ -247,6 +255,9 @@ func (m *checkMetric) explain() string {
 	case !m.Known():
 		return fmt.Sprintf("%s is unknown: %s", m.Name, m.Why)
 	}
+	if m.text != "" {
+		return fmt.Sprintf("%s is %s", m.Name, m.text)
+	}
 	return fmt.Sprintf("%s is %s", m.Name, m.Text())
 }
 
@@ -256,6 +267,7 @@ const unheard = "nothing shows that GC events were recorded: they were not, or n
 // checkable returns the metrics of a history.
 func (a *assessment) checkable(h *history.History, s *analysis.Summary) []checkMetric {
 	list := checkMetrics(s, a.findings.List(), a.findings.NotEvaluated())
+	list = append(list, checkMetric{Metric: analysis.Metric{Name: causeMetric}, text: string(a.findings.Verdict().Cause)})
 	if !h.Unheard {
 		return list
 	}
@@ -335,8 +347,11 @@ func findingMetrics(list []analysis.Finding, unjudged []analysis.NotEvaluated, i
 	return all
 }
 
+// causeMetric is the cause of the verdict (docs/verdict.md), the only metric that is a text.
+const causeMetric = "verdict.cause"
+
 // allMetrics returns the metrics that a condition can name, without values.
 func allMetrics() []checkMetric {
 	nothing := analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always()})
-	return checkMetrics(nothing.Summary(), nil, nil)
+	return append(checkMetrics(nothing.Summary(), nil, nil), checkMetric{Metric: analysis.Metric{Name: causeMetric}})
 }

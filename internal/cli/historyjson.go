@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/formats/screen"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/history"
@@ -14,12 +15,13 @@ import (
 
 // historyJSON describes the subject of a result.
 type historyJSON struct {
-	Event   eventJSON         `json:"event"`
-	Verdict *analysis.Verdict `json:"verdict,omitempty"` // of a summary or a check
-	Files   []string          `json:"files,omitempty"`   // none if the process was watched
-	Process processJSON       `json:"process"`
-	Dotnet  dotnetJSON        `json:"dotnet"`
-	Gclog   versionJSON       `json:"gclog"`
+	Event   eventJSON   `json:"event"`
+	Files   []string    `json:"files,omitempty"` // none if the process was watched
+	Process processJSON `json:"process"`
+	Dotnet  dotnetJSON  `json:"dotnet"`
+	Gclog   versionJSON `json:"gclog"`
+	// Verdict is that of a summary or a check, or of all that pauses --at has read.
+	Verdict *analysis.Verdict `json:"verdict,omitempty"`
 }
 
 type eventJSON struct {
@@ -116,4 +118,10 @@ func (j *historyJSON) with(a *assessment) *historyJSON {
 	v := a.findings.Verdict()
 	j.Verdict = &v
 	return j
+}
+
+// printVerdict prints the verdict as a paragraph.
+func (p *program) printVerdict(f *analysis.Findings) {
+	v := f.Verdict()
+	wrapped(p.out, screen.TextWidth(p.stdout), 0, oneLine(v.Sentence()))
 }

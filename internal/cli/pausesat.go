@@ -19,6 +19,7 @@ import (
 type moment struct {
 	h            *history.History
 	line         *atTimeline
+	verdict      analysis.Verdict // about all that was read
 	from, to     int64            // the part of asked about which something is known; if nothing is, all of it
 	within       analysis.Window  // the known part of the time around it; if nothing is known, all of it
 	in, around   analysis.Overlap // of TIME, and of the time around it
@@ -80,15 +81,18 @@ func (p *program) pausesAt(c *cli.Context, asJSON bool) error {
 		}
 	}
 	var line *atTimeline
-	h, err := p.history(c, func(_ *gclog.Process, w analysis.Window) (gclog.Observer, gclog.EventObserver) {
+	var a *assessment
+	h, err := p.history(c, func(process *gclog.Process, w analysis.Window) (gclog.Observer, gclog.EventObserver) {
 		line = &atTimeline{Timeline: analysis.NewTimeline(w)}
-		return line.Observe, nil
+		a = newAssessment(process, analysis.Thresholds{}, w)
+		return gclog.Tee(line.Observe, a.findings.Observe), nil
 	})
 	if h == nil {
 		return err
 	}
 	p.sayEnd(h)
-	m := &moment{h: h, line: line, damaged: err != nil}
+	a.conclude(h)
+	m := &moment{h: h, line: line, verdict: a.findings.Verdict(), damaged: err != nil}
 	if wrong := m.look(within); wrong != nil {
 		return wrong
 	}
@@ -97,7 +101,7 @@ func (p *program) pausesAt(c *cli.Context, asJSON bool) error {
 	}
 	return errors.Join(p.write(func(w io.Writer) error {
 		if asJSON {
-			return newEncoder(w).Encode(p.historyJSON(h, "gc-pauses-at", analysis.Window{From: m.from, To: m.to}, m.json()))
+			return newEncoder(w).Encode(p.historyJSON(h, "gc-pauses-at", analysis.Window{From: m.from, To: m.to}, m.json()).with(a))
 		}
 		return p.writeMoment(w, m)
 	}), err)
@@ -281,6 +285,7 @@ func (p *program) writeMoment(w io.Writer, m *moment) error {
 	for _, x := range m.missing {
 		lines = append(lines, missingText(process, x))
 	}
+	lines = append(lines, oneLine(m.verdict.Sentence()))
 	for _, line := range lines {
 		if _, err := fmt.Fprintf(w, "%s\n", screen.Wrap(nil, line, width, 2)); err != nil {
 			return err

@@ -239,6 +239,8 @@ func (p *program) describeHistory(in *report.Input, h *history.History, o *repor
 		in.Command = "gclog explain " + shellWords(h.Names)
 	}
 	in.Facts = reportFacts(h, in.Summary)
+	v := o.findings.Verdict()
+	in.Verdict = v.Sentence()
 }
 
 // reportFacts returns what the history is of.

@@ -40,6 +40,7 @@ func (r *Report) log(name string, h logs.Head, unpacked int64) {
 			"%s is file %d of its session: the files before it are not here", filepath.Base(first.Name), first.Log.File)
 	}
 	r.logTotals(h, list, sum)
+	r.verdict(list)
 	r.endings(list)
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/history"
 	"github.com/gclog/gclog/internal/unpack"
 	"github.com/gclog/gclog/parse"
@@ -30,6 +31,7 @@ type tally struct {
 	unended    int64 // sessions without an end, of all processes
 	end        gclog.End
 	numbers    *history.Numbers
+	findings   *analysis.Findings // nil of the sum
 }
 
 func newTally(p *gclog.Process) *tally {
@@ -40,6 +42,7 @@ func newTally(p *gclog.Process) *tally {
 
 // Observe counts a record.
 func (t *tally) Observe(r gclog.Record) {
+	t.findings.Observe(r)
 	switch r := r.(type) {
 	case *gclog.GCDetails:
 		t.gcs++
@@ -69,12 +72,20 @@ func (t *tally) Observe(r gclog.Record) {
 // tallies reads files. What is wrong with them is recorded in the files themselves.
 func tallies(in *history.Source) (list []*tally, sum *tally) {
 	_ = in.ReadAll(func(p *gclog.Process) gclog.Observer {
-		list = append(list, newTally(p))
-		return list[len(list)-1].Observe
+		t := newTally(p)
+		t.findings = analysis.NewFindings(p, analysis.Thresholds{}, analysis.Always())
+		if !in.IsLog() {
+			t.findings.Observe(&gclog.Start{At: 0})
+		}
+		list = append(list, t)
+		return t.Observe
 	})
 	sum = newTally(nil)
 	for _, t := range list {
 		t.numbers.Finish()
+		if !in.IsLog() {
+			t.findings.Observe(&gclog.End{At: int64(in.Length())})
+		}
 		sum.gcs += t.gcs
 		sum.background += t.background
 		sum.incomplete += t.incomplete
@@ -193,6 +204,7 @@ func (r *Report) recording(in *history.Source, events *inventory) {
 	r.fact("readable", "%s uncompressed", formats.SizeText(f.Stats().Bytes))
 	r.fact("length", "%s", in.Length().Round(time.Millisecond))
 	r.processes(list)
+	r.verdict(list)
 	r.fact("events", "%s", events.text())
 	r.fact("collections", "%d, %d of them background, %d incomplete", sum.gcs, sum.background, sum.incomplete)
 	before := fmt.Sprintf("; the %d collections before that are complete", sum.gcs-sum.incomplete)
@@ -230,6 +242,19 @@ func (r *Report) processes(list []*tally) {
 		all = append(all, fmt.Sprintf("and %d more", len(list)-most))
 	}
 	r.fact("process", "%s", strings.Join(all, "; "))
+}
+
+// verdict adds what the garbage collection of the process comes to, before all other facts.
+func (r *Report) verdict(list []*tally) {
+	if len(list) != 1 || list[0].gcs == 0 {
+		return
+	}
+	t := list[0]
+	if t.end.Reason.OfProcess() {
+		t.findings.Ended(history.EndingOf(&t.end))
+	}
+	v := t.findings.Verdict()
+	r.Facts = append([]Fact{{"verdict", v.Sentence()}}, r.Facts...)
 }
 
 // endings adds how processes ended, before all other facts.

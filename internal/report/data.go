@@ -25,6 +25,7 @@ type Input struct {
 	Format       string // of a log; "" for recordings and running processes
 	Begin        int64  // of what was observed
 	Summary      *analysis.Summary
+	Verdict      string // a sentence
 	Findings     []analysis.Finding
 	NotEvaluated []analysis.NotEvaluated
 	Records      *Recorder
@@ -41,6 +42,7 @@ type Data struct {
 	History  bool // there is one: otherwise only snapshots
 	Version  string
 	Facts    []Fact
+	Verdict  string
 	Tiles    []Tile
 	Findings []Finding
 	// NotEvaluated are the rules without a result, by the reason.
@@ -130,7 +132,7 @@ func New(in *Input) *Data {
 		s.clean()
 	}
 	if in.Records != nil {
-		d.History = true
+		d.History, d.Verdict = true, view.OneLine(in.Verdict)
 		d.history(in)
 	}
 	return d

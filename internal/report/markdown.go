@@ -14,6 +14,9 @@ import (
 func (d *Data) WriteMarkdown(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprintf(b, "# GC report: %s\n\n", escaped(d.Title))
+	if d.Verdict != "" {
+		fmt.Fprintf(b, "**%s**\n\n", escaped(d.Verdict))
+	}
 	markdownFacts(b, d.Facts)
 	if d.History {
 		d.markdownHistory(b)
