@@ -43,6 +43,7 @@ var arrows = map[string][]string{
 	"internal/output":      {"internal/rotate", "formats", "formats/screen", "gclog", "internal/cause", "golang.org/x/sys/unix", "golang.org/x/sys/windows"},
 	"internal/spelling":    {},
 	"internal/cause":       {},
+	"internal/callers":     {"formats", "gclog/stacks", "internal/flame", "parse/clr"},
 	"internal/flame":       {"formats", "github.com/google/pprof/profile"},
 	"internal/config": {
 		"internal/rotate",
@@ -97,7 +98,7 @@ var arrows = map[string][]string{
 	},
 	"internal/cli": {
 		"internal/rotate",
-		"formats", "formats/logs", "formats/screen", "gclog", "gclog/analysis", "gclog/heap", "parse", "parse/clr", "session", "internal/host", "internal/parquet", "internal/output", "internal/attach", "internal/xlog", "internal/actions", "internal/command", "internal/condition", "internal/config", "internal/control", "internal/cause", "internal/daemon", "internal/rules", "internal/spelling", "internal/fakeruntime", "internal/unpack", "internal/doctor", "internal/flight", "internal/history", "internal/accesslog", "internal/times", "internal/flame", "internal/gcsettings", "internal/top", "internal/view", "internal/report", "internal/metrics",
+		"formats", "formats/logs", "formats/screen", "gclog", "gclog/analysis", "gclog/heap", "gclog/stacks", "parse", "parse/clr", "session", "internal/host", "internal/callers", "internal/parquet", "internal/output", "internal/attach", "internal/xlog", "internal/actions", "internal/command", "internal/condition", "internal/config", "internal/control", "internal/cause", "internal/daemon", "internal/rules", "internal/spelling", "internal/fakeruntime", "internal/unpack", "internal/doctor", "internal/flight", "internal/history", "internal/accesslog", "internal/times", "internal/flame", "internal/gcsettings", "internal/top", "internal/view", "internal/report", "internal/metrics",
 		"github.com/rs/zerolog", "github.com/rs/zerolog/diode", "github.com/urfave/cli/v2", "golang.org/x/sys/unix", "golang.org/x/tools/txtar", "github.com/prometheus/common/expfmt",
 	},
 	// Only for tests and the demonstration of the Makefile.

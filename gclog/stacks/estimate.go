@@ -16,8 +16,8 @@ type Estimate struct {
 	variance float64 // of Bytes, if the estimate were small compared with all
 }
 
-// add adds another estimate.
-func (e *Estimate) add(o Estimate) {
+// Add adds another estimate, of other events.
+func (e *Estimate) Add(o Estimate) {
 	e.Events += o.Events
 	e.Bytes += o.Bytes
 	e.Objects += o.Objects

@@ -119,6 +119,9 @@ func (p *Profile) AllocatedIn(stack int) int32 {
 	return inner
 }
 
+// Inlined is the method of System.GC if it left no frame.
+const Inlined = "GC.Collect or similar"
+
 // Caller returns the path of what asked for a collection, without the methods of System.GC at its inner
 // end, and the method of System.GC that it called, such as "GC.Collect".
 func (p *Profile) Caller(c *Call) (path []int32, method string) {
@@ -144,7 +147,7 @@ func (p *Profile) Caller(c *Call) (path []int32, method string) {
 		name = "TryStartNoGCRegion"
 	case name == "":
 		if c.Reason.Induced() {
-			return path, "GC.Collect or similar" // it was inlined
+			return path, Inlined
 		}
 		return path, ""
 	}

@@ -143,8 +143,8 @@ func (b *Builder) Profile() *Profile {
 		if rows[to] == nil {
 			rows[to] = &Estimate{}
 		}
-		rows[to].add(e)
-		p.Total.add(e)
+		rows[to].Add(e)
+		p.Total.Add(e)
 		r.named(to.stack, e.Events)
 	}
 	for k, e := range rows {
@@ -165,7 +165,7 @@ func (b *Builder) Profile() *Profile {
 		if threads[k.thread] == nil {
 			threads[k.thread] = &Estimate{}
 		}
-		threads[k.thread].add(b.threads[k].estimate(s))
+		threads[k.thread].Add(b.threads[k].estimate(s))
 	}
 	for id, e := range threads {
 		p.Threads = append(p.Threads, Thread{id, *e})

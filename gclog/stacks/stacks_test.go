@@ -236,7 +236,7 @@ func TestTruth(t *testing.T) {
 			if got[name] == nil {
 				got[name] = &Estimate{}
 			}
-			got[name].add(a.Estimate)
+			got[name].Add(a.Estimate)
 		}
 		sum := 0.0
 		for name := range truth {
@@ -272,7 +272,7 @@ func TestTruth(t *testing.T) {
 		}
 		threads := Estimate{}
 		for _, th := range p.Threads {
-			threads.add(th.Estimate)
+			threads.Add(th.Estimate)
 		}
 		if math.Abs(threads.Bytes/p.Total.Bytes-1) > 1e-9 || threads.Events != p.Total.Events {
 			t.Errorf("threads have %+v of %+v", threads, p.Total)

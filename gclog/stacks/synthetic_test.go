@@ -335,7 +335,7 @@ func FuzzRead(f *testing.F) {
 		p, _ := Read(bytes.NewReader(b))
 		total := Estimate{}
 		for _, a := range p.Allocations {
-			total.add(a.Estimate)
+			total.Add(a.Estimate)
 			p.AllocatedIn(a.Stack)
 			_ = ReadableType(p.Types[a.Type])
 			if share, margin := p.Share(a.Estimate); !(share >= 0 && share <= 1.0001) || !(margin >= 0) {

@@ -14,15 +14,16 @@ var (
 	amount     = regexp.MustCompile(`\s(\d+(\.\d*)?)$`)
 )
 
-// WriteFolded writes the bytes of the profile for flamegraph.pl: a line for each stack, with its
-// frames from the outermost one, separated by semicolons, and then the bytes.
+// WriteFolded writes the bytes or the collections of the profile for flamegraph.pl: a line for each stack, with its
+// frames from the outermost one, separated by semicolons, and then the number.
 func (p *Profile) WriteFolded(out io.Writer) error {
 	names := make([]string, len(p.Frames))
 	for i, f := range p.Frames {
 		names[i] = amount.ReplaceAllString(separators.Replace(f.Name), `\x20$1`)
 	}
 	w := bufio.NewWriter(out)
-	for _, s := range p.Samples {
+	for i := range p.Samples {
+		s := &p.Samples[i]
 		for i, f := range s.Stack {
 			if i > 0 {
 				_ = w.WriteByte(';')
@@ -30,7 +31,7 @@ func (p *Profile) WriteFolded(out io.Writer) error {
 			_, _ = w.WriteString(names[f])
 		}
 		_ = w.WriteByte(' ')
-		_, _ = w.Write(strconv.AppendUint(w.AvailableBuffer(), s.Bytes, 10))
+		_, _ = w.Write(strconv.AppendUint(w.AvailableBuffer(), p.shown(s), 10))
 		_ = w.WriteByte('\n')
 	}
 	return w.Flush()

@@ -34,21 +34,25 @@ type speedscopeProfile struct {
 	Weights []uint64 `json:"weights"`
 }
 
-// WriteSpeedscope writes the bytes of the profile for speedscope.
+// WriteSpeedscope writes the bytes or the collections of the profile for speedscope.
 func (p *Profile) WriteSpeedscope(w io.Writer) error {
 	x := speedscope{
 		Schema: "https://www.speedscope.app/file-format-schema.json", Name: p.Title, Exporter: "gclog",
 		Shared: speedscopeShared{Frames: []speedscopeFrame{}},
 	}
 	for _, f := range p.Frames {
-		x.Shared.Frames = append(x.Shared.Frames, speedscopeFrame(f))
+		x.Shared.Frames = append(x.Shared.Frames, speedscopeFrame{f.Name, f.File})
 	}
-	bytes := speedscopeProfile{Type: "sampled", Name: "bytes", Unit: "bytes", Samples: [][]int{}, Weights: []uint64{}}
-	for _, s := range p.Samples {
-		bytes.Samples = append(bytes.Samples, s.Stack)
-		bytes.Weights = append(bytes.Weights, s.Bytes)
-		bytes.End += s.Bytes
+	of := speedscopeProfile{Type: "sampled", Name: "bytes", Unit: "bytes", Samples: [][]int{}, Weights: []uint64{}}
+	if kinds[p.Kind].counts {
+		of.Name, of.Unit = "collections", "none"
 	}
-	x.Profiles = []speedscopeProfile{bytes}
+	for i := range p.Samples {
+		weight := p.shown(&p.Samples[i])
+		of.Samples = append(of.Samples, p.Samples[i].Stack)
+		of.Weights = append(of.Weights, weight)
+		of.End += weight
+	}
+	x.Profiles = []speedscopeProfile{of}
 	return formats.NewJSONEncoder(w).Encode(x)
 }

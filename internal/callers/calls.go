@@ -1,0 +1,95 @@
+package callers
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gclog/gclog/gclog/stacks"
+	"github.com/gclog/gclog/parse/clr"
+)
+
+// A CallRow is how often something asked for collections, in one way.
+type CallRow struct {
+	Caller     string // the method that asked
+	Call       string // what it called, with what is known of the arguments
+	Path       []string
+	Reason     clr.Reason
+	Generation int // -1: unknown
+	Count      uint64
+	Timed      uint64 // of these, collections with known pauses
+	Paused     int64  // ns
+	Longest    int64  // ns
+}
+
+// Calls returns who asked for collections that the filter matches, most frequent first. byPath: paths to
+// the same caller are counted apart.
+func (v *View) Calls(byPath bool) (rows []CallRow) {
+	index := map[string]int{}
+	for _, inlined := range []bool{false, true} { // as the last, because they may be told by others of the same caller
+		for i := range v.Profile.Calls {
+			c := &v.Profile.Calls[i]
+			frames, method := v.Profile.Caller(c)
+			if !c.Induced() || (method == stacks.Inlined) != inlined {
+				continue
+			}
+			if v.Raw {
+				frames = v.Profile.Stacks[c.Stack].Frames
+			}
+			path := v.path(c.Stack, frames)
+			if !v.matches(strings.Join(path, ";")) {
+				continue
+			}
+			key := path[len(path)-1] + "\n"
+			if byPath {
+				key = strings.Join(path, ";") + "\n"
+			}
+			at, ok := index[key+call(c, method)]
+			if !ok && inlined {
+				at, ok = index[key+call(c, "GC.Collect")]
+			}
+			if !ok {
+				at = len(rows)
+				index[key+call(c, method)] = at
+				rows = append(rows, CallRow{
+					Caller: path[len(path)-1], Call: call(c, method), Path: path, Reason: c.Reason,
+					Generation: c.Generation,
+				})
+			}
+			r := &rows[at]
+			r.Count += c.Count
+			r.Timed += c.Timed
+			r.Paused += c.Paused
+			r.Longest = max(r.Longest, c.Longest)
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b CallRow) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Caller, b.Caller), cmp.Compare(a.Call, b.Call))
+	})
+	return rows
+}
+
+// call returns what was called, with what the collection shows of the arguments.
+func call(c *stacks.Call, method string) string {
+	var how []string
+	if c.Generation >= 0 {
+		how = append(how, fmt.Sprintf("gen%d", c.Generation))
+	}
+	switch {
+	case c.Background:
+		how = append(how, "background")
+	case c.Reason == clr.ReasonInducedCompacting:
+		how = append(how, "compacting")
+	case c.Reason == clr.ReasonInducedAggressive:
+		how = append(how, "aggressive")
+	case c.Reason == clr.ReasonInducedNotForced:
+		how = append(how, "not forced")
+	case c.Reason == clr.ReasonInducedLowMemory:
+		how = append(how, "low memory")
+	}
+	if len(how) == 0 {
+		return method
+	}
+	return method + ": " + strings.Join(how, ", ")
+}

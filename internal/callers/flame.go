@@ -1,0 +1,125 @@
+package callers
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/gclog/gclog/gclog/stacks"
+	"github.com/gclog/gclog/internal/flame"
+)
+
+// Flame returns the allocations as a profile for other tools. types: they are told apart by the types of the
+// objects, too, and methods by their signatures; else there is one sample for each path.
+func (v *View) Flame(title string, types bool) *flame.Profile {
+	f := v.newFlame(flame.Allocated, title, types)
+	for i := range v.Profile.Allocations {
+		a := &v.Profile.Allocations[i]
+		typ := v.TypeName(a.Type)
+		path := v.Path(a.Stack)
+		if v.Large && !a.Large() || !v.matches(strings.Join(path, ";")) && !v.matches(typ) {
+			continue
+		}
+		if math.IsNaN(a.Objects) || math.IsInf(a.Objects, 0) {
+			f.p.Countless = true
+		}
+		f.add(a.Stack, v.frames(a.Stack), typ, a.Objects, a.Bytes)
+	}
+	return f.profile()
+}
+
+// CallFlame returns the collections that were asked for as a profile for other tools.
+func (v *View) CallFlame(title string, raw bool) *flame.Profile {
+	f := v.newFlame(flame.Requested, title, raw)
+	for i := range v.Profile.Calls {
+		c := &v.Profile.Calls[i]
+		frames, _ := v.Profile.Caller(c)
+		if v.Raw {
+			frames = v.Profile.Stacks[c.Stack].Frames
+		}
+		if c.Induced() && v.matches(strings.Join(v.path(c.Stack, frames), ";")) {
+			f.add(c.Stack, frames, "", float64(c.Count), float64(c.Paused))
+		}
+	}
+	return f.profile()
+}
+
+func (v *View) frames(stack int) []int32 {
+	if v.Raw {
+		return v.Profile.Stacks[stack].Frames
+	}
+	return v.Profile.Path(stack)
+}
+
+// A flameBuilder adds samples up by their path.
+type flameBuilder struct {
+	v     *View
+	p     *flame.Profile
+	full  bool // with types and signatures
+	index map[string]int
+	sums  []flameSum
+}
+
+type flameSum struct {
+	key            string
+	stack          []int
+	typ            string
+	objects, bytes float64
+}
+
+func (v *View) newFlame(kind flame.Kind, title string, full bool) *flameBuilder {
+	p := v.Profile
+	return &flameBuilder{v: v, full: full, index: map[string]int{}, p: &flame.Profile{
+		Kind: kind, Title: title, Time: p.Start, Duration: p.Duration, Comments: []string{
+			fmt.Sprintf(".NET %s, process %d", clean(cmp.Or(p.Process.RuntimeVersion, "?")), p.Process.ID),
+			fmt.Sprintf("estimated from %d %v", p.Total.Events, p.Source),
+			fmt.Sprintf("%d events lost, %d of %d frames without a name", p.Lost, p.Names.Unnamed, p.Names.Frames),
+		},
+	}}
+}
+
+func (f *flameBuilder) add(stack int, frames []int32, typ string, objects, bytes float64) {
+	path := f.v.path(stack, frames)
+	if !f.full {
+		typ = ""
+	}
+	special := len(path) - len(frames) // what stands in front of the frames, or for them
+	list := make([]int, len(path))
+	for i, name := range path {
+		x := flame.Frame{Name: name}
+		if f.full && i >= special {
+			of := &f.v.Profile.Frames[frames[i-special]]
+			x.File = clean(module(of))
+			if name != stacks.Native {
+				x.Raw = clean(of.Raw())
+			}
+		}
+		list[i] = f.p.Frame(x)
+	}
+	key := fmt.Sprint(list, typ)
+	at, ok := f.index[key]
+	if !ok {
+		at = len(f.sums)
+		f.index[key] = at
+		f.sums = append(f.sums, flameSum{key: strings.Join(path, ";") + "\n" + typ, stack: list, typ: typ})
+	}
+	f.sums[at].objects += objects
+	f.sums[at].bytes += bytes
+}
+
+// profile returns the samples in the order of their names. Amounts are rounded once.
+func (f *flameBuilder) profile() *flame.Profile {
+	slices.SortStableFunc(f.sums, func(a, b flameSum) int { return cmp.Compare(a.key, b.key) })
+	for _, s := range f.sums {
+		x := flame.Sample{Stack: s.stack, Objects: whole(s.objects), Bytes: whole(s.bytes), Type: s.typ}
+		if x.Objects > 0 || x.Bytes > 0 {
+			f.p.Samples = append(f.p.Samples, x)
+		}
+	}
+	return f.p
+}
+
+// module returns the file name of what contains a method.
+func module(f *stacks.Frame) string { return f.Module[strings.LastIndexAny(f.Module, `/\`)+1:] }
