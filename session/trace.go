@@ -32,6 +32,8 @@ type Config struct {
 	// RundownMethods requests the names of all methods with compiled code, and the modules, at the end
 	// of the session. Before .NET 9 that is a whole rundown.
 	RundownMethods bool
+	// Stacks requests the call stacks of events, which .NET Core 3.1 to .NET 8 always send.
+	Stacks bool
 	// Unsafe permits sessions that walk or collect the heap, which kill certain runtimes: see AsksHeap.
 	Unsafe bool
 }
@@ -100,16 +102,19 @@ func (c *Config) payload(command byte) []byte {
 	}
 	e.u32(c.BufferMB)
 	e.u32(formatNettrace)
-	whole := byte(no)
+	whole, stacks := byte(no), byte(no)
 	if c.RundownMethods {
 		whole = yes
+	}
+	if c.Stacks {
+		stacks = yes
 	}
 	switch command {
 	case cmdCollectTracing2:
 		e.u8(whole) // rundown; this command only knows a whole one
 	case cmdCollectTracing3:
 		e.u8(whole)
-		e.u8(no) // no stacks
+		e.u8(stacks)
 	default:
 		rundown := uint64(0)
 		if c.RundownGC {
@@ -119,7 +124,7 @@ func (c *Config) payload(command byte) []byte {
 			rundown |= rundownMethods
 		}
 		e.u64(rundown)
-		e.u8(no)
+		e.u8(stacks)
 	}
 	e.u32(uint32(len(c.Providers)))
 	for _, p := range c.Providers {

@@ -147,6 +147,36 @@ func TestRundownMethods(t *testing.T) {
 	}
 }
 
+// TestStacks: the stacks of events are requested by the commands that know a switch for them.
+func TestStacks(t *testing.T) {
+	for known, want := range map[string]string{
+		"0206": "00000000 10000000 01000000 0000000000000000 01 01000000",
+		"0205": "10000000 01000000 0000000000000000 01 01000000",
+		"0204": "10000000 01000000 00 01 01000000",
+		"0203": "10000000 01000000 00 01000000",
+	} {
+		r := ipc.Serve(t, func(conn net.Conn, request []byte) {
+			if hex.EncodeToString(request[16:18]) != known {
+				_, _ = conn.Write(ipc.Refusal(ipc.UnknownCommand))
+				return
+			}
+			_, _ = conn.Write(ipc.Answer(make([]byte, 8)))
+		})
+		cfg := config()
+		cfg.Stacks = true
+		s, err := clientOf(r).StartTracing(t.Context(), cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = s.Close()
+		requests := r.Seen()
+		got := requests[len(requests)-1][20:]
+		if !slices.Equal(got[:len(ipc.Unhex(t, want))], ipc.Unhex(t, want)) {
+			t.Errorf("%s: payload\n% x, want\n% x", known, got, ipc.Unhex(t, want))
+		}
+	}
+}
+
 // TestNoRundown: unless requested, nothing is sent at the end of a session.
 func TestNoRundown(t *testing.T) {
 	r := ipc.Serve(t, ipc.Send(ipc.Answer(make([]byte, 8))))
