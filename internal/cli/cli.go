@@ -114,7 +114,7 @@ Examples:
 			inGroup("watch", p.psCommand(), p.topCommand(), p.statCommand(), p.settingsCommand(), p.metricsCommand(),
 				p.gcCommand(), p.doctorCommand()),
 			inGroup("record", p.attachCommand(), p.runCommand(), p.recordCommand(), p.convertCommand()),
-			inGroup("analyse", p.summaryCommand(), p.reportCommand(), p.explainCommand(), p.pausesCommand(),
+			inGroup("analyse", p.summaryCommand(), p.reportCommand(), p.explainCommand(), p.pausesCommand(), p.allocCommand(), p.inducedCommand(),
 				p.checkCommand(), p.compareCommand(), p.tuneCommand()),
 			inGroup("heap", p.heapCommand()),
 			inGroup("node", p.daemonCommand(), p.ctlCommand(), p.healthCommand(), p.configCommand(), p.rulesCommand()),

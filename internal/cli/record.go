@@ -33,6 +33,7 @@ Examples:
    gclog record 4711                          until Ctrl-C, into MyApp_20260131_120000.nettrace
    gclog record 4711 -o a.nettrace --for 1m
    gclog record 4711 --level full             with allocations and pinned objects
+   gclog record 4711 --stacks --for 30s       for gclog alloc and gclog induced
    gclog record -- dotnet app.dll             from the first event on
    gclog record 4711 -o - | gclog convert -   record and convert at the same time
    gclog record 4711 --on 'pause > 1s'        only the time around such a collection
@@ -46,11 +47,21 @@ Examples:
 				Usage: "record nothing but the time around the first time that `RULE` fires: a condition on a collection, " +
 					"such as 'pause > 1s', or EVENT: CONDITION; the stream is kept in memory until then",
 			},
+			&cli.BoolFlag{
+				Name: stacksFlag, Category: recordingOptions,
+				Usage: "with call stacks, the names of their methods and, without --level, allocations: for gclog alloc and induced",
+			},
 			&cli.StringFlag{Name: lastFlag, Category: endingOptions, Value: "30s", Usage: "with --on: record `TIME` from before it"},
 		}),
 		Action: p.record,
 	}
 }
+
+const stacksFlag = "stacks"
+
+// stacksBufferMB is room for the names of 16,000 methods in .NET Core 3.1 to .NET 8, and many more in
+// later versions. They are buffered before anything is read of them; the memory is taken as needed.
+const stacksBufferMB = 128
 
 func (p *program) record(c *cli.Context) error {
 	if c.Bool(commandFlag) {
@@ -68,11 +79,22 @@ func (p *program) record(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	if c.Bool(stacksFlag) && !c.IsSet("level") {
+		if err := c.Set("level", "full"); err != nil {
+			return err
+		}
+	}
 	cfg, err := sessionConfig(c, false)
 	if err != nil {
 		return err
 	}
 	cfg.RundownGC = until == nil
+	if c.Bool(stacksFlag) {
+		if until != nil {
+			return usagef("--%s is not for --%s: names are sent at the end of a session, which may be long after", stacksFlag, onFlag)
+		}
+		cfg.Stacks, cfg.RundownMethods, cfg.BufferMB = true, true, max(cfg.BufferMB, stacksBufferMB)
+	}
 	path := c.String(outputFlag)
 	if path == output.Stdout && screen.IsTerminal(p.stdout) {
 		return usagef("a recording is binary: give a file with -o, or a pipe")
@@ -155,6 +177,8 @@ func (p *program) recordTree(c *cli.Context) error {
 	switch {
 	case c.IsSet(onFlag), c.IsSet(lastFlag):
 		return usagef("--%s needs a running process: start the command first", onFlag)
+	case c.Bool(stacksFlag):
+		return usagef("--%s needs a running process: start the command first", stacksFlag)
 	case path == "":
 		path = recordingName(filepath.Base(c.Args().First()), time.Now())
 	case path == output.Stdout:

@@ -20,7 +20,7 @@ import (
 func (p *program) rulesCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "rules",
-		Usage:     "show and try the daemon's rules: what it does when something happens",
+		Usage:     "show and try the daemon's rules: what it does, and when",
 		ArgsUsage: "show|fields [EVENT]|test FILE...",
 		Description: `show lists the rules of the configuration. fields lists what their conditions can be about,
 for one event (gc, pause, stall, gap, finding, exit) or for all. test reports which rules

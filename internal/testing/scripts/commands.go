@@ -104,6 +104,7 @@ func setUp(e *testscript.Env) error {
 	e.Setenv("TRACES", traces)
 	e.Setenv("EXTENT", map[bool]string{true: "full", false: "usual"}[extent.Full()])
 	e.Setenv("HEAPS", filepath.Join(recordings.Root(), "gclog", "heap", "testdata"))
+	e.Setenv("STACKS", filepath.Join(recordings.Root(), "gclog", "stacks", "testdata"))
 	if strings.HasPrefix(filepath.Base(e.WorkDir), "script-daemon") {
 		e.Setenv("GCLOG_SUMMARY", "0s") // otherwise one may come at any time: they are aligned to the clock
 	}
@@ -262,7 +263,7 @@ func command(ts *testscript.TestScript, more, args []string) *exec.Cmd {
 	cmd.Args[0] = args[0]
 	cmd.Dir = ts.MkAbs(".")
 	cmd.Env = []string{}
-	for _, name := range []string{"PATH", "HOME", "WORK", "TMPDIR", "TRACES", "HEAPS", "LIB", "GOCOVERDIR", "GORACE"} {
+	for _, name := range []string{"PATH", "HOME", "WORK", "TMPDIR", "TRACES", "HEAPS", "STACKS", "LIB", "GOCOVERDIR", "GORACE"} {
 		if v := ts.Getenv(name); v != "" {
 			cmd.Env = append(cmd.Env, name+"="+v)
 		}
