@@ -266,6 +266,34 @@ func TestManyStacks(t *testing.T) {
 	}
 }
 
+// TestExcess: names that are too long are cut, and so are stacks that are too deep; code without a size, or
+// beyond the end of memory, is nobody's.
+func TestExcess(t *testing.T) {
+	deep := make([]uint64, 10_000)
+	for i := range deep {
+		deep[i] = 0x10
+	}
+	s := newStream(1, 8)
+	s.tick(strings.Repeat("T", 20_000), 100_000, 1, deep...)
+	s.tick("A", 100_000, 1, 0x20)
+	s.tick("B", 100_000, 1, math.MaxUint64-1)
+	s.method(kindRundown, strings.Repeat("M", 20_000), 0x10, 1)
+	s.method(kindRundown, "Empty", 0x20, 0)
+	s.method(kindRundown, "Beyond", math.MaxUint64-2, 100)
+	p := s.profile(t)
+	for _, a := range p.Allocations {
+		stack := &p.Stacks[a.Stack]
+		f := &p.Frames[stack.Frames[0]]
+		if typ := p.Types[a.Type]; typ != "A" && typ != "B" {
+			if len(typ) != maxTypeName || len(stack.Frames) != 1024 || !stack.Truncated || len(f.Name) != maxName+len("…") {
+				t.Errorf("type of %d bytes, %d frames of %d", len(typ), len(stack.Frames), len(f.Name))
+			}
+		} else if !f.native() {
+			t.Errorf("%s: %+v", typ, f)
+		}
+	}
+}
+
 // TestProcesses: the recordings of another process are refused.
 func TestProcesses(t *testing.T) {
 	b := NewBuilder()

@@ -133,7 +133,12 @@ func TestTree(t *testing.T) {
 	var check func(n *callers.Node) uint64
 	check = func(n *callers.Node) (leaves uint64) {
 		sum := uint64(0)
+		names := map[string]bool{}
 		for i, c := range n.Calls {
+			if names[c.Name] {
+				t.Errorf("%s calls %s twice", n.Name, c.Name)
+			}
+			names[c.Name] = true
 			sum += c.Events
 			leaves += check(c)
 			if i > 0 && c.Bytes > n.Calls[i-1].Bytes {
