@@ -49,7 +49,8 @@ func (c *collection) blockingNow() bool { return !c.Known.Has(GroupEnd) && !c.re
 // demoted reports whether a collection that was started as a background one ran as a blocking one:
 // it ended before the program resumed, and did not report itself as concurrent.
 func (c *collection) demoted() bool {
-	return c.Known.Has(GroupEnd) && c.sus != nil && c.End <= c.sus.restart && !(c.Known.Has(GroupGlobal) && c.concurrent())
+	return c.Known.Has(GroupEnd) && c.sus != nil && c.End <= c.sus.restart &&
+		!(c.Known.Has(GroupGlobal) && c.concurrent())
 }
 
 func (c *collection) concurrent() bool { return c.Global.Mechanisms&clr.MechanismConcurrent != 0 }
@@ -178,7 +179,7 @@ func (r *Reducer) number(at Stamp, n uint32) {
 // missed emits a gap for collections that were not seen. The last collection before the gap is not
 // the previous collection of the first one after it.
 func (r *Reducer) missed(g Gap) {
-	// What is kept here was seen in spite of the gap.
+	// The state that is kept here was seen in spite of the gap.
 	r.sizes = sizes{ticks: r.sizes.ticks, hasTick: r.sizes.hasTick, budgets: r.sizes.budgets}
 	r.sizes.budgets.forget()
 	r.hasLastEnd = false
@@ -447,7 +448,11 @@ func (r *Reducer) settle(c *collection) {
 		c.Flaws |= FlawNoSizes
 	}
 	whole := c.historyCount() > 0
-	if c.Known.Has(GroupGlobal) && c.historyCount() < c.expectedHeaps() || !c.Known.Has(GroupGlobal) && r.hasHistory && c.Flaws&(FlawNoStart|FlawNoEnd) == 0 {
+	missing := r.hasHistory && c.Flaws&(FlawNoStart|FlawNoEnd) == 0
+	if c.Known.Has(GroupGlobal) {
+		missing = c.historyCount() < c.expectedHeaps()
+	}
+	if missing {
 		c.Flaws |= FlawNoHeaps
 		whole = false
 	}
@@ -515,7 +520,11 @@ func (r *Reducer) newCollection() *collection {
 	} else {
 		c = &collection{}
 	}
-	*c = collection{GCDetails: c.GCDetails, revisitings: c.revisitings[:0], budgets: budgets{heaps: c.budgets.heaps[:0]}}
+	*c = collection{
+		GCDetails:   c.GCDetails,
+		revisitings: c.revisitings[:0],
+		budgets:     budgets{heaps: c.budgets.heaps[:0]},
+	}
 	c.GCDetails.Reset()
 	return c
 }

@@ -54,10 +54,12 @@ const (
 	FlawLostEvents                  // the runtime dropped events while the collection, or its suspension, was open
 	FlawTime                        // its event times went backwards: the stream is damaged
 	FlawNoHeaps                     // a heap's history was not seen: no sums over the heaps
-	FlawCutOff                      // the session ended before it did: its record is that of the session that saw its end, if any did
+	FlawCutOff                      // the session ended before it did: a session that saw its end has its record
 )
 
-var flawNames = [...]string{"no-start", "no-suspend", "no-end", "no-sizes", "no-restart", "lost-events", "time", "no-heaps", "cut-off"}
+var flawNames = [...]string{
+	"no-start", "no-suspend", "no-end", "no-sizes", "no-restart", "lost-events", "time", "no-heaps", "cut-off",
+}
 
 // Names appends the names of the flaws to dst.
 func (f Flaw) Names(dst []string) []string {
@@ -660,7 +662,10 @@ func (d *GCDetails) HeapReasons(i int) (r HeapReasons, known bool) {
 		return d.Summary.Reasons[i], true
 	}
 	h := &d.Heaps[i]
-	return HeapReasons{h.Heap, h.History.CondemnedGenerations, h.History.Condemned, h.History.Compact.Reason(), h.History.Expand.Reason()}, h.HasHistory
+	return HeapReasons{
+		h.Heap, h.History.CondemnedGenerations, h.History.Condemned, h.History.Compact.Reason(),
+		h.History.Expand.Reason(),
+	}, h.HasHistory
 }
 
 // Condemned returns why the generation was condemned, from the heap that decided: the one with the
@@ -789,7 +794,8 @@ func (d *GCDetails) Gen0Imbalance() float64 {
 	if d.Summary != nil {
 		return d.Summary.Gen0Imbalance
 	}
-	return d.Imbalance(func(h *HeapDetails) uint64 { return uint64(max(0, h.History.Generation[Gen0].ObjectsBefore())) })
+	return d.Imbalance(
+		func(h *HeapDetails) uint64 { return uint64(max(0, h.History.Generation[Gen0].ObjectsBefore())) })
 }
 
 // SurvivedImbalance returns the same for survivors.
@@ -872,7 +878,8 @@ func (d *GCDetails) CopyFrom(src *GCDetails) {
 
 // Reset clears the record, keeping the memory of its lists.
 func (d *GCDetails) Reset() {
-	pauses, heaps, compactions, items, plugs := d.Pauses[:0], d.Heaps[:0], d.LOHCompactions[:0], d.FreeItems[:0], d.Plugs[:0]
+	pauses, heaps, compactions := d.Pauses[:0], d.Heaps[:0], d.LOHCompactions[:0]
+	items, plugs := d.FreeItems[:0], d.Plugs[:0]
 	waits := d.background.Waits[:0]
 	*d = GCDetails{}
 	d.Pauses, d.Heaps, d.LOHCompactions, d.FreeItems, d.Plugs = pauses, heaps, compactions, items, plugs

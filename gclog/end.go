@@ -22,7 +22,10 @@ const (
 	EndOfLog                        // end of a log: only open items are closed
 )
 
-var endNames = [...]string{"detached", "exited", "killed", "oom-killed", "aborted", "crashed", "ended", "stream-error", "end-of-recording", "end-of-log"}
+var endNames = [...]string{
+	"detached", "exited", "killed", "oom-killed", "aborted", "crashed", "ended", "stream-error", "end-of-recording",
+	"end-of-log",
+}
 
 func (r EndReason) String() string { return endNames[r] }
 
@@ -67,8 +70,8 @@ const controlC = 0xC000013A
 // signals are the names of those that end processes, by their numbers on Linux. Of those that crash
 // a process, macOS has other numbers only for SIGBUS and SIGSYS.
 var signals = map[int]string{
-	1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 4: "SIGILL", 5: "SIGTRAP", sigABRT: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 9: "SIGKILL",
-	11: "SIGSEGV", 13: "SIGPIPE", 14: "SIGALRM", 15: "SIGTERM", 24: "SIGXCPU", 31: "SIGSYS",
+	1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 4: "SIGILL", 5: "SIGTRAP", sigABRT: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE",
+	9: "SIGKILL", 11: "SIGSEGV", 13: "SIGPIPE", 14: "SIGALRM", 15: "SIGTERM", 24: "SIGXCPU", 31: "SIGSYS",
 }
 
 // SignalName returns the name of a signal: "SIGABRT", or "signal 40" for one without a name here.

@@ -54,7 +54,8 @@ func (r *Reducer) fitBuckets(e *clr.GCFitBucketInfo) {
 // after it.
 func (r *Reducer) committed(at Stamp, e *clr.CommittedUsage) {
 	for _, c := range slices.Backward(r.open) {
-		if c.thread == at.Thread && !c.Known.Has(GroupCommittedBefore) && !c.Known.Has(GroupEnd) && c.Flaws&FlawNoStart == 0 {
+		later := c.Known.Has(GroupCommittedBefore) || c.Known.Has(GroupEnd)
+		if c.thread == at.Thread && !later && c.Flaws&FlawNoStart == 0 {
 			c.CommittedBefore = e.Total()
 			c.Known |= GroupCommittedBefore
 			return
@@ -171,7 +172,8 @@ func (r *Reducer) bgcAllocWait(at Stamp, e *clr.BGCAllocWait) {
 func (r *Reducer) endAllocWait(at Stamp) {
 	for _, c := range r.open {
 		b := &c.background
-		if i := slices.IndexFunc(b.Waits, func(w AllocWait) bool { return w.Thread == at.Thread && w.Duration == waits }); i >= 0 {
+		open := func(w AllocWait) bool { return w.Thread == at.Thread && w.Duration == waits }
+		if i := slices.IndexFunc(b.Waits, open); i >= 0 {
 			b.waited(&b.Waits[i], at.Time)
 			r.completeBackground(c)
 			return

@@ -36,7 +36,8 @@ func (r *Reducer) recognizeDump(c *collection) {
 
 // mayBeDump reports whether a collection without events of a walk may be that of a snapshot.
 func (r *Reducer) mayBeDump(c *collection) bool {
-	like := c.Complete && c.Kind == KindBlocking && c.Type == clr.TypeBlocking && c.Generation == Gen2 && c.Reason == clr.ReasonInduced
+	like := c.Complete && c.Kind == KindBlocking && c.Type == clr.TypeBlocking && c.Generation == Gen2 &&
+		c.Reason == clr.ReasonInduced
 	if !like || !c.Known.Has(GroupTrigger) || c.reported == 0 {
 		return false
 	}

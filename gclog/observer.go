@@ -81,7 +81,9 @@ const (
 	GapStopped                     // the session was stopped before everything could be read or written
 )
 
-var gapNames = [...]string{"lost-events", "missed-gcs", "reattached", "queue-full", "unwritten", "internal-error", "stopped"}
+var gapNames = [...]string{
+	"lost-events", "missed-gcs", "reattached", "queue-full", "unwritten", "internal-error", "stopped",
+}
 
 func (r GapReason) String() string { return gapNames[r] }
 

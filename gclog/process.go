@@ -238,7 +238,8 @@ func (p *Processes) Event(e *parse.Event) {
 		x.facts.SetServer(KnownBool(typed.Server), EvidenceEvents)
 	case *clr.GCGlobalHeapHistory:
 		x.facts.globalHistory(typed)
-	case *clr.SizeAdaptationSample, *clr.SizeAdaptationTuning, *clr.SizeAdaptationFullGCTuning, *clr.HeapCountSample, *clr.HeapCountTuning:
+	case *clr.SizeAdaptationSample, *clr.SizeAdaptationTuning, *clr.SizeAdaptationFullGCTuning, *clr.HeapCountSample,
+		*clr.HeapCountTuning:
 		x.facts.SetServer(Yes, EvidenceEvents) // DATAS is a mode of server GC, and may use one heap
 	case *clr.GCStart:
 		if typed.Type == clr.TypeBackground && x.facts.Concurrent == Unknown {
@@ -322,7 +323,8 @@ func (p *Processes) find(key processKey) *process {
 			x.facts.SetServer(No, EvidenceProcessors)
 		}
 		if r := p.recorded; r.ID == key.id {
-			x.facts.Name, x.facts.RuntimeVersion, x.facts.Flavor, x.facts.Started = r.Name, r.RuntimeVersion, r.Flavor, r.Started
+			x.facts.Name, x.facts.Started = r.Name, r.Started
+			x.facts.RuntimeVersion, x.facts.Flavor = r.RuntimeVersion, r.Flavor
 			x.facts.SetServer(r.Server, r.ServerFrom)
 			x.facts.DiagnosticsThreads, x.facts.Snapshot = r.DiagnosticsThreads, r.Snapshot
 			if !r.Started.IsZero() {
@@ -347,7 +349,12 @@ func (p *Processes) find(key processKey) *process {
 // recordedProcess keeps what gclog knew when it recorded the process. The event comes before all
 // others, and does not by itself create a process.
 func (p *Processes) recordedProcess(id int64, e *clr.RecordedProcess) {
-	p.recorded = Process{ID: id, Name: e.Name.String(), RuntimeVersion: e.RuntimeVersion.String(), Flavor: e.Flavor.String()}
+	p.recorded = Process{
+		ID:             id,
+		Name:           e.Name.String(),
+		RuntimeVersion: e.RuntimeVersion.String(),
+		Flavor:         e.Flavor.String(),
+	}
 	switch e.GC.String() {
 	case "server":
 		p.recorded.SetServer(Yes, EvidenceRecorded)
@@ -359,7 +366,8 @@ func (p *Processes) recordedProcess(id int64, e *clr.RecordedProcess) {
 	}
 	p.recorded.Snapshot = e.Snapshot
 	for id := range strings.FieldsSeq(e.DiagnosticsThreads.String()) {
-		if n, err := strconv.ParseUint(id, 10, 64); err == nil && len(p.recorded.DiagnosticsThreads) < maxDiagnosticsThreads {
+		n, err := strconv.ParseUint(id, 10, 64)
+		if err == nil && len(p.recorded.DiagnosticsThreads) < maxDiagnosticsThreads {
 			p.recorded.DiagnosticsThreads = append(p.recorded.DiagnosticsThreads, n)
 		}
 	}

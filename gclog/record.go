@@ -113,7 +113,8 @@ func (s *Slot) Copy(r Record) {
 // Reset empties the Slot, keeping the memory of its lists.
 func (s *Slot) Reset() {
 	s.GC.Reset()
-	s.Record, s.Start, s.Pause, s.Phase, s.Suspension, s.Gap, s.Stall = nil, Start{}, Pause{}, Phase{}, Suspension{}, Gap{}, Stall{}
+	s.Record, s.Start, s.Gap, s.Stall = nil, Start{}, Gap{}, Stall{}
+	s.Pause, s.Phase, s.Suspension = Pause{}, Phase{}, Suspension{}
 	s.HeapGrowth, s.Summary, s.End = HeapGrowth{}, Summary{}, End{}
 }
 

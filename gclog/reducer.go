@@ -114,7 +114,8 @@ func needed(m *parse.Metadata) bool {
 		case clr.IDGCStart, clr.IDGCEnd, clr.IDGCRestartEEEnd, clr.IDGCHeapStats, clr.IDGCRestartEEBegin,
 			clr.IDGCSuspendEEEnd, clr.IDGCSuspendEEBegin, clr.IDGCAllocationTick, clr.IDGCBulkRootEdge,
 			clr.IDPinObjectAtGCTime, clr.IDGCTriggered, clr.IDGCDynamicEvent, clr.IDRuntimeInformation,
-			clr.IDGCCreateSegment, clr.IDGCFreeSegment, clr.IDGCGenerationRange, clr.IDGCFinalizersBegin, clr.IDGCFinalizersEnd,
+			clr.IDGCCreateSegment, clr.IDGCFreeSegment, clr.IDGCGenerationRange, clr.IDGCFinalizersBegin,
+			clr.IDGCFinalizersEnd,
 			clr.IDGCMarkWithType, clr.IDGCPerHeapHistory, clr.IDGCGlobalHeapHistory, clr.IDGCLOHCompact,
 			clr.IDGCFitBucketInfo:
 			return true
@@ -201,7 +202,8 @@ func (r *Reducer) reduce(at Stamp, e clr.Event) {
 		r.fitBuckets(e)
 	case *clr.CommittedUsage:
 		r.committed(at, e)
-	case *clr.SizeAdaptationSample, *clr.SizeAdaptationTuning, *clr.SizeAdaptationFullGCTuning, *clr.HeapCountTuning, *clr.HeapCountSample:
+	case *clr.SizeAdaptationSample, *clr.SizeAdaptationTuning, *clr.SizeAdaptationFullGCTuning, *clr.HeapCountTuning,
+		*clr.HeapCountSample:
 		r.datas(e)
 	case *clr.GCDynamicEvent:
 		r.dynamic(at, e)

@@ -55,7 +55,8 @@ func (x *rate) next(c *collection) {
 	}
 	ran := c.Pauses[0].Start - x.since - x.paused
 	if x.known && c.Known.Has(GroupAllocated) && ran > 0 {
-		c.AllocationRate = min(float64(x.allocated+c.Allocated)*1e9/float64(ran), math.MaxInt64) // the stream may be damaged
+		// The stream may be damaged, hence the limit.
+		c.AllocationRate = min(float64(x.allocated+c.Allocated)*1e9/float64(ran), math.MaxInt64)
 	}
 	*x = rate{known: true, since: c.Pauses[n-1].Start + c.Pauses[n-1].Paused()}
 }
@@ -132,7 +133,12 @@ func (c *collection) sumHeaps() {
 		var objects [Generations][2]int64
 		for g := range c.Generations {
 			x := &c.Generations[g]
-			*x = GenerationDetails{After: x.After, Promoted: x.Promoted, BudgetLeft: x.BudgetLeft, HasBudgetLeft: x.HasBudgetLeft}
+			*x = GenerationDetails{
+				After:         x.After,
+				Promoted:      x.Promoted,
+				BudgetLeft:    x.BudgetLeft,
+				HasBudgetLeft: x.HasBudgetLeft,
+			}
 		}
 		for i := range c.Heaps {
 			h := &c.Heaps[i].History

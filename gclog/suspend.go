@@ -32,7 +32,8 @@ func (s *suspension) forGC() bool {
 // suspension are the full collection of provisional mode, a background collection, and any
 // collection in the suspension of a background one.
 func (s *suspension) isOver(e *clr.GCStart) bool {
-	return s.lost > 0 && len(s.gcs) > 0 && e.Reason != clr.ReasonPMFullGC && e.Type != clr.TypeBackground && s.backgroundGC() == nil
+	return s.lost > 0 && len(s.gcs) > 0 && e.Reason != clr.ReasonPMFullGC && e.Type != clr.TypeBackground &&
+		s.backgroundGC() == nil
 }
 
 // stops returns the time from which on nothing can be missing before a collection that starts in s:
@@ -208,7 +209,13 @@ func (r *Reducer) share(s *suspension, at Stamp) {
 		start = end
 	}
 	if bgc != nil {
-		part := PausePart{Start: start, Duration: at.Time - start, Suspend: suspend, HasSuspend: hasSuspend, HasResume: hasResume}
+		part := PausePart{
+			Start:      start,
+			Duration:   at.Time - start,
+			Suspend:    suspend,
+			HasSuspend: hasSuspend,
+			HasResume:  hasResume,
+		}
 		part.Resume = min(resume, part.Duration)
 		r.backgroundPause(bgc, part, s, at)
 	}
@@ -274,7 +281,13 @@ func (r *Reducer) emitGap(g Gap) {
 }
 
 func (r *Reducer) emitSuspension(s *suspension, at Stamp) {
-	r.suspensionArg = Suspension{Reason: s.reason, Start: s.begin, Duration: at.Time - s.begin, Ticks: s.ticks, Thread: s.thread}
+	r.suspensionArg = Suspension{
+		Reason:   s.reason,
+		Start:    s.begin,
+		Duration: at.Time - s.begin,
+		Ticks:    s.ticks,
+		Thread:   s.thread,
+	}
 	r.suspensionArg.Suspend, r.suspensionArg.HasSuspend = s.suspendTime()
 	r.out(&r.suspensionArg)
 }

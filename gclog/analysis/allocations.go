@@ -85,7 +85,8 @@ func AllocationRate(list []*gclog.GCDetails, w Window) Number {
 }
 
 func rateOf(bytes, time float64) Number {
-	return ratio(1e9*bytes, time, "no collection that reports allocations directly follows another recorded one").in("bytes/s")
+	return ratio(1e9*bytes, time, "no collection that reports allocations directly follows another recorded one").
+		in("bytes/s")
 }
 
 // inside returns what was allocated in w, and in how much of its time.

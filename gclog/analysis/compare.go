@@ -95,7 +95,8 @@ func difference(m *comparedMetric, groups [2]*group, of int) Difference {
 	for i, name := range [...]string{"A", "B"} {
 		d.Why = cmp.Or(d.Why, groups[i].short(m, name))
 	}
-	if events := groups[0].total.sums[m.of] + groups[1].total.sums[m.of]; d.Why == "" && m.isRate() && events < leastEvents {
+	events := groups[0].total.sums[m.of] + groups[1].total.sums[m.of]
+	if d.Why == "" && m.isRate() && events < leastEvents {
 		d.Why = needs(leastEvents, "collection", uint64(events))
 	}
 	if d.Why != "" {
@@ -111,7 +112,8 @@ func difference(m *comparedMetric, groups [2]*group, of int) Difference {
 	if groups[0].whole {
 		far = leastFarOfRuns
 	}
-	change, least := to.log-from.log, max(far, from.least+to.least, drifts*apart(groups[0], groups[1])*(from.drift+to.drift))
+	change, least := to.log-from.log,
+		max(far, from.least+to.least, drifts*apart(groups[0], groups[1])*(from.drift+to.drift))
 	d.judge(change, max(least, math.Hypot(to.below, from.above)), max(least, math.Hypot(to.above, from.below)))
 	return d
 }

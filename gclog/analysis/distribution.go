@@ -34,7 +34,11 @@ func (t *tally) distribution(why string, at func(permille int) float64) (d Distr
 		case t.n == 0:
 			*p = unknown(why)
 		case t.n < least:
-			*p = Number{Why: fmt.Sprintf("p%g needs at least %d values", float64(permilles[i])/10, least), Unit: "ns", AtMost: t.max}
+			*p = Number{
+				Why:    fmt.Sprintf("p%g needs at least %d values", float64(permilles[i])/10, least),
+				Unit:   "ns",
+				AtMost: t.max,
+			}
 		default:
 			*p = known(at(permilles[i])).in("ns")
 		}

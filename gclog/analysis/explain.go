@@ -92,8 +92,9 @@ type Context struct {
 // Explain explains a collection.
 func Explain(d *gclog.GCDetails, c Context) Explanation {
 	x := &explainer{d: d, c: c, e: Explanation{
-		What: []Statement{}, Trigger: []Statement{}, Generation: []Statement{}, Pause: []Statement{}, Parts: []Part{}, Phases: []Part{},
-		Roots: []Root{}, Result: []Statement{}, Sizes: []Size{}, Comparison: []Statement{}, Unknown: []Unknown{},
+		What: []Statement{}, Trigger: []Statement{}, Generation: []Statement{}, Pause: []Statement{}, Parts: []Part{},
+		Phases: []Part{}, Roots: []Root{}, Result: []Statement{}, Sizes: []Size{}, Comparison: []Statement{},
+		Unknown: []Unknown{},
 	}}
 	x.what()
 	x.trigger()
@@ -159,7 +160,8 @@ func (x *explainer) whyUnknown(why string) string {
 // unheard returns why the histories of the heaps are unknown.
 func (x *explainer) unheard() string {
 	if x.d.Flaws&gclog.FlawNoHeaps != 0 {
-		return x.whyUnknown("the histories of some heaps are missing (GCPerHeapHistory): the stream was truncated, or events were lost")
+		return x.whyUnknown(
+			"the histories of some heaps are missing (GCPerHeapHistory): the stream was truncated, or events were lost")
 	}
 	return x.whyUnknown("no heap histories were recorded (GCGlobalHeapHistory and GCPerHeapHistory)")
 }

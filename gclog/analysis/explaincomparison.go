@@ -42,7 +42,10 @@ func (x *explainer) comparison() {
 		place = fmt.Sprintf("the shortest of %d", n)
 	}
 	text := fmt.Sprintf("Its pause was %s %ss", place, collectionText(d))
-	facts := []Fact{timeFact("dotnet.gc.pause.total", pause), countFact("rank", longer+1), countFact("peers", n), timeFact("pause.median", median)}
+	facts := []Fact{
+		timeFact("dotnet.gc.pause.total", pause), countFact("rank", longer+1), countFact("peers", n),
+		timeFact("pause.median", median),
+	}
 	against, ratio := against(float64(pause), median, "their median of "+durationText(median))
 	text += ", " + against
 	facts = append(facts, ratio...)
@@ -61,13 +64,15 @@ func (x *explainer) promotedAgainst(of *peers) {
 		return // the result lists it as unknown
 	}
 	if len(of.promoted) < 2 {
-		x.lacks("its promoted bytes compared with those of others", x.whyUnknown("fewer than two of them report theirs"))
+		x.lacks("its promoted bytes compared with those of others",
+			x.whyUnknown("fewer than two of them report theirs"))
 		return
 	}
 	median := nearestRank(of.promoted)(500)
 	facts := []Fact{bytesFact("dotnet.gc.heap.promoted", d.PromotedBytes), bytesFact("promoted.median", median)}
 	against, ratio := against(float64(d.PromotedBytes), median, "their median of "+sizeText(median))
-	x.say(&x.e.Comparison, "promoted", "It promoted "+bytesText(d.PromotedBytes)+", "+against+".", append(facts, ratio...)...)
+	x.say(&x.e.Comparison, "promoted", "It promoted "+bytesText(d.PromotedBytes)+", "+against+".",
+		append(facts, ratio...)...)
 }
 
 // against compares a value with a median; if their ratio is named it is a fact.

@@ -106,20 +106,24 @@ func (x *explainer) decision() (steps clr.CondemnedGenerations, conditions clr.C
 // this generation. The runtime records no steps for it.
 func (x *explainer) beforeBackground() {
 	d := x.d
-	text := "A background collection starts with a collection of the young generations whose budgets were exceeded: here gen0 only."
+	text := "A background collection starts with a collection of the young generations whose budgets were exceeded: " +
+		"here gen0 only."
 	if d.Generation == gclog.Gen1 {
-		text = "A background collection starts with a collection of the young generations whose budgets were exceeded: here gen0 and gen1."
+		text = "A background collection starts with a collection of the young generations whose budgets were " +
+			"exceeded: here gen0 and gen1."
 		if d.Known.Has(gclog.GroupReason) && d.Reason == clr.ReasonOutOfSpaceSOH {
 			text = "A background collection starts with a gen1 collection if there was no space for a small object."
 		}
 	}
-	x.because(&x.e.Generation, "before-background", text, []string{byBackground}, countFact("dotnet.gc.generation", d.Generation))
+	x.because(&x.e.Generation, "before-background", text, []string{byBackground},
+		countFact("dotnet.gc.generation", d.Generation))
 }
 
 // steps lists the steps in which the generation was decided.
 func (x *explainer) steps(s clr.CondemnedGenerations) {
 	facts := []Fact{
-		countFact("dotnet.gc.condemned.initial", s.Initial()), countFact("dotnet.gc.condemned.budget_exceeded", s.BudgetExceeded()),
+		countFact("dotnet.gc.condemned.initial", s.Initial()),
+		countFact("dotnet.gc.condemned.budget_exceeded", s.BudgetExceeded()),
 		countFact("dotnet.gc.condemned.time_tuning", s.TimeTuning()), countFact("dotnet.gc.condemned.final", s.Final()),
 	}
 	first, last := fmt.Sprintf("Condemned gen%d", s.Initial()), ""
@@ -183,7 +187,8 @@ func (x *explainer) conditions(c clr.Condemned) {
 // raisingConditions raise the generation to gen2 whatever the heaps requested, in one decision for
 // all.
 const raisingConditions = clr.CondemnedLimitBeforeOOM | clr.CondemnedLimitLOHFragmented | clr.CondemnedLimitLOHReclaim |
-	clr.CondemnedServoInitial | clr.CondemnedServoNGC | clr.CondemnedServoBGC | clr.CondemnedStressMix | clr.CondemnedStress
+	clr.CondemnedServoInitial | clr.CondemnedServoNGC | clr.CondemnedServoBGC | clr.CondemnedStressMix |
+	clr.CondemnedStress
 
 // otherwise describes why the generation is not the one that the heaps requested.
 func (x *explainer) otherwise(s clr.CondemnedGenerations, c clr.Condemned) {
@@ -195,7 +200,8 @@ func (x *explainer) otherwise(s clr.CondemnedGenerations, c clr.Condemned) {
 		cause, why := x.lowered(wanted, c)
 		text := fmt.Sprintf("Gen%d was due, but %s.", wanted, why)
 		if cause == "" {
-			x.say(&x.e.Generation, "instead", fmt.Sprintf("Gen%d was due; no event reports why gen%d was collected instead.", wanted, d.Generation), facts...)
+			x.say(&x.e.Generation, "instead", fmt.Sprintf(
+				"Gen%d was due; no event reports why gen%d was collected instead.", wanted, d.Generation), facts...)
 			return
 		}
 		x.because(&x.e.Generation, "instead", text, []string{cause}, facts...)
@@ -204,17 +210,23 @@ func (x *explainer) otherwise(s clr.CondemnedGenerations, c clr.Condemned) {
 		text := fmt.Sprintf("The heaps requested gen%d; ", s.Final())
 		switch raised := c & raisingConditions; {
 		case d.Provisional:
-			x.because(&x.e.Generation, "instead", fmt.Sprintf("%sprovisional mode made it gen%d.", text, d.Generation), []string{byProvisional}, facts...)
+			x.because(&x.e.Generation, "instead", fmt.Sprintf("%sprovisional mode made it gen%d.", text, d.Generation),
+				[]string{byProvisional}, facts...)
 		case raised != 0 && d.Generation == gclog.Gen2:
-			x.because(&x.e.Generation, "instead", fmt.Sprintf("%sit became gen%d because of %s.", text, d.Generation, andList(raised.Names(nil))), raised.Names(nil), facts...)
+			x.because(&x.e.Generation, "instead", fmt.Sprintf("%sit became gen%d because of %s.",
+				text, d.Generation, andList(raised.Names(nil))), raised.Names(nil), facts...)
 		case d.Generation == gclog.Gen2 && x.c.Peers != nil && x.c.Peers.datas:
-			x.because(&x.e.Generation, "instead", text+"no event reports why it became gen2. DATAS requests some gen2 collections itself: the first one, and one after each change of the number of heaps.", []string{byDATAS}, facts...)
+			x.because(&x.e.Generation, "instead", text+"no event reports why it became gen2. DATAS requests some "+
+				"gen2 collections itself: the first one, and one after each change of the number of heaps.",
+				[]string{byDATAS}, facts...)
 		default:
-			x.say(&x.e.Generation, "instead", fmt.Sprintf("%sno event reports why it became gen%d.", text, d.Generation), facts...)
+			x.say(&x.e.Generation, "instead",
+				fmt.Sprintf("%sno event reports why it became gen%d.", text, d.Generation), facts...)
 		}
 	case c&clr.CondemnedAvoidUnproductive != 0 && c&raisingConditions != 0:
 		raised := (c & raisingConditions).Names(nil)
-		x.because(&x.e.Generation, "instead", fmt.Sprintf("It became gen2 instead of gen1 because of %s.", andList(raised)), raised, facts...)
+		x.because(&x.e.Generation, "instead",
+			fmt.Sprintf("It became gen2 instead of gen1 because of %s.", andList(raised)), raised, facts...)
 	}
 }
 
@@ -226,17 +238,22 @@ func (x *explainer) lowered(wanted int, c clr.Condemned) (cause, why string) {
 	case d.Kind == gclog.KindForeground && d.Generation == gclog.Gen1:
 		return byBackground, "a background collection was running, and meanwhile only gen0 and gen1 can be collected"
 	case c&clr.CondemnedAvoidUnproductive != 0 && d.Generation == gclog.Gen1:
-		return "AvoidUnproductive", "recent full collections had freed little, so gen1 was collected instead (AvoidUnproductive)"
+		return "AvoidUnproductive",
+			"recent full collections had freed little, so gen1 was collected instead (AvoidUnproductive)"
 	case c&clr.CondemnedGen1InPM != 0 && d.Generation == gclog.Gen1:
 		return "Gen1InPM", "provisional mode collects gen1 first (Gen1InPM)"
 	case c&clr.CondemnedServoPostpone != 0:
 		return "ServoPostpone", "background GC tuning postponed it (ServoPostpone)"
 	case d.Global.Mechanisms&clr.MechanismElevation != 0 && wanted == gclog.Gen2:
-		return byElevation, fmt.Sprintf("recent full collections had freed little, so gen%d was collected instead (Elevation)", d.Generation)
-	case d.Global.HasMemoryLoad && d.Global.PauseMode == clr.PauseModeLowLatency && wanted == gclog.Gen2 && !(d.Known.Has(gclog.GroupReason) && d.Reason.Induced()):
-		return byLowLatency, "GCSettings.LatencyMode was LowLatency, which suppresses gen2 collections unless memory is low"
+		return byElevation, fmt.Sprintf(
+			"recent full collections had freed little, so gen%d was collected instead (Elevation)", d.Generation)
+	case d.Global.HasMemoryLoad && d.Global.PauseMode == clr.PauseModeLowLatency && wanted == gclog.Gen2 &&
+		!(d.Known.Has(gclog.GroupReason) && d.Reason.Induced()):
+		return byLowLatency,
+			"GCSettings.LatencyMode was LowLatency, which suppresses gen2 collections unless memory is low"
 	case d.Kind == gclog.KindForeground && x.c.Peers != nil && x.c.Peers.datas:
-		return byDATAS, fmt.Sprintf("a background collection was running, and meanwhile DATAS may collect only gen%d", d.Generation)
+		return byDATAS,
+			fmt.Sprintf("a background collection was running, and meanwhile DATAS may collect only gen%d", d.Generation)
 	}
 	return "", ""
 }
@@ -301,12 +318,17 @@ func (x *explainer) kind(c clr.Condemned, conditionsKnown bool) {
 	d := x.d
 	say := func(text string, causes ...string) { x.because(&x.e.Generation, "kind", text, causes) }
 	switch {
-	case d.Kind == gclog.KindBackground && (c|x.anyConditions())&clr.CondemnedFragmentedGen2 != 0 && d.Global.PauseMode == clr.PauseModeSustainedLowLatency:
-		say("It ran in the background although gen2 was fragmented, because GCSettings.LatencyMode was SustainedLowLatency: the program was paused only for its start and for the end of its mark phase.", bySustained)
+	case d.Kind == gclog.KindBackground && (c|x.anyConditions())&clr.CondemnedFragmentedGen2 != 0 &&
+		d.Global.PauseMode == clr.PauseModeSustainedLowLatency:
+		say("It ran in the background although gen2 was fragmented, because GCSettings.LatencyMode was "+
+			"SustainedLowLatency: the program was paused only for its start and for the end of its mark phase.",
+			bySustained)
 	case d.Kind == gclog.KindBackground:
-		say("It ran in the background, the default for gen2: the program was paused only for its start and for the end of its mark phase.", byDefault)
+		say("It ran in the background, the default for gen2: the program was paused only for its start and for the "+
+			"end of its mark phase.", byDefault)
 	case d.Kind == gclog.KindForeground:
-		say("It was blocking, as gen0 and gen1 always are, and ran during a background collection (foreground).", byYoung, byBackground)
+		say("It was blocking, as gen0 and gen1 always are, and ran during a background collection (foreground).",
+			byYoung, byBackground)
 	case d.Generation < gclog.Gen2:
 		say("It was blocking, as gen0 and gen1 always are.", byYoung)
 	case d.KindKnown():
@@ -319,9 +341,10 @@ func (x *explainer) kind(c clr.Condemned, conditionsKnown bool) {
 }
 
 // blockingConditions are those that prevent a background collection.
-const blockingConditions = clr.CondemnedInducedFullBlocking | clr.CondemnedFragmentedGen2 | clr.CondemnedFragmentedGen2HighMemory |
-	clr.CondemnedFragmentedGen2VeryHighMemory | clr.CondemnedExpandHeap | clr.CondemnedBeforeOOM | clr.CondemnedTooSmallForBackground |
-	clr.CondemnedPMInducedFull | clr.CondemnedPMAllocLOH | clr.CondemnedLimitBeforeOOM | clr.CondemnedLimitLOHFragmented |
+const blockingConditions = clr.CondemnedInducedFullBlocking | clr.CondemnedFragmentedGen2 |
+	clr.CondemnedFragmentedGen2HighMemory | clr.CondemnedFragmentedGen2VeryHighMemory | clr.CondemnedExpandHeap |
+	clr.CondemnedBeforeOOM | clr.CondemnedTooSmallForBackground | clr.CondemnedPMInducedFull |
+	clr.CondemnedPMAllocLOH | clr.CondemnedLimitBeforeOOM | clr.CondemnedLimitLOHFragmented |
 	clr.CondemnedLimitLOHReclaim | clr.CondemnedServoNGC
 
 // whyBlocking returns why a gen2 collection did not run in the background, "" if that is unknown.
@@ -333,17 +356,22 @@ func (x *explainer) whyBlocking(c clr.Condemned, conditionsKnown bool) (text str
 	case d.Provisional:
 		return "the full collections of provisional mode always block", []string{byProvisional}
 	case d.DemotedBGC:
-		return "it was started as a background collection but could not run as one, which is common for the first one of a process", []string{byDemoted}
-	case asked && d.Known.Has(gclog.GroupReason) && (d.Reason == clr.ReasonInduced || d.Reason == clr.ReasonInducedCompacting || d.Reason == clr.ReasonInducedAggressive):
+		return "it was started as a background collection but could not run as one, which is common for the first " +
+			"one of a process", []string{byDemoted}
+	case asked && d.Known.Has(gclog.GroupReason) && (d.Reason == clr.ReasonInduced ||
+		d.Reason == clr.ReasonInducedCompacting || d.Reason == clr.ReasonInducedAggressive):
 		return "a blocking collection was requested (" + d.Reason.String() + ")", []string{d.Reason.String()}
-	case asked && d.Known.Has(gclog.GroupReason) && (d.Reason == clr.ReasonInducedLowMemory || d.Reason == clr.ReasonLowMemoryHostBlocking):
+	case asked && d.Known.Has(gclog.GroupReason) &&
+		(d.Reason == clr.ReasonInducedLowMemory || d.Reason == clr.ReasonLowMemoryHostBlocking):
 		return "the system was low on memory (" + d.Reason.String() + ")", []string{d.Reason.String()}
 	case d.Global.HasMemoryLoad && d.Global.PauseMode == clr.PauseModeBatch:
-		return "background collections were disabled (GCSettings.LatencyMode was Batch, as it is with System.GC.Concurrent=false)", []string{byBatch}
+		return "background collections were disabled (GCSettings.LatencyMode was Batch, as it is with " +
+			"System.GC.Concurrent=false)", []string{byBatch}
 	case d.Global.HasMemoryLoad && d.Global.PauseMode == clr.PauseModeLowLatency:
 		return "GCSettings.LatencyMode was LowLatency, which rules out background collections", []string{byLowLatency}
 	case p != nil && p.Concurrent == gclog.No:
-		return "background collections are disabled in this process (System.GC.Concurrent=false)", []string{byNoConcurrent}
+		return "background collections are disabled in this process (System.GC.Concurrent=false)",
+			[]string{byNoConcurrent}
 	case c&blockingConditions != 0:
 		return conditionsText(c & blockingConditions), (c & blockingConditions).Names(nil)
 	}

@@ -29,13 +29,18 @@ type Root struct {
 }
 
 // pauseNames are the names of the pauses of a collection with several.
-var pauseNames = map[gclog.PauseKind]string{gclog.PauseBlocking: "pause", gclog.PauseInitial: "initial pause", gclog.PauseFinal: "final pause"}
+var pauseNames = map[gclog.PauseKind]string{
+	gclog.PauseBlocking: "pause",
+	gclog.PauseInitial:  "initial pause",
+	gclog.PauseFinal:    "final pause",
+}
 
 // pause describes how long the program was paused, and for what.
 func (x *explainer) pause() {
 	d := x.d
 	if len(d.Pauses) == 0 {
-		x.lacks("how long the program was paused", x.whyUnknown("the start or the end of its suspension was not recorded"))
+		x.lacks("how long the program was paused",
+			x.whyUnknown("the start or the end of its suspension was not recorded"))
 	} else {
 		x.pauseParts()
 	}
@@ -56,7 +61,8 @@ func (x *explainer) pauseParts() {
 			x.e.Parts = parts
 			break
 		}
-		x.e.Parts = append(x.e.Parts, Part{ID: p.Kind.String(), Name: pauseNames[p.Kind], Time: nanoseconds(p.Duration), Parts: parts})
+		x.e.Parts = append(x.e.Parts,
+			Part{ID: p.Kind.String(), Name: pauseNames[p.Kind], Time: nanoseconds(p.Duration), Parts: parts})
 		times = append(times, timeText(p.Duration))
 		facts = append(facts, timeFact(fmt.Sprintf("pause.%d.%s", i, p.Kind), p.Duration))
 	}
@@ -65,7 +71,8 @@ func (x *explainer) pauseParts() {
 		text += " (" + andList(times) + ")"
 	}
 	if d.Window > 0 {
-		text += fmt.Sprintf(", %s of the %s since the previous collection ended", valueText(d.PausePercent(), "%"), timeText(d.Window))
+		text += fmt.Sprintf(", %s of the %s since the previous collection ended",
+			valueText(d.PausePercent(), "%"), timeText(d.Window))
 		facts = append(facts, percentFact("dotnet.gc.paused", d.PausePercent()), timeFact("window", d.Window))
 	}
 	share(x.e.Parts, d.Pause())
@@ -73,9 +80,11 @@ func (x *explainer) pauseParts() {
 	switch largest := x.largest(x.e.Parts, ""); {
 	case largest.Time.Value <= 0 || largest.Time.Value == float64(d.Pause()):
 	case largest.ID == "untold":
-		x.because(&x.e.Pause, "largest", fmt.Sprintf("The largest part is unaccounted for: %s.", durationText(largest.Time.Value)), []string{largest.ID}, timeFact("largest", largest.Time.Value))
+		x.because(&x.e.Pause, "largest", fmt.Sprintf("The largest part is unaccounted for: %s.",
+			durationText(largest.Time.Value)), []string{largest.ID}, timeFact("largest", largest.Time.Value))
 	default:
-		x.because(&x.e.Pause, "largest", fmt.Sprintf("The largest part: %s, %s.", largest.Name, durationText(largest.Time.Value)), []string{largest.ID}, timeFact("largest", largest.Time.Value))
+		x.because(&x.e.Pause, "largest", fmt.Sprintf("The largest part: %s, %s.", largest.Name,
+			durationText(largest.Time.Value)), []string{largest.ID}, timeFact("largest", largest.Time.Value))
 	}
 }
 
@@ -105,7 +114,8 @@ func (x *explainer) largest(parts []Part, of string) (most Part) {
 }
 
 // nonsense is why a time reported by the runtime is not shown.
-const nonsense = "the runtime reported a time longer than the one it is part of, as .NET 8 does for compaction in gen1 and gen2"
+const nonsense = "the runtime reported a time longer than the one it is part of, as .NET 8 does for compaction in " +
+	"gen1 and gen2"
 
 // A division divides a time into parts.
 type division struct {
@@ -174,7 +184,8 @@ func (x *explainer) divide(i int) []Part {
 	shared := d.InsideBGCStart || d.Provisional // it did not suspend the threads itself
 	switch {
 	case !p.HasSuspend:
-		v.miss("suspend", suspendName, x.whyUnknown("the end of the suspension phase was not recorded (GCSuspendEEEnd)"))
+		v.miss("suspend", suspendName,
+			x.whyUnknown("the end of the suspension phase was not recorded (GCSuspendEEEnd)"))
 	case !shared:
 		v.add("suspend", suspendName, p.Suspend)
 	}
@@ -183,7 +194,8 @@ func (x *explainer) divide(i int) []Part {
 		begin = d.Suspended // the first part of the suspension belongs to a collection inside it
 	}
 	suspended := begin + min(p.Suspend, p.Duration)
-	if p.Kind != gclog.PauseFinal && !shared && p.HasSuspend && p.Suspend <= p.Duration && d.Flaws&gclog.FlawNoStart == 0 && d.Start >= suspended && d.Start-suspended <= v.left {
+	suspends := p.Kind != gclog.PauseFinal && !shared && p.HasSuspend && p.Suspend <= p.Duration
+	if suspends && d.Flaws&gclog.FlawNoStart == 0 && d.Start >= suspended && d.Start-suspended <= v.left {
 		if d.Start == suspended && d.FromLog {
 			v.miss("prepare", prepareName, x.whyUnknown("")) // the log has one time stamp for both
 		} else {
@@ -195,7 +207,8 @@ func (x *explainer) divide(i int) []Part {
 		resume = p.Resume
 		v.left -= resume
 	}
-	if d.Kind != gclog.KindBackground && !d.InsideBGCStart && d.Known.Has(gclog.GroupEnd) && resume >= 0 && d.End >= suspended && d.End <= end-resume && end-resume-d.End <= v.left {
+	ends := d.Kind != gclog.KindBackground && !d.InsideBGCStart && d.Known.Has(gclog.GroupEnd) && resume >= 0
+	if ends && d.End >= suspended && d.End <= end-resume && end-resume-d.End <= v.left {
 		finish = end - resume - d.End
 		v.left -= finish
 	}
@@ -207,7 +220,11 @@ func (x *explainer) divide(i int) []Part {
 	if resume >= 0 {
 		parts = append(parts, Part{ID: "resume", Name: resumeName, Time: nanoseconds(resume)})
 	} else if !p.HasResume {
-		parts = append(parts, Part{ID: "resume", Name: resumeName, Time: unknown(x.whyUnknown("the start of resuming was not recorded (GCRestartEEBegin)"))})
+		parts = append(parts, Part{
+			ID:   "resume",
+			Name: resumeName,
+			Time: unknown(x.whyUnknown("the start of resuming was not recorded (GCRestartEEBegin)")),
+		})
 		x.lacks(timeOf(resumeName), x.whyUnknown("the start of resuming was not recorded (GCRestartEEBegin)"))
 	}
 	return parts
@@ -339,8 +356,10 @@ func (x *explainer) foreground() {
 	if n == 0 {
 		return
 	}
-	x.say(&x.e.Pause, "foreground", fmt.Sprintf("%s (gen0 or gen1) started while it ran and paused the program for %s in total.",
-		plural(uint64(n), "foreground collection"), timeText(pause)), countFact("foreground", n), timeFact("foreground.pause", pause))
+	x.say(&x.e.Pause, "foreground",
+		fmt.Sprintf("%s (gen0 or gen1) started while it ran and paused the program for %s in total.",
+			plural(uint64(n), "foreground collection"), timeText(pause)), countFact("foreground", n),
+		timeFact("foreground.pause", pause))
 }
 
 // revisits reports what the program modified while it was being marked.
@@ -360,8 +379,10 @@ func (x *explainer) revisits() {
 			if r == (gclog.Revisit{}) {
 				continue
 			}
-			parts = append(parts, fmt.Sprintf("%s of %s objects with %s %s", plural(r.Pages, "page"), what, plural(r.References, "reference"), when))
-			name := "dotnet.gc.background.revisited." + [...]string{"concurrent", "paused"}[paused] + [...]string{"_soh", "_loh"}[large]
+			parts = append(parts, fmt.Sprintf("%s of %s objects with %s %s",
+				plural(r.Pages, "page"), what, plural(r.References, "reference"), when))
+			name := "dotnet.gc.background.revisited." + [...]string{"concurrent", "paused"}[paused] +
+				[...]string{"_soh", "_loh"}[large]
 			facts = append(facts, countFact(name+".pages", r.Pages), countFact(name+".references", r.References))
 		}
 	}
@@ -370,18 +391,24 @@ func (x *explainer) revisits() {
 		text = append(text, "Objects modified during marking were visited again: "+andList(parts)+".")
 	}
 	if b.DrainedMarks > 0 {
-		text = append(text, plural(b.DrainedMarks, "object")+was(b.DrainedMarks)+" on the mark list when the program was suspended.")
+		text = append(text,
+			plural(b.DrainedMarks, "object")+was(b.DrainedMarks)+" on the mark list when the program was suspended.")
 		facts = append(facts, countFact("drained_marks", b.DrainedMarks))
 	}
 	if b.Overflowed > 0 {
-		text = append(text, plural(b.Overflowed, "object")+was(b.Overflowed)+" scanned again because the mark stack overflowed.")
+		text = append(text,
+			plural(b.Overflowed, "object")+was(b.Overflowed)+" scanned again because the mark stack overflowed.")
 		facts = append(facts, countFact("dotnet.gc.background.mark_overflow_objects", b.Overflowed))
 	}
 	x.say(&x.e.Pause, "revisited", strings.Join(text, " "), facts...)
 }
 
 // waitTexts are what an allocation waited for.
-var waitTexts = map[uint32]string{9: "memory for a large object", 10: "the sweep to pass the memory of a large object", 11: "the end of the collection, because too many large objects were allocated meanwhile"}
+var waitTexts = map[uint32]string{
+	9:  "memory for a large object",
+	10: "the sweep to pass the memory of a large object",
+	11: "the end of the collection, because too many large objects were allocated meanwhile",
+}
 
 // waits reports the allocations that had to wait.
 func (x *explainer) waits() {
@@ -407,7 +434,8 @@ func (x *explainer) waits() {
 	facts := []Fact{countFact("dotnet.gc.background.alloc_waits.count", b.WaitCount)}
 	if b.WaitTime > 0 {
 		text += fmt.Sprintf(", %s in total, at most %s", timeText(b.WaitTime), timeText(b.WaitMax))
-		facts = append(facts, timeFact("dotnet.gc.background.alloc_waits.total", b.WaitTime), timeFact("dotnet.gc.background.alloc_waits.max", b.WaitMax))
+		facts = append(facts, timeFact("dotnet.gc.background.alloc_waits.total", b.WaitTime),
+			timeFact("dotnet.gc.background.alloc_waits.max", b.WaitMax))
 	}
 	x.because(&x.e.Pause, "alloc-waits", text+".", causes, facts...)
 }
@@ -459,8 +487,14 @@ func (x *explainer) balance() {
 		what, name string
 		uneven     string
 	}{
-		{x.d.SurvivedImbalance(), "the heap with the most survivors had %s the mean", "survived", "The survivors were distributed unevenly over the server GC heaps: "},
-		{x.d.Gen0Imbalance(), "the fullest gen0 held %s the mean", "gen0", "The server GC heaps were unevenly filled: "},
+		{
+			x.d.SurvivedImbalance(), "the heap with the most survivors had %s the mean", "survived",
+			"The survivors were distributed unevenly over the server GC heaps: ",
+		},
+		{
+			x.d.Gen0Imbalance(), "the fullest gen0 held %s the mean", "gen0",
+			"The server GC heaps were unevenly filled: ",
+		},
 	} {
 		if of.ratio > even {
 			text = of.uneven

@@ -57,20 +57,26 @@ func (x *explainer) heap() {
 		}
 		x.say(&x.e.Result, "heap", text+".", facts...)
 	} else if d.Known.Has(gclog.GroupAfter) {
-		x.say(&x.e.Result, "heap", "The heap was "+bytesText(d.SizeAfter())+" after it.", bytesFact("dotnet.gc.heap.after", d.SizeAfter()))
+		x.say(&x.e.Result, "heap", "The heap was "+bytesText(d.SizeAfter())+" after it.",
+			bytesFact("dotnet.gc.heap.after", d.SizeAfter()))
 	}
 	if ratio, known := d.PeakRatio(); known && d.Kind == gclog.KindBackground && ratio > 1 {
-		x.say(&x.e.Result, "peak", fmt.Sprintf("While it ran, the heap was up to %s.", bytesText(d.Peak)), bytesFact("dotnet.gc.heap.peak", d.Peak))
+		x.say(&x.e.Result, "peak", fmt.Sprintf("While it ran, the heap was up to %s.", bytesText(d.Peak)),
+			bytesFact("dotnet.gc.heap.peak", d.Peak))
 	}
 	switch {
 	case d.Known.Has(gclog.GroupCommittedBefore) && d.Known.Has(gclog.GroupCommittedAfter):
-		x.say(&x.e.Result, "committed", fmt.Sprintf("The runtime had committed %s for the heap before and %s after it.", bytesText(d.CommittedBefore), bytesText(d.CommittedAfter)),
-			bytesFact("dotnet.gc.heap.committed_before", d.CommittedBefore), bytesFact("dotnet.gc.heap.committed", d.CommittedAfter))
+		x.say(&x.e.Result, "committed", fmt.Sprintf("The runtime had committed %s for the heap before and %s after it.",
+			bytesText(d.CommittedBefore), bytesText(d.CommittedAfter)),
+			bytesFact("dotnet.gc.heap.committed_before", d.CommittedBefore),
+			bytesFact("dotnet.gc.heap.committed", d.CommittedAfter))
 	case d.Known.Has(gclog.GroupCommittedBefore):
-		x.say(&x.e.Result, "committed", fmt.Sprintf("The runtime had committed %s for the heap when it started.", bytesText(d.CommittedBefore)),
+		x.say(&x.e.Result, "committed",
+			fmt.Sprintf("The runtime had committed %s for the heap when it started.", bytesText(d.CommittedBefore)),
 			bytesFact("dotnet.gc.heap.committed_before", d.CommittedBefore))
 	case d.Known.Has(gclog.GroupCommittedAfter):
-		x.say(&x.e.Result, "committed", fmt.Sprintf("The runtime had committed %s for the heap after it.", bytesText(d.CommittedAfter)),
+		x.say(&x.e.Result, "committed",
+			fmt.Sprintf("The runtime had committed %s for the heap after it.", bytesText(d.CommittedAfter)),
 			bytesFact("dotnet.gc.heap.committed", d.CommittedAfter))
 	default:
 		x.lacks("committed memory", x.whyUnknown(noCommitted))
@@ -81,10 +87,12 @@ func (x *explainer) heap() {
 func (x *explainer) objects() {
 	d := x.d
 	if d.Known.Has(gclog.GroupPromoted) {
-		x.say(&x.e.Result, "promoted", fmt.Sprintf("It found %s of live objects (promoted) in the generations that it collected.", bytesText(d.PromotedBytes)),
+		x.say(&x.e.Result, "promoted", fmt.Sprintf(
+			"It found %s of live objects (promoted) in the generations that it collected.", bytesText(d.PromotedBytes)),
 			bytesFact("dotnet.gc.heap.promoted", d.PromotedBytes))
 	} else if d.Known.Has(gclog.GroupGenerationPromoted) {
-		x.lacks("promoted bytes", x.whyUnknown("only the heap histories report the pinned objects among them, and none was recorded"))
+		x.lacks("promoted bytes",
+			x.whyUnknown("only the heap histories report the pinned objects among them, and none was recorded"))
 	} else {
 		x.lacks("promoted bytes", x.whyUnknown("its sizes were not recorded (GCHeapStats)"))
 	}
@@ -100,11 +108,15 @@ func (x *explainer) objects() {
 	}
 	if before > survived {
 		share := 100 * float64(before-survived) / float64(before)
-		x.say(&x.e.Result, "garbage", fmt.Sprintf("Of the %s of objects there, %s (%s) was garbage.", bytesText(before), bytesText(before-survived), valueText(share, "%")),
-			bytesFact("objects.before", before), bytesFact("objects.garbage", before-survived), percentFact("objects.garbage_pct", share))
+		x.say(&x.e.Result, "garbage", fmt.Sprintf("Of the %s of objects there, %s (%s) was garbage.",
+			bytesText(before), bytesText(before-survived), valueText(share, "%")),
+			bytesFact("objects.before", before), bytesFact("objects.garbage", before-survived),
+			percentFact("objects.garbage_pct", share))
 	}
 	if percent, known := d.FreeListEfficiency(); known {
-		x.say(&x.e.Result, "free-list", fmt.Sprintf("Free-list efficiency in gen2: %s of the free space tried for gen1 survivors was used.", valueText(percent, "%")),
+		x.say(&x.e.Result, "free-list",
+			fmt.Sprintf("Free-list efficiency in gen2: %s of the free space tried for gen1 survivors was used.",
+				valueText(percent, "%")),
 			percentFact("dotnet.gc.free_list_efficiency", percent))
 	}
 }
@@ -134,10 +146,13 @@ func (x *explainer) sizes() {
 		y, collected := &d.Generations[g], d.Collected(g)
 		s := Size{Name: gclog.GenerationName(g), Collected: collected}
 		s.Before = value(d.Known.Has(gclog.GroupBefore), float64(y.Before), "sizes before", x.unheard())
-		s.After = value(d.Known.Has(gclog.GroupAfter), float64(y.After), "sizes after", x.whyUnknown("its sizes were not recorded (GCHeapStats)"))
-		s.Free = value(d.Known.Has(gclog.GroupHistory), float64(y.Fragmentation), "free space of the generations", x.unheard())
+		s.After = value(d.Known.Has(gclog.GroupAfter), float64(y.After), "sizes after",
+			x.whyUnknown("its sizes were not recorded (GCHeapStats)"))
+		s.Free = value(d.Known.Has(gclog.GroupHistory), float64(y.Fragmentation), "free space of the generations",
+			x.unheard())
 		if s.Free.Known() && s.After.Known() && y.Fragmentation > y.After {
-			s.Free = lacks("free space of "+s.Name, "the runtime reported more free space than the generation had"+differentTimes)
+			s.Free = lacks("free space of "+s.Name,
+				"the runtime reported more free space than the generation had"+differentTimes)
 		}
 		const not = "it was not collected"
 		s.Promoted, s.Survival, s.Budget = unknown(not), unknown(not), unknown(not)
@@ -169,10 +184,12 @@ func (x *explainer) sizes() {
 		// A foreground collection has made the heap smaller since the free space was measured.
 		x.lacks("free space of the heap", "the runtime reported more free space than the heap had"+differentTimes)
 	} else if d.Known.Has(gclog.GroupFragmentation) && !d.Known.Has(gclog.GroupHistory) {
-		x.say(&x.e.Result, "free", bytesText(d.Fragmentation)+" of the heap was free space after it.", bytesFact("dotnet.gc.heap.fragmentation", d.Fragmentation))
+		x.say(&x.e.Result, "free", bytesText(d.Fragmentation)+" of the heap was free space after it.",
+			bytesFact("dotnet.gc.heap.fragmentation", d.Fragmentation))
 	} else if d.Known.Has(gclog.GroupFragmentation) && d.Known.Has(gclog.GroupAfter) && d.SizeAfter() > 0 {
 		share := 100 * float64(d.Fragmentation) / float64(d.SizeAfter())
-		x.say(&x.e.Result, "free", fmt.Sprintf("Free space between objects was %s after it, %s of the heap.", bytesText(d.Fragmentation), valueText(share, "%")),
+		x.say(&x.e.Result, "free", fmt.Sprintf("Free space between objects was %s after it, %s of the heap.",
+			bytesText(d.Fragmentation), valueText(share, "%")),
 			bytesFact("dotnet.gc.heap.fragmentation", d.Fragmentation), percentFact("fragmentation_pct", share))
 	}
 }
@@ -181,10 +198,11 @@ const differentTimes = ": it measures the two at different times"
 
 // compactTexts are why a heap was compacted, by the names of clr.HeapMechanism.
 var compactTexts = map[string]string{
-	"LowEphemeral":                "little space was left for young objects",
-	"HighFragmentation":           "there was a lot of free space between survivors",
-	"NoGaps":                      "there was no room to leave survivors in place",
-	"LOHForced":                   "GCSettings.LargeObjectHeapCompactionMode or the runtime requested compaction of large objects",
+	"LowEphemeral":      "little space was left for young objects",
+	"HighFragmentation": "there was a lot of free space between survivors",
+	"NoGaps":            "there was no room to leave survivors in place",
+	"LOHForced": "GCSettings.LargeObjectHeapCompactionMode or the runtime requested compaction of " +
+		"large objects",
 	"LastGCBeforeOOM":             "the GC considered it the last attempt before an OutOfMemoryException",
 	"InducedCompacting":           "GC.Collect requested compaction",
 	"FragmentedGen0":              "gen0 was fragmented",
@@ -223,9 +241,11 @@ func (x *explainer) compaction() {
 	case !isKnown:
 		x.lacks("whether it compacted", x.unheard())
 	case d.Kind == gclog.KindBackground:
-		x.because(&x.e.Result, "compaction", "Sweeping: background collections do not move objects.", []string{byBackground}, textFact("dotnet.gc.compacting", "no"))
+		x.because(&x.e.Result, "compaction", "Sweeping: background collections do not move objects.",
+			[]string{byBackground}, textFact("dotnet.gc.compacting", "no"))
 	case !compacting:
-		x.say(&x.e.Result, "compaction", "Sweeping: survivors stayed in place and the gaps became free space.", textFact("dotnet.gc.compacting", "no"))
+		x.say(&x.e.Result, "compaction", "Sweeping: survivors stayed in place and the gaps became free space.",
+			textFact("dotnet.gc.compacting", "no"))
 	default:
 		x.compacted()
 	}
@@ -235,7 +255,9 @@ func (x *explainer) compaction() {
 
 // perHeap groups the heaps by one of their mechanisms, in the order of the heaps. The causes are
 // the mechanisms; the facts list the heaps if they differ.
-func (x *explainer) perHeap(name func(*gclog.HeapReasons) string, texts map[string]string) (text string, causes []string, facts []Fact) {
+func (x *explainer) perHeap(
+	name func(*gclog.HeapReasons) string, texts map[string]string,
+) (text string, causes []string, facts []Fact) {
 	var order []string
 	by := map[string][]uint32{}
 	n := 0
@@ -271,7 +293,8 @@ func (x *explainer) perHeap(name func(*gclog.HeapReasons) string, texts map[stri
 
 func (x *explainer) compacted() {
 	compacting := textFact("dotnet.gc.compacting", "yes")
-	why, causes, facts := x.perHeap(func(h *gclog.HeapReasons) string { return h.Compact.CompactReason() }, compactTexts)
+	why, causes, facts := x.perHeap(func(h *gclog.HeapReasons) string { return h.Compact.CompactReason() },
+		compactTexts)
 	if why == "" {
 		x.say(&x.e.Result, "compaction", "Compacting: survivors were moved together.", compacting)
 		why := "no heap reports the reason"
@@ -281,11 +304,13 @@ func (x *explainer) compacted() {
 		x.lacks("why it compacted", why)
 		return
 	}
-	x.because(&x.e.Result, "compaction", "Compacting: survivors were moved together. Reason: "+why+".", causes, append(facts, compacting)...)
+	x.because(&x.e.Result, "compaction", "Compacting: survivors were moved together. Reason: "+why+".", causes,
+		append(facts, compacting)...)
 }
 
 func (x *explainer) expanded() {
-	if how, causes, facts := x.perHeap(func(h *gclog.HeapReasons) string { return h.Expand.ExpandReason() }, expandTexts); how != "" {
+	reason := func(h *gclog.HeapReasons) string { return h.Expand.ExpandReason() }
+	if how, causes, facts := x.perHeap(reason, expandTexts); how != "" {
 		x.because(&x.e.Result, "expansion", "Space for young objects: "+how+".", causes, facts...)
 	}
 }
@@ -302,12 +327,14 @@ func (x *explainer) largeObjects() {
 	if plan|relocate|compact|refs == 0 {
 		return
 	}
-	text := fmt.Sprintf("Large objects were compacted too: in the slowest heap, plan took %s, relocate %s and compact %s", timeText(int64(plan)*1000), timeText(int64(relocate)*1000), timeText(int64(compact)*1000))
+	text := fmt.Sprintf("Large objects were compacted too: in the slowest heap, plan took %s, relocate %s "+
+		"and compact %s", timeText(int64(plan)*1000), timeText(int64(relocate)*1000), timeText(int64(compact)*1000))
 	if refs > 0 {
 		text += fmt.Sprintf("; they contained %s", plural(refs, "reference"))
 	}
 	x.say(&x.e.Result, "loh-compaction", text+".",
-		timeFact("loh.plan", plan*1000), timeFact("loh.relocate", relocate*1000), timeFact("loh.compact", compact*1000), countFact("loh.references", refs))
+		timeFact("loh.plan", plan*1000), timeFact("loh.relocate", relocate*1000), timeFact("loh.compact", compact*1000),
+		countFact("loh.references", refs))
 }
 
 // mechanisms reports which generation the survivors are in.
@@ -321,7 +348,8 @@ func (x *explainer) mechanisms() {
 		x.say(&x.e.Result, "promotion", "Survivors stayed in their generation: none was promoted to an older one.")
 	}
 	if m&clr.MechanismDemotion != 0 {
-		x.say(&x.e.Result, "demotion", "Some survivors around pinned objects stayed in a younger generation or were moved back to one (Demotion).")
+		x.say(&x.e.Result, "demotion",
+			"Some survivors around pinned objects stayed in a younger generation or were moved back to one (Demotion).")
 	}
 }
 
@@ -348,21 +376,29 @@ func (x *explainer) datas() {
 		heaps(text+":", "new_heaps", d.Tuning.NewHeaps, float64(d.Tuning.MedianThroughputCost), facts...)
 	}
 	if known.Has(gclog.GroupDatasTuning8) {
-		heaps("DATAS chose the number of heaps:", "new_heaps", d.Tuning8.NewHeaps, float64(d.Tuning8.MedianThroughputCost))
+		heaps("DATAS chose the number of heaps:", "new_heaps", d.Tuning8.NewHeaps,
+			float64(d.Tuning8.MedianThroughputCost))
 	}
 	if known.Has(gclog.GroupDatasFullGCTuning) {
-		heaps("After full collections, DATAS chose the number of heaps:", "full_gc_new_heaps", d.FullGCTuning.NewHeaps, float64(d.FullGCTuning.MedianGen2Cost))
+		heaps("After full collections, DATAS chose the number of heaps:", "full_gc_new_heaps", d.FullGCTuning.NewHeaps,
+			float64(d.FullGCTuning.MedianGen2Cost))
 	}
 	if known.Has(gclog.GroupDatasSample) {
 		s := &d.Sample
-		x.say(&x.e.Result, "datas-sample", fmt.Sprintf("DATAS considers %s of small objects long-lived and set gen0's budget to %s per heap; threads had waited %s to allocate small objects and %s to allocate large ones.",
-			bytesText(s.StableSize), bytesText(uint64(s.Gen0BudgetPerHeap)), timeText(int64(s.SOHLockMicroseconds)*1000), timeText(int64(s.UOHLockMicroseconds)*1000)),
-			bytesFact("dotnet.gc.datas.stable_size", s.StableSize), bytesFact("dotnet.gc.datas.gen0_budget_per_heap", s.Gen0BudgetPerHeap),
-			timeFact("dotnet.gc.datas.soh_lock_wait", int64(s.SOHLockMicroseconds)*1000), timeFact("dotnet.gc.datas.uoh_lock_wait", int64(s.UOHLockMicroseconds)*1000))
+		x.say(&x.e.Result, "datas-sample",
+			fmt.Sprintf("DATAS considers %s of small objects long-lived and set gen0's budget to %s per heap; "+
+				"threads had waited %s to allocate small objects and %s to allocate large ones.",
+				bytesText(s.StableSize), bytesText(uint64(s.Gen0BudgetPerHeap)),
+				timeText(int64(s.SOHLockMicroseconds)*1000), timeText(int64(s.UOHLockMicroseconds)*1000)),
+			bytesFact("dotnet.gc.datas.stable_size", s.StableSize),
+			bytesFact("dotnet.gc.datas.gen0_budget_per_heap", s.Gen0BudgetPerHeap),
+			timeFact("dotnet.gc.datas.soh_lock_wait", int64(s.SOHLockMicroseconds)*1000),
+			timeFact("dotnet.gc.datas.uoh_lock_wait", int64(s.UOHLockMicroseconds)*1000))
 	}
 	if known.Has(gclog.GroupDatasSample8) {
 		wait := int64(min(d.Sample8.LockMicroseconds, 1e12)) * 1000
-		x.say(&x.e.Result, "datas-sample", "DATAS measured that threads had waited "+timeText(wait)+" to allocate.", timeFact("dotnet.gc.datas.lock_wait", wait))
+		x.say(&x.e.Result, "datas-sample", "DATAS measured that threads had waited "+timeText(wait)+" to allocate.",
+			timeFact("dotnet.gc.datas.lock_wait", wait))
 	}
 }
 
@@ -381,12 +417,16 @@ func (x *explainer) pins() {
 		x.lacks("pinned objects", x.whyUnknown("its sizes were not recorded (GCHeapStats)"))
 	}
 	if d.PinEvents > 0 {
-		parts = append(parts, fmt.Sprintf("%s recorded individually (level full), with %s", plural(d.PinEvents, "pin")+was(d.PinEvents), bytesText(d.PinEventBytes)))
-		facts = append(facts, countFact("dotnet.gc.pinned_seen.count", d.PinEvents), bytesFact("dotnet.gc.pinned_seen.bytes", d.PinEventBytes))
+		parts = append(parts, fmt.Sprintf("%s recorded individually (level full), with %s",
+			plural(d.PinEvents, "pin")+was(d.PinEvents), bytesText(d.PinEventBytes)))
+		facts = append(facts, countFact("dotnet.gc.pinned_seen.count", d.PinEvents),
+			bytesFact("dotnet.gc.pinned_seen.bytes", d.PinEventBytes))
 	}
 	if d.PinPlugs > 0 {
-		parts = append(parts, fmt.Sprintf("%s (%s) could not be moved", plural(d.PinPlugs, "piece")+" of memory", bytesText(d.PinPlugBytes)))
-		facts = append(facts, countFact("dotnet.gc.pinned_plugs.count", d.PinPlugs), bytesFact("dotnet.gc.pinned_plugs.bytes", d.PinPlugBytes))
+		parts = append(parts, fmt.Sprintf("%s (%s) could not be moved",
+			plural(d.PinPlugs, "piece")+" of memory", bytesText(d.PinPlugBytes)))
+		facts = append(facts, countFact("dotnet.gc.pinned_plugs.count", d.PinPlugs),
+			bytesFact("dotnet.gc.pinned_plugs.bytes", d.PinPlugBytes))
 	}
 	if len(parts) > 0 {
 		x.say(&x.e.Result, "pins", upperFirst(strings.Join(parts, "; "))+".", facts...)
@@ -410,7 +450,8 @@ func (x *explainer) pinnedBytes() (text string, facts []Fact) {
 	if pins == 0 || survived == 0 {
 		return "", nil
 	}
-	return fmt.Sprintf(", and %s of the %s that survived could not be moved because of them", bytesText(pins), bytesText(survived)),
+	return fmt.Sprintf(", and %s of the %s that survived could not be moved because of them",
+			bytesText(pins), bytesText(survived)),
 		[]Fact{bytesFact("survived_pinned", pins), bytesFact("survived", survived)}
 }
 
@@ -433,8 +474,11 @@ func (x *explainer) finalization() {
 	}
 	f := &d.Finalizers
 	if f.Runs > 0 {
-		text := fmt.Sprintf("Since the previous collection, the finalizer thread finalized %s in %s", plural(f.Objects, "object"), plural(uint64(f.Runs), "run"))
-		facts := []Fact{countFact("dotnet.gc.finalizers.runs", f.Runs), countFact("dotnet.gc.finalizers.objects", f.Objects)}
+		text := fmt.Sprintf("Since the previous collection, the finalizer thread finalized %s in %s",
+			plural(f.Objects, "object"), plural(uint64(f.Runs), "run"))
+		facts := []Fact{
+			countFact("dotnet.gc.finalizers.runs", f.Runs), countFact("dotnet.gc.finalizers.objects", f.Objects),
+		}
 		if d.Known.Has(gclog.GroupLongestFinalizers) {
 			text += "; the longest took " + timeText(f.Longest)
 			facts = append(facts, timeFact("dotnet.gc.finalizers.longest", f.Longest))
@@ -442,7 +486,9 @@ func (x *explainer) finalization() {
 		x.say(&x.e.Result, "finalizers", text+".", facts...)
 	}
 	if f.Running > 0 {
-		x.say(&x.e.Result, "finalizer-running", fmt.Sprintf("When it started, the finalizer thread had been running for %s.", timeText(f.Running)), timeFact("dotnet.gc.finalizers.running", f.Running))
+		x.say(&x.e.Result, "finalizer-running",
+			fmt.Sprintf("When it started, the finalizer thread had been running for %s.", timeText(f.Running)),
+			timeFact("dotnet.gc.finalizers.running", f.Running))
 	}
 }
 
@@ -493,11 +539,14 @@ func (x *explainer) others() {
 		x.say(&x.e.Result, "handles", "The runtime had "+andList(parts)+" after it.", facts...)
 	}
 	if s := &d.Segments; d.Known.Has(gclog.GroupSegments) && s.Created+s.Freed > 0 {
-		text := fmt.Sprintf("obtained %s of memory from the system (%s) and returned %s", plural(uint64(s.Created), "piece"), bytesText(s.CreatedBytes), noneOr(s.Freed))
+		text := fmt.Sprintf("obtained %s of memory from the system (%s) and returned %s",
+			plural(uint64(s.Created), "piece"), bytesText(s.CreatedBytes), noneOr(s.Freed))
 		if s.Created == 0 {
 			text = fmt.Sprintf("returned %s of memory to the system", plural(uint64(s.Freed), "piece"))
 		}
 		x.say(&x.e.Result, "segments", "Since the previous collection, the heap "+text+".",
-			countFact("dotnet.gc.segments.created.count", s.Created), bytesFact("dotnet.gc.segments.created.bytes", s.CreatedBytes), countFact("dotnet.gc.segments.freed.count", s.Freed))
+			countFact("dotnet.gc.segments.created.count", s.Created),
+			bytesFact("dotnet.gc.segments.created.bytes", s.CreatedBytes),
+			countFact("dotnet.gc.segments.freed.count", s.Freed))
 	}
 }

@@ -11,29 +11,46 @@ import (
 // reasonTexts describe why a collection was started, by clr.Reason; for induced ones also what can
 // induce them.
 var reasonTexts = [...]string{
-	clr.ReasonAllocSmall:            "Gen0's allocation budget was exceeded by small objects (AllocSmall).",
-	clr.ReasonInduced:               "Induced by a blocking call (Induced): GC.Collect() or one of its blocking overloads, or GC.GetTotalMemory(true), in the program or one of its libraries; or, from outside, by a profiler, a heap snapshot (dotnet-gcdump), or a session that requests a collection.",
-	clr.ReasonLowMemory:             "The operating system reported low memory (LowMemory).",
-	clr.ReasonEmpty:                 "The runtime gave no reason (Empty).",
-	clr.ReasonAllocLarge:            "The allocation budget of large or pinned objects was exceeded; the reason does not say which (AllocLarge).",
-	clr.ReasonOutOfSpaceSOH:         "There was no space for a small object, and the heap could not grow immediately (OutOfSpaceSOH).",
-	clr.ReasonOutOfSpaceLOH:         "There was no space for a large object, and the heap could not grow immediately (OutOfSpaceLOH).",
-	clr.ReasonInducedNotForced:      "Induced by a call that did not require it to block (InducedNotForced): GC.Collect(generation, mode, blocking: false), or GC.AddMemoryPressure, which induces a collection when a lot of unmanaged memory was reported to it.",
-	clr.ReasonInternal:              "The runtime was stress-testing itself (Internal): GCStress triggers collections all the time.",
-	clr.ReasonInducedLowMemory:      "The operating system reported low memory, and the collection had to block (InducedLowMemory).",
-	clr.ReasonInducedCompacting:     "Induced by a call that requested compaction (InducedCompacting): GC.Collect(generation, mode, blocking, compacting: true).",
-	clr.ReasonLowMemoryHost:         "The program that hosts the runtime reported low memory (LowMemoryHost).",
-	clr.ReasonPMFullGC:              "Provisional mode (PMFullGC): the preceding gen1 collection, in the same suspension, showed that a full collection was needed.",
-	clr.ReasonLowMemoryHostBlocking: "The program that hosts the runtime reported low memory, and the collection had to block (LowMemoryHostBlocking).",
-	clr.ReasonBGCTuningSOH:          "Background GC tuning by the memory load (GCBgcTuning) found that gen2 had reached its target (BgcTuningSOH).",
-	clr.ReasonBGCTuningLOH:          "Background GC tuning by the memory load (GCBgcTuning) found that large objects had reached their target (BgcTuningLOH).",
-	clr.ReasonBGCStepping:           "Background GC tuning by the memory load (GCBgcTuning) was in its first steps (BgcStepping).",
-	clr.ReasonInducedAggressive:     "Induced by a call that asked to release as much memory as possible (InducedAggressive): GC.Collect(2, GCCollectionMode.Aggressive, true, true).",
+	clr.ReasonAllocSmall: "Gen0's allocation budget was exceeded by small objects (AllocSmall).",
+	clr.ReasonInduced: "Induced by a blocking call (Induced): GC.Collect() or one of its blocking " +
+		"overloads, or GC.GetTotalMemory(true), in the program or one of its libraries; or, from outside, by " +
+		"a profiler, a heap snapshot (dotnet-gcdump), or a session that requests a collection.",
+	clr.ReasonLowMemory: "The operating system reported low memory (LowMemory).",
+	clr.ReasonEmpty:     "The runtime gave no reason (Empty).",
+	clr.ReasonAllocLarge: "The allocation budget of large or pinned objects was exceeded; the reason does " +
+		"not say which (AllocLarge).",
+	clr.ReasonOutOfSpaceSOH: "There was no space for a small object, and the heap could not grow immediately " +
+		"(OutOfSpaceSOH).",
+	clr.ReasonOutOfSpaceLOH: "There was no space for a large object, and the heap could not grow immediately " +
+		"(OutOfSpaceLOH).",
+	clr.ReasonInducedNotForced: "Induced by a call that did not require it to block (InducedNotForced): " +
+		"GC.Collect(generation, mode, blocking: false), or GC.AddMemoryPressure, which induces a collection " +
+		"when a lot of unmanaged memory was reported to it.",
+	clr.ReasonInternal: "The runtime was stress-testing itself (Internal): GCStress triggers " +
+		"collections all the time.",
+	clr.ReasonInducedLowMemory: "The operating system reported low memory, and the collection had to block " +
+		"(InducedLowMemory).",
+	clr.ReasonInducedCompacting: "Induced by a call that requested compaction (InducedCompacting): " +
+		"GC.Collect(generation, mode, blocking, compacting: true).",
+	clr.ReasonLowMemoryHost: "The program that hosts the runtime reported low memory (LowMemoryHost).",
+	clr.ReasonPMFullGC: "Provisional mode (PMFullGC): the preceding gen1 collection, in the same " +
+		"suspension, showed that a full collection was needed.",
+	clr.ReasonLowMemoryHostBlocking: "The program that hosts the runtime reported low memory, and the collection had " +
+		"to block (LowMemoryHostBlocking).",
+	clr.ReasonBGCTuningSOH: "Background GC tuning by the memory load (GCBgcTuning) found that gen2 had reached " +
+		"its target (BgcTuningSOH).",
+	clr.ReasonBGCTuningLOH: "Background GC tuning by the memory load (GCBgcTuning) found that large objects had " +
+		"reached their target (BgcTuningLOH).",
+	clr.ReasonBGCStepping: "Background GC tuning by the memory load (GCBgcTuning) was in its first steps " +
+		"(BgcStepping).",
+	clr.ReasonInducedAggressive: "Induced by a call that asked to release as much memory as possible " +
+		"(InducedAggressive): GC.Collect(2, GCCollectionMode.Aggressive, true, true).",
 }
 
 // dumpTexts describe who requested a heap snapshot, by gclog.Requester.
 var dumpTexts = [...]string{
-	gclog.RequesterOther: "Induced by a diagnostic tool that took a heap snapshot (Induced), such as dotnet-gcdump, dotnet-monitor or PerfView.",
+	gclog.RequesterOther: "Induced by a diagnostic tool that took a heap snapshot (Induced), such as dotnet-gcdump, " +
+		"dotnet-monitor or PerfView.",
 	gclog.RequesterGclog: "Induced by gclog for a heap snapshot (Induced).",
 }
 
@@ -44,11 +61,13 @@ func (x *explainer) trigger() {
 	case !d.Known.Has(gclog.GroupReason):
 		x.lacks("why it was started", x.whyUnknown("it started before the session"))
 	case !d.Reason.Known():
-		x.because(&x.e.Trigger, "reason", "The runtime gave a reason unknown to gclog: "+d.Reason.String()+".", []string{d.Reason.String()})
+		x.because(&x.e.Trigger, "reason", "The runtime gave a reason unknown to gclog: "+d.Reason.String()+".",
+			[]string{d.Reason.String()})
 	case d.HeapDump && d.Reason == clr.ReasonInduced:
 		x.because(&x.e.Trigger, "reason", dumpTexts[d.HeapDumpBy], []string{d.Reason.String()})
 	case d.InsideBGCStart:
-		x.because(&x.e.Trigger, "reason", reasonTexts[d.Reason]+" This is the reason for the background collection that it precedes.", []string{d.Reason.String()})
+		x.because(&x.e.Trigger, "reason", reasonTexts[d.Reason]+
+			" This is the reason for the background collection that it precedes.", []string{d.Reason.String()})
 	default:
 		x.because(&x.e.Trigger, "reason", reasonTexts[d.Reason], []string{d.Reason.String()})
 	}
@@ -63,10 +82,14 @@ func (x *explainer) thread() {
 	d := x.d
 	switch {
 	case d.InsideBGCStart && !d.Known.Has(gclog.GroupTrigger):
-		x.because(&x.e.Trigger, "thread", "It had no trigger of its own: it shares the suspension of the background collection that was triggered.", []string{byBackground})
+		x.because(&x.e.Trigger, "thread",
+			"It had no trigger of its own: it shares the suspension of the background collection that was triggered.",
+			[]string{byBackground})
 		return
 	case d.Provisional && !d.Known.Has(gclog.GroupTrigger):
-		x.because(&x.e.Trigger, "thread", "It had no trigger of its own: it shares the suspension of the gen1 collection that was triggered.", []string{byProvisional})
+		x.because(&x.e.Trigger, "thread",
+			"It had no trigger of its own: it shares the suspension of the gen1 collection that was triggered.",
+			[]string{byProvisional})
 		return
 	case !d.Known.Has(gclog.GroupTrigger):
 		x.lacks("which thread triggered it", x.whyUnknown("its trigger was not recorded (GCTriggered)"))
@@ -76,10 +99,12 @@ func (x *explainer) thread() {
 	delay, known := d.TriggerDelay()
 	if !known {
 		x.say(&x.e.Trigger, "thread", fmt.Sprintf("Thread %d triggered it.", d.Trigger), thread)
-		x.lacks("the time from the trigger to the suspension", "workstation GC reports the trigger only after the threads are suspended")
+		x.lacks("the time from the trigger to the suspension",
+			"workstation GC reports the trigger only after the threads are suspended")
 		return
 	}
-	x.say(&x.e.Trigger, "thread", fmt.Sprintf("Thread %d triggered it, %s before the runtime began to suspend the threads.", d.Trigger, timeText(delay)),
+	x.say(&x.e.Trigger, "thread", fmt.Sprintf(
+		"Thread %d triggered it, %s before the runtime began to suspend the threads.", d.Trigger, timeText(delay)),
 		thread, timeFact("dotnet.gc.trigger.delay", delay))
 }
 
@@ -108,15 +133,18 @@ func (x *explainer) budget() {
 		facts = append(facts, fact)
 		switch {
 		case bytes > 0 && x.unasked(g):
-			later = append(later, fmt.Sprintf(" Gen%d had exceeded its budget by about %s, which counts only if gen%d has exceeded its own, too.", g, bytesText(bytes), g-1))
+			later = append(later, fmt.Sprintf(" Gen%d had exceeded its budget by about %s, which counts only if "+
+				"gen%d has exceeded its own, too.", g, bytesText(bytes), g-1))
 		case bytes > 0:
-			parts = append(parts, fmt.Sprintf("%s had exceeded %s by about %s", budgetNames[g], ownBudget(g), bytesText(bytes)))
+			parts = append(parts,
+				fmt.Sprintf("%s had exceeded %s by about %s", budgetNames[g], ownBudget(g), bytesText(bytes)))
 		case blames:
 			parts = append(parts, fmt.Sprintf("%s had about %s left", budgetNames[g], bytesText(uint64(y.BudgetLeft))))
 		}
 	}
 	if blamed && !known || len(facts) == 0 {
-		x.lacks("by how much a budget was exceeded", x.whyUnknown("the collection that set it was not recorded, or it has been changed since by a background sweep, a no-GC region or a different number of heaps"))
+		x.lacks("by how much a budget was exceeded", x.whyUnknown("the collection that set it was not recorded, or "+
+			"it has been changed since by a background sweep, a no-GC region or a different number of heaps"))
 	}
 	if len(facts) == 0 || len(parts) == 0 && blamed && !known {
 		return
@@ -170,21 +198,28 @@ func (x *explainer) allocation() {
 		return // the program has not run since the previous gen1
 	}
 	if !d.Known.Has(gclog.GroupAllocated) {
-		x.lacks("what the program allocated since the previous collection", x.whyUnknown("the previous collection's objects are unknown"))
+		x.lacks("what the program allocated since the previous collection",
+			x.whyUnknown("the previous collection's objects are unknown"))
 		return
 	}
 	total := d.Allocated
 	facts := []Fact{bytesFact("dotnet.gc.allocated", total)}
 	switch {
 	case d.Kind == gclog.KindBackground && total == 0:
-		x.say(&x.e.Trigger, "allocation", "What the program allocated until it ended was counted by the collections before and during it.", facts...)
+		x.say(&x.e.Trigger, "allocation",
+			"What the program allocated until it ended was counted by the collections before and during it.", facts...)
 		return
 	case d.Kind == gclog.KindBackground:
-		x.say(&x.e.Trigger, "allocation", fmt.Sprintf("Until it ended, the program allocated %s that no collection before or during it counted.", bytesText(total)), facts...)
+		x.say(&x.e.Trigger, "allocation",
+			fmt.Sprintf("Until it ended, the program allocated %s that no collection before or during it counted.",
+				bytesText(total)), facts...)
 		return
 	case total == 0 && d.AllocationRate > 0:
-		x.because(&x.e.Trigger, "allocation", fmt.Sprintf("What the program had allocated since the previous collection was counted by a background collection that ended meanwhile: %s/s while the program ran.", sizeText(d.AllocationRate)),
-			[]string{byBackground}, append(facts, Fact{Name: "dotnet.gc.alloc_rate", Value: d.AllocationRate, Unit: "bytes/s"})...)
+		x.because(&x.e.Trigger, "allocation",
+			fmt.Sprintf("What the program had allocated since the previous collection was counted by a background "+
+				"collection that ended meanwhile: %s/s while the program ran.", sizeText(d.AllocationRate)),
+			[]string{byBackground},
+			append(facts, Fact{Name: "dotnet.gc.alloc_rate", Value: d.AllocationRate, Unit: "bytes/s"})...)
 		return
 	}
 	text := fmt.Sprintf("Since the previous collection, the program had allocated %s", bytesText(total))
@@ -237,5 +272,6 @@ func (x *explainer) usedNumbers() {
 	if len(used) > 1 {
 		what = "Numbers %s before it were not collections: no-GC regions (GC.TryStartNoGCRegion) used those numbers."
 	}
-	x.say(&x.e.Trigger, "used-numbers", fmt.Sprintf(what, numbersText(used)), countFact("first", used[0]), countFact("last", used[len(used)-1]))
+	x.say(&x.e.Trigger, "used-numbers", fmt.Sprintf(what, numbersText(used)), countFact("first", used[0]),
+		countFact("last", used[len(used)-1]))
 }

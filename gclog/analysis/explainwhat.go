@@ -34,16 +34,20 @@ func (x *explainer) what() {
 func (x *explainer) oddities() {
 	d := x.d
 	if d.DemotedBGC {
-		x.say(&x.e.What, "demoted", "It was started as a background collection but ran as a blocking one, as the first one of a process often does.")
+		x.say(&x.e.What, "demoted", "It was started as a background collection but ran as a blocking one, as the "+
+			"first one of a process often does.")
 	}
 	if d.InsideBGCStart {
-		x.say(&x.e.What, "inside-background-start", "It ran in the first suspension of a background collection, before that one continued.")
+		x.say(&x.e.What, "inside-background-start",
+			"It ran in the first suspension of a background collection, before that one continued.")
 	}
 	if d.Provisional {
-		x.say(&x.e.What, "provisional", "It is the full collection of provisional mode: it followed a gen1 in the same suspension.")
+		x.say(&x.e.What, "provisional",
+			"It is the full collection of provisional mode: it followed a gen1 in the same suspension.")
 	}
 	if d.HeapDump {
-		x.say(&x.e.What, "heap-dump", "It is the collection of a heap snapshot: its pause includes a walk of the whole heap. Findings leave it out.",
+		x.say(&x.e.What, "heap-dump", "It is the collection of a heap snapshot: its pause includes a walk of the "+
+			"whole heap. Findings leave it out.",
 			textFact("dotnet.gc.heap_dump_by", d.HeapDumpBy.String()))
 	}
 }
@@ -63,7 +67,8 @@ func (x *explainer) when() {
 	}
 	moment, facts := x.moment(d.PauseStart())
 	text := "It started" + moment
-	if d.Known.Has(gclog.GroupEnd) && d.Flaws&(gclog.FlawNoStart|gclog.FlawTime) == 0 && d.End >= d.Start && d.Duration() >= 0 {
+	known := d.Known.Has(gclog.GroupEnd) && d.Flaws&(gclog.FlawNoStart|gclog.FlawTime) == 0
+	if known && d.End >= d.Start && d.Duration() >= 0 {
 		facts = append(facts, timeFact("event.duration", d.Duration()))
 		if d.Kind == gclog.KindBackground {
 			text += ", and lasted " + timeText(d.Duration()) + ", mostly while the program was running"
@@ -139,7 +144,8 @@ func (x *explainer) where() {
 	up := ""
 	switch {
 	case x.c.Log == "unified":
-		x.lacks("how long the process had been up", "the uptimes in the log count from the start of the process, or of the recording that the log was converted from")
+		x.lacks("how long the process had been up", "the uptimes in the log count from the start of the process, or "+
+			"of the recording that the log was converted from")
 	case p.UptimeAtSync > 0:
 		uptime := p.Uptime(x.d.PauseStart()).Round(time.Second)
 		up = "up for " + uptime.String()
@@ -159,8 +165,9 @@ func (x *explainer) where() {
 // flawTexts are the flaws in words, in the order of their bits.
 var flawTexts = []string{
 	"it started before the session", "the start of its suspension was not recorded", "its end was not recorded",
-	"its sizes were not recorded", "the end of its suspension was not recorded", "the runtime dropped events while it ran",
-	"its times go backwards: the stream is damaged", "the histories of some heaps are missing", "the session ended before it did",
+	"its sizes were not recorded", "the end of its suspension was not recorded",
+	"the runtime dropped events while it ran", "its times go backwards: the stream is damaged",
+	"the histories of some heaps are missing", "the session ended before it did",
 }
 
 // complete reports whether it was seen completely.
@@ -183,5 +190,6 @@ func (x *explainer) complete() {
 	if d.LostEvents > 0 {
 		facts = append(facts, countFact("dotnet.gc.lost_events", d.LostEvents))
 	}
-	x.because(&x.e.What, "complete", "The record is incomplete: "+strings.Join(parts, "; ")+".", d.Flaws.Names(nil), facts...)
+	x.because(&x.e.What, "complete", "The record is incomplete: "+strings.Join(parts, "; ")+".", d.Flaws.Names(nil),
+		facts...)
 }

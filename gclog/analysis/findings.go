@@ -445,7 +445,8 @@ func (s *stretch) short(n need) string {
 	case n == needGen2 && few2:
 		why = needs(leastGen2, "complete gen2 collection", s.gen2)
 	case n == needEither && few && few2:
-		why = fmt.Sprintf("needs %d complete collections, or %d of gen2, saw %d and %d", leastCollections, leastGen2, s.collections, s.gen2)
+		why = fmt.Sprintf("needs %d complete collections, or %d of gen2, saw %d and %d",
+			leastCollections, leastGen2, s.collections, s.gen2)
 	}
 	if why != "" && s.walks > 0 {
 		why += fmt.Sprintf(" (plus %d for heap snapshots)", s.walks)

@@ -87,7 +87,10 @@ func (f *Finding) MarshalJSON() ([]byte, error) {
 		SymptomOf   *Rule            `json:"symptom_of,omitempty"`
 		Explanation string           `json:"explanation"`
 		Advice      string           `json:"advice"`
-	}{f.Rule.ID, f.Severity.String(), f.Rule.Title, f.Text, append([]uint32{}, f.GCs...), evidence, f.Explains, f.SymptomOf, f.Rule.Explanation, f.Advice})
+	}{
+		f.Rule.ID, f.Severity.String(), f.Rule.Title, f.Text, append([]uint32{}, f.GCs...), evidence, f.Explains,
+		f.SymptomOf, f.Rule.Explanation, f.Advice,
+	})
 }
 
 // MarshalJSON encodes the verdict. Shares are fractions, of the time or of the time paused.

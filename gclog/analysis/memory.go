@@ -28,8 +28,9 @@ func (m *memory) add(d *gclog.Memory, committed Number) {
 func (m *memory) report() Memory {
 	const (
 		noProcess = "no record contains the memory of the process; records of live sessions and of their logs do"
-		noGroup   = "no record contains the memory of a control group; records of live sessions and of their logs do, if there is one"
-		noLimit   = "no record contains a memory limit of the control group"
+		noGroup   = "no record contains the memory of a control group; records of live sessions and of their logs " +
+			"do, if there is one"
+		noLimit = "no record contains a memory limit of the control group"
 	)
 	number := func(bytes uint64, why string) Number {
 		if bytes == 0 {
@@ -49,7 +50,8 @@ func (m *memory) report() Memory {
 	case !x.Committed.Known():
 		x.Other = x.Committed
 	case x.Committed.Value > x.Resident.Value:
-		x.Other = unknown("the GC has committed more than is resident: not all of it has been touched, or some was swapped out")
+		x.Other = unknown(
+			"the GC has committed more than is resident: not all of it has been touched, or some was swapped out")
 	default:
 		x.Other = known(x.Resident.Value - x.Committed.Value).in("bytes")
 	}

@@ -82,7 +82,8 @@ func (x *Summary) missed() Number {
 
 // noNumbers returns why the meaning of missing numbers is unknown.
 func noNumbers(n uint64) string {
-	return plural(n, "collection number") + are(n) + " missing: logs of this format do not report the numbers that no-GC regions used"
+	return plural(n, "collection number") + are(n) +
+		" missing: logs of this format do not report the numbers that no-GC regions used"
 }
 
 // unobserved returns how long nothing was observed.
@@ -100,6 +101,10 @@ type metric[T Summary | Rollup] struct {
 	number           func(*T) Number
 }
 
+func newMetric[T Summary | Rollup](name, unit, help string, number func(*T) Number) metric[T] {
+	return metric[T]{name, unit, help, number}
+}
+
 // ofTime reports whether it is about time that also passes without collections.
 func (m *metric[T]) ofTime() bool {
 	return m.name == "duration" || strings.HasPrefix(m.name, "pause.share") || strings.HasPrefix(m.name, "mutator.")
@@ -108,8 +113,11 @@ func (m *metric[T]) ofTime() bool {
 func sessionMetrics() []metric[Summary] {
 	list := []metric[Summary]{
 		{"duration", "ns", "total duration of the sessions", func(x *Summary) Number { return x.Duration }},
-		{"duration.unobserved", "ns", "time without a session or with missing records, which durations, shares and rates exclude", (*Summary).unobserved},
-		{"pause.share", "%", "share of the time that the program was paused", func(x *Summary) Number { return x.Share }},
+		newMetric("duration.unobserved", "ns",
+			"time without a session or with missing records, which durations, shares and rates exclude",
+			(*Summary).unobserved),
+		newMetric("pause.share", "%", "share of the time that the program was paused",
+			func(x *Summary) Number { return x.Share }),
 	}
 	for i, length := range [...]string{"10s", "1m", "5m"} {
 		list = append(list, metric[Summary]{
@@ -119,35 +127,57 @@ func sessionMetrics() []metric[Summary] {
 	}
 	for i, length := range [...]string{"10ms", "50ms", "100ms", "1s", "10s"} {
 		list = append(list, metric[Summary]{
-			"mutator." + length, "%", "share of the worst " + length + " that the program ran (minimum mutator utilization)",
+			"mutator." + length, "%",
+			"share of the worst " + length + " that the program ran (minimum mutator utilization)",
 			func(x *Summary) Number { return x.Utilization[i].Percent },
 		})
 	}
-	list = append(list, spread("suspend", "time until all threads were suspended", func(x *Summary) *Distribution { return &x.Suspend })...)
-	list = append(list, spread("between", "time from the start of a collection's first pause to the start of the next collection's", func(x *Summary) *Distribution { return &x.Between })...)
+	list = append(list, spread("suspend", "time until all threads were suspended",
+		func(x *Summary) *Distribution { return &x.Suspend })...)
+	list = append(list,
+		spread("between", "time from the start of a collection's first pause to the start of the next collection's",
+			func(x *Summary) *Distribution { return &x.Between })...)
 	return append(list, []metric[Summary]{
-		{"heap.max", "bytes", "largest heap size observed, before or after a collection", func(x *Summary) Number { return x.Heap.Max }},
+		newMetric("heap.max", "bytes", "largest heap size observed, before or after a collection",
+			func(x *Summary) Number { return x.Heap.Max }),
 		{"heap.last", "bytes", "size after the latest collection", func(x *Summary) Number { return x.Heap.Last }},
-		{"heap.last.gen2", "bytes", "size after the latest gen2 collection, including background ones", func(x *Summary) Number { return x.Heap.LastGen2 }},
-		{"heap.after.gen2.mean", "bytes", "size of the heap after a gen2 collection, including background ones, mean", func(x *Summary) Number { return x.Heap.MeanGen2 }},
-		{"heap.committed", "bytes", "memory committed for the heap, latest", func(x *Summary) Number { return x.Heap.Committed }},
-		{"heap.committed.max", "bytes", "memory committed for the heap, maximum", func(x *Summary) Number { return x.Heap.MaxCommitted }},
-		{"memory.rss", "bytes", "resident memory of the process, latest", func(x *Summary) Number { return x.Memory.Resident }},
-		{"memory.rss.max", "bytes", "resident memory of the process, maximum", func(x *Summary) Number { return x.Memory.MaxResident }},
-		{"memory.other", "bytes", "resident memory beyond what the GC had committed, latest: native memory, stacks, code", func(x *Summary) Number { return x.Memory.Other }},
-		{"memory.cgroup", "bytes", "memory of the control group including its page cache, latest", func(x *Summary) Number { return x.Memory.Cgroup }},
-		{"memory.cgroup.max", "bytes", "memory of the control group including its page cache, maximum", func(x *Summary) Number { return x.Memory.MaxCgroup }},
-		{"memory.cgroup.limit", "bytes", "memory limit of the control group, latest", func(x *Summary) Number { return x.Memory.CgroupLimit }},
-		{"memory.cgroup.share", "%", "memory of the control group as a share of its limit, latest", func(x *Summary) Number { return x.Memory.CgroupShare }},
-		{"alloc.rate", "bytes/s", "allocated per second between the collections that report it, pauses included", func(x *Summary) Number { return x.AllocationRate }},
+		newMetric("heap.last.gen2", "bytes", "size after the latest gen2 collection, including background ones",
+			func(x *Summary) Number { return x.Heap.LastGen2 }),
+		newMetric("heap.after.gen2.mean", "bytes", "size of the heap after a gen2 collection, including "+
+			"background ones, mean", func(x *Summary) Number { return x.Heap.MeanGen2 }),
+		newMetric("heap.committed", "bytes", "memory committed for the heap, latest",
+			func(x *Summary) Number { return x.Heap.Committed }),
+		newMetric("heap.committed.max", "bytes", "memory committed for the heap, maximum",
+			func(x *Summary) Number { return x.Heap.MaxCommitted }),
+		newMetric("memory.rss", "bytes", "resident memory of the process, latest",
+			func(x *Summary) Number { return x.Memory.Resident }),
+		newMetric("memory.rss.max", "bytes", "resident memory of the process, maximum",
+			func(x *Summary) Number { return x.Memory.MaxResident }),
+		newMetric("memory.other", "bytes", "resident memory beyond what the GC had committed, latest: native memory, "+
+			"stacks, code", func(x *Summary) Number { return x.Memory.Other }),
+		newMetric("memory.cgroup", "bytes", "memory of the control group including its page cache, latest",
+			func(x *Summary) Number { return x.Memory.Cgroup }),
+		newMetric("memory.cgroup.max", "bytes", "memory of the control group including its page cache, maximum",
+			func(x *Summary) Number { return x.Memory.MaxCgroup }),
+		newMetric("memory.cgroup.limit", "bytes", "memory limit of the control group, latest",
+			func(x *Summary) Number { return x.Memory.CgroupLimit }),
+		newMetric("memory.cgroup.share", "%", "memory of the control group as a share of its limit, latest",
+			func(x *Summary) Number { return x.Memory.CgroupShare }),
+		newMetric("alloc.rate", "bytes/s",
+			"allocated per second between the collections that report it, pauses included",
+			func(x *Summary) Number { return x.AllocationRate }),
 		{"gen1.per.gen0", "", "gen1 collections per gen0 collection", func(x *Summary) Number { return x.Gen1PerGen0 }},
-		{"gen2.per.gen1", "", "gen2 collections, including background ones, per gen1 collection", func(x *Summary) Number { return x.Gen2PerGen1 }},
+		newMetric("gen2.per.gen1", "", "gen2 collections, including background ones, per gen1 collection",
+			func(x *Summary) Number { return x.Gen2PerGen1 }),
 		{"gen2.count", "", "gen2 collections, including background ones", func(x *Summary) Number {
 			return count(x.Classes[ClassGen2].Count + x.Classes[ClassBackground].Count)
 		}},
-		{"gen2.blocking.share", "%", "share of the gen2 collections that were blocking", func(x *Summary) Number { return x.BlockingGen2 }},
-		{"gen2.since", "ns", "time since the latest gen2 collection ended", func(x *Summary) Number { return x.SinceLastGen2 }},
-		{"finalized.count", "", "objects whose finalizers ran, up to the latest collection", func(x *Summary) Number { return x.Finalized }},
+		newMetric("gen2.blocking.share", "%", "share of the gen2 collections that were blocking",
+			func(x *Summary) Number { return x.BlockingGen2 }),
+		newMetric("gen2.since", "ns", "time since the latest gen2 collection ended",
+			func(x *Summary) Number { return x.SinceLastGen2 }),
+		newMetric("finalized.count", "", "objects whose finalizers ran, up to the latest collection",
+			func(x *Summary) Number { return x.Finalized }),
 		{"gc.missed", "", "collections of which nothing was recorded", (*Summary).missed},
 		{"events.lost", "", "events that the runtime dropped", func(x *Summary) Number {
 			if x.LostInexact {
@@ -155,7 +185,8 @@ func sessionMetrics() []metric[Summary] {
 			}
 			return x.SparseCount(x.LostEvents)
 		}},
-		{"records.dropped", "", "records that were lost because an output was too slow or failed", func(x *Summary) Number { return x.SparseCount(x.Dropped) }},
+		newMetric("records.dropped", "", "records that were lost because an output was too slow or failed",
+			func(x *Summary) Number { return x.SparseCount(x.Dropped) }),
 	}...)
 }
 
@@ -173,7 +204,8 @@ func spread[T Summary | Rollup](name, help string, of func(*T) *Distribution) (l
 		{"p99.9", "99.9th percentile", func(d *Distribution) Number { return d.P999 }},
 		{"max", "longest", func(d *Distribution) Number { return d.Max }},
 	} {
-		list = append(list, metric[T]{name + "." + m.name, "ns", help + ", " + m.help, func(x *T) Number { return m.number(of(x)) }})
+		list = append(list,
+			metric[T]{name + "." + m.name, "ns", help + ", " + m.help, func(x *T) Number { return m.number(of(x)) }})
 	}
 	return list
 }
@@ -214,39 +246,68 @@ func (r *Rollup) PauseCount() Number {
 var classMetrics = slices.Concat([]metric[Rollup]{
 	{"gc.count", "", "collections", func(r *Rollup) Number { return count(r.Count) }},
 	{"gc.rate", "1/min", "collections per minute", func(r *Rollup) Number { return r.PerMinute }},
-	{"gc.induced", "", "induced collections, without those for heap snapshots", func(r *Rollup) Number { return r.Induced }},
+	newMetric("gc.induced", "", "induced collections, without those for heap snapshots",
+		func(r *Rollup) Number { return r.Induced }),
 	{"gc.incomplete", "", "incomplete collections: some of their events were not recorded", (*Rollup).incomplete},
-	{"gc.lossy", "", "collections during which events were lost", func(r *Rollup) Number { return sparseCount(r.Lossy, r.sparse) }},
-	{"gc.foreground", "", "collections that ran during a background one", func(r *Rollup) Number { return sparseCount(r.Foreground, r.sparse) }},
-	{"gc.demoted", "", "collections that were started as background ones but ran as blocking ones", func(r *Rollup) Number { return sparseCount(r.Demoted, r.sparse) }},
-	{"gc.inside", "", "collections that ran in the first suspension of a background one", func(r *Rollup) Number { return sparseCount(r.InsideBGCStart, r.sparse) }},
-	{"gc.provisional", "", "full collections of provisional mode", func(r *Rollup) Number { return sparseCount(r.Provisional, r.sparse) }},
-	{"gc.heapdump", "", "collections for heap snapshots, whose pause includes a walk of the heap", func(r *Rollup) Number { return sparseCount(r.HeapDumps, r.sparse) }},
+	newMetric("gc.lossy", "", "collections during which events were lost",
+		func(r *Rollup) Number { return sparseCount(r.Lossy, r.sparse) }),
+	newMetric("gc.foreground", "", "collections that ran during a background one",
+		func(r *Rollup) Number { return sparseCount(r.Foreground, r.sparse) }),
+	newMetric("gc.demoted", "", "collections that were started as background ones but ran as blocking ones",
+		func(r *Rollup) Number { return sparseCount(r.Demoted, r.sparse) }),
+	newMetric("gc.inside", "", "collections that ran in the first suspension of a background one",
+		func(r *Rollup) Number { return sparseCount(r.InsideBGCStart, r.sparse) }),
+	newMetric("gc.provisional", "", "full collections of provisional mode",
+		func(r *Rollup) Number { return sparseCount(r.Provisional, r.sparse) }),
+	newMetric("gc.heapdump", "", "collections for heap snapshots, whose pause includes a walk of the heap",
+		func(r *Rollup) Number { return sparseCount(r.HeapDumps, r.sparse) }),
 	{"gc.compacting", "", "compacting collections", func(r *Rollup) Number { return r.Compacting }},
 	{"pause.count", "", "number of pauses", (*Rollup).PauseCount},
 	{"pause.total", "ns", "sum of the pauses", func(r *Rollup) Number { return r.Pauses.Total }},
 }, spread("pause", "pauses", func(r *Rollup) *Distribution { return &r.Pauses }), []metric[Rollup]{
-	{"collection.pause.mean", "ns", "sum of the pauses of one collection, mean", func(r *Rollup) Number { return r.Pause.Mean }},
-	{"collection.pause.max", "ns", "sum of the pauses of one collection, maximum", func(r *Rollup) Number { return r.Pause.Max }},
-	{"collection.suspend.max", "ns", "time until all threads were suspended for one collection, maximum", func(r *Rollup) Number { return r.Suspend.Max }},
-	{"heap.peak.mean", "bytes", "size of the heap before or during a collection, mean", func(r *Rollup) Number { return r.Peak.Mean }},
-	{"heap.peak.max", "bytes", "size of the heap before or during a collection, maximum", func(r *Rollup) Number { return r.Peak.Max }},
-	{"heap.after.mean", "bytes", "size of the heap after a collection, mean", func(r *Rollup) Number { return r.After.Mean }},
-	{"heap.after.max", "bytes", "size of the heap after a collection, maximum", func(r *Rollup) Number { return r.After.Max }},
+	newMetric("collection.pause.mean", "ns", "sum of the pauses of one collection, mean",
+		func(r *Rollup) Number { return r.Pause.Mean }),
+	newMetric("collection.pause.max", "ns", "sum of the pauses of one collection, maximum",
+		func(r *Rollup) Number { return r.Pause.Max }),
+	newMetric("collection.suspend.max", "ns", "time until all threads were suspended for one collection, maximum",
+		func(r *Rollup) Number { return r.Suspend.Max }),
+	newMetric("heap.peak.mean", "bytes", "size of the heap before or during a collection, mean",
+		func(r *Rollup) Number { return r.Peak.Mean }),
+	newMetric("heap.peak.max", "bytes", "size of the heap before or during a collection, maximum",
+		func(r *Rollup) Number { return r.Peak.Max }),
+	newMetric("heap.after.mean", "bytes", "size of the heap after a collection, mean",
+		func(r *Rollup) Number { return r.After.Mean }),
+	newMetric("heap.after.max", "bytes", "size of the heap after a collection, maximum",
+		func(r *Rollup) Number { return r.After.Max }),
 	{"promoted.total", "bytes", "promoted bytes", func(r *Rollup) Number { return r.Promoted.Total }},
-	{"promoted.mean", "bytes", "bytes promoted by one collection, mean", func(r *Rollup) Number { return r.Promoted.Mean }},
-	{"promoted.max", "bytes", "bytes promoted by one collection, maximum", func(r *Rollup) Number { return r.Promoted.Max }},
-	{"alloc.total", "bytes", "allocated before the collections that report it", func(r *Rollup) Number { return r.Allocated.Total }},
-	{"alloc.rate.max", "bytes/s", "highest allocation rate between two collections, while the program ran", func(r *Rollup) Number { return r.AllocationRate.Max }},
-	{"pinned.mean", "", "pinned objects found by one collection, mean", func(r *Rollup) Number { return r.PinnedObjects.Mean }},
-	{"pinned.max", "", "pinned objects found by one collection, maximum", func(r *Rollup) Number { return r.PinnedObjects.Max }},
-	{"pinned.share", "%", "share of the surviving bytes that were pinned", func(r *Rollup) Number { return r.PinnedShare }},
-	{"pinned.seen.gcs", "", "collections that reported pinned objects individually", func(r *Rollup) Number { return reportedBy(&r.PinsSeen) }},
-	{"pinned.seen.bytes", "bytes", "pinned objects that were reported individually", func(r *Rollup) Number { return r.PinsSeen.Total }},
-	{"pinned.plugs.gcs", "", "collections that reported pieces of memory that could not be moved", func(r *Rollup) Number { return r.PlugsReported }},
-	{"pinned.plugs.bytes", "bytes", "pieces of memory that could not be moved", func(r *Rollup) Number { return r.PinPlugs.Total }},
-	{"pinned.user.share", "%", "share of pinned objects in the memory that could not be moved, where both were reported", func(r *Rollup) Number { return r.UserPinned }},
-	{"finalization.mean", "", "objects retained for finalization by one collection, mean", func(r *Rollup) Number { return r.Finalization.Mean }},
-	{"finalization.max", "", "objects retained for finalization by one collection, maximum", func(r *Rollup) Number { return r.Finalization.Max }},
-	{"finalization.bytes.max", "bytes", "bytes retained for finalization by one collection, maximum", func(r *Rollup) Number { return r.FinalizationBytes.Max }},
+	newMetric("promoted.mean", "bytes", "bytes promoted by one collection, mean",
+		func(r *Rollup) Number { return r.Promoted.Mean }),
+	newMetric("promoted.max", "bytes", "bytes promoted by one collection, maximum",
+		func(r *Rollup) Number { return r.Promoted.Max }),
+	newMetric("alloc.total", "bytes", "allocated before the collections that report it",
+		func(r *Rollup) Number { return r.Allocated.Total }),
+	newMetric("alloc.rate.max", "bytes/s", "highest allocation rate between two collections, while the program ran",
+		func(r *Rollup) Number { return r.AllocationRate.Max }),
+	newMetric("pinned.mean", "", "pinned objects found by one collection, mean",
+		func(r *Rollup) Number { return r.PinnedObjects.Mean }),
+	newMetric("pinned.max", "", "pinned objects found by one collection, maximum",
+		func(r *Rollup) Number { return r.PinnedObjects.Max }),
+	newMetric("pinned.share", "%", "share of the surviving bytes that were pinned",
+		func(r *Rollup) Number { return r.PinnedShare }),
+	newMetric("pinned.seen.gcs", "", "collections that reported pinned objects individually",
+		func(r *Rollup) Number { return reportedBy(&r.PinsSeen) }),
+	newMetric("pinned.seen.bytes", "bytes", "pinned objects that were reported individually",
+		func(r *Rollup) Number { return r.PinsSeen.Total }),
+	newMetric("pinned.plugs.gcs", "", "collections that reported pieces of memory that could not be moved",
+		func(r *Rollup) Number { return r.PlugsReported }),
+	newMetric("pinned.plugs.bytes", "bytes", "pieces of memory that could not be moved",
+		func(r *Rollup) Number { return r.PinPlugs.Total }),
+	newMetric("pinned.user.share", "%", "share of pinned objects in the memory that could not be moved, where both "+
+		"were reported", func(r *Rollup) Number { return r.UserPinned }),
+	newMetric("finalization.mean", "", "objects retained for finalization by one collection, mean",
+		func(r *Rollup) Number { return r.Finalization.Mean }),
+	newMetric("finalization.max", "", "objects retained for finalization by one collection, maximum",
+		func(r *Rollup) Number { return r.Finalization.Max }),
+	newMetric("finalization.bytes.max", "bytes", "bytes retained for finalization by one collection, maximum",
+		func(r *Rollup) Number { return r.FinalizationBytes.Max }),
 })

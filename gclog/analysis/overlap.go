@@ -47,9 +47,17 @@ type Stop struct {
 
 // stopOf returns what a Timeline keeps of a pause.
 func stopOf(p *gclog.Pause) Stop {
-	s := Stop{Start: p.Start, Duration: p.Duration, Suspend: p.Suspend, HasSuspend: p.HasSuspend, Kind: p.Kind, Generation: -1}
+	s := Stop{
+		Start:      p.Start,
+		Duration:   p.Duration,
+		Suspend:    p.Suspend,
+		HasSuspend: p.HasSuspend,
+		Kind:       p.Kind,
+		Generation: -1,
+	}
 	if d := p.GC; d != nil {
-		s.Generation, s.GCKind, s.Reason, s.HasReason = int8(min(d.Generation, math.MaxInt8)), d.Kind, d.Reason, d.Known.Has(gclog.GroupReason)
+		s.Generation, s.GCKind = int8(min(d.Generation, math.MaxInt8)), d.Kind
+		s.Reason, s.HasReason = d.Reason, d.Known.Has(gclog.GroupReason)
 		s.HeapDump, s.HeapDumpBy = d.HeapDump, d.HeapDumpBy
 		if d.Known.Has(gclog.GroupNumber) {
 			s.Number = d.Number

@@ -23,7 +23,8 @@ var ruleTexts = sync.OnceValue(func() map[string]string {
 	}
 	for name, text := range texts {
 		rule, _, _ := strings.Cut(name, "/")
-		texts[name] = placeholder.ReplaceAllStringFunc(text, func(p string) string { return texts[rule+"/"+strings.Trim(p, "{}")] })
+		texts[name] = placeholder.ReplaceAllStringFunc(text,
+			func(p string) string { return texts[rule+"/"+strings.Trim(p, "{}")] })
 	}
 	return texts
 })
@@ -90,11 +91,13 @@ func Rules() []Rule {
 		needNothing: "", needCollections: "20 complete collections", needGen2: "3 complete gen2 collections",
 		needEither: "20 complete collections, or 3 of gen2",
 	}
-	list := slices.Concat(pauseRules(), gen2Rules(), heapRules(), fragmentationRules(), growthRules(), serverRules(), objectRules(), limitRules(), backgroundRules(), qualityRules(), endRules(), costRules())
+	list := slices.Concat(pauseRules(), gen2Rules(), heapRules(), fragmentationRules(), growthRules(), serverRules(),
+		objectRules(), limitRules(), backgroundRules(), qualityRules(), endRules(), costRules())
 	slices.SortFunc(list, func(a, b Rule) int { return a.Number - b.Number })
 	for i := range list {
 		r := &list[i]
-		r.Title, r.Evidence, r.Explanation = ruleText(r.ID, "title"), ruleText(r.ID, "evidence"), ruleText(r.ID, "explanation")
+		r.Title, r.Evidence = ruleText(r.ID, "title"), ruleText(r.ID, "evidence")
+		r.Explanation = ruleText(r.ID, "explanation")
 		r.Advice, r.WorkstationAdvice = ruleText(r.ID, "advice"), ruleText(r.ID, "workstation-advice")
 		for j := range r.Thresholds {
 			r.Thresholds[j].Help = ruleText(r.ID, "threshold/"+r.Thresholds[j].Name)

@@ -96,20 +96,25 @@ func (j *backgroundLag) verdict(s *stretch) (f Finding, why string) {
 	var says []string
 	if j.waits > 0 {
 		f.Severity = Warning // the pauses are not what it costs
-		says = append(says, fmt.Sprintf("allocations of large objects waited for %s, up to %s", plural(uint64(j.waits), "background collection"), durationText(float64(j.longestWait))))
+		says = append(says, fmt.Sprintf("allocations of large objects waited for %s, up to %s",
+			plural(uint64(j.waits), "background collection"), durationText(float64(j.longestWait))))
 	}
 	if j.finals > 1 {
-		says = append(says, fmt.Sprintf("%s had a second pause of up to %s", plural(j.finals, "background collection"), durationText(float64(j.longestFinal))))
+		says = append(says, fmt.Sprintf("%s had a second pause of up to %s",
+			plural(j.finals, "background collection"), durationText(float64(j.longestFinal))))
 	}
 	if j.crowded >= j.least {
-		says = append(says, fmt.Sprintf("%s had more than %d foreground collections, up to %d", plural(j.crowded, "background collection"), j.foreground, j.mostForegrounds))
+		says = append(says, fmt.Sprintf("%s had more than %d foreground collections, up to %d",
+			plural(j.crowded, "background collection"), j.foreground, j.mostForegrounds))
 	}
 	if j.following >= j.least {
-		says = append(says, fmt.Sprintf("%s started within %s of the end of the previous one", plural(j.following, "background collection"), durationText(float64(j.gap))))
+		says = append(says, fmt.Sprintf("%s started within %s of the end of the previous one",
+			plural(j.following, "background collection"), durationText(float64(j.gap))))
 	}
 	if len(says) == 0 {
 		if !j.private {
-			return f, "no event reports whether allocations waited for background collections (level normal records that); the other checks of the rule found nothing"
+			return f, "no event reports whether allocations waited for background collections (level normal records " +
+				"that); the other checks of the rule found nothing"
 		}
 		return f, ""
 	}
@@ -124,7 +129,8 @@ func (j *backgroundLag) verdict(s *stretch) (f Finding, why string) {
 		countFact("background.following", j.following), timeFact("background.following.gap", j.gap),
 	}
 	if j.private {
-		f.Evidence = append(f.Evidence, countFact("background.waited-for", j.waits), timeFact("wait.max", j.longestWait))
+		f.Evidence = append(f.Evidence, countFact("background.waited-for", j.waits),
+			timeFact("wait.max", j.longestWait))
 	}
 	return f, ""
 }

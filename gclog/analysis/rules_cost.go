@@ -96,8 +96,10 @@ func (j *dependentHandles) verdict(s *stretch) (f Finding, why string) {
 	if share <= j.share || j.took <= j.floor {
 		return f, ""
 	}
-	f.Text = fmt.Sprintf("Scanning dependent handles took %s of the %s that %s paused the program for (%s), at most %s in one.",
-		durationText(float64(j.took)), durationText(float64(j.paused)), plural(j.reported, "collection"), valueText(share, "%"), durationText(float64(j.max)))
+	f.Text = fmt.Sprintf(
+		"Scanning dependent handles took %s of the %s that %s paused the program for (%s), at most %s in one.",
+		durationText(float64(j.took)), durationText(float64(j.paused)), plural(j.reported, "collection"),
+		valueText(share, "%"), durationText(float64(j.max)))
 	f.GCs = j.worst.numbers()
 	f.Explains.Paused = s.ofPauses(j.took)
 	f.says = fmt.Sprintf("%s of that scanned dependent handles", f.Explains.share())
@@ -138,8 +140,10 @@ func (j *lateStart) verdict(s *stretch) (f Finding, why string) {
 	if j.late == 0 {
 		return f, ""
 	}
-	f.Text = fmt.Sprintf("%d of %s started more than %s after the request, at most %s: the threads that requested them waited for %s in total before the pauses began.",
-		j.late, plural(j.reported, "collection"), durationText(float64(j.over)), durationText(float64(j.max)), durationText(float64(j.sum)))
+	f.Text = fmt.Sprintf("%d of %s started more than %s after the request, at most %s: the threads that requested "+
+		"them waited for %s in total before the pauses began.",
+		j.late, plural(j.reported, "collection"), durationText(float64(j.over)), durationText(float64(j.max)),
+		durationText(float64(j.sum)))
 	f.GCs = j.worst.numbers()
 	f.Explains.Paused = s.ofPauses(j.sum)
 	f.Evidence = []Fact{
@@ -193,7 +197,8 @@ func (j *heapCountChanges) verdict(s *stretch) (f Finding, why string) {
 	case s.unbounded: // the time is longer than the known part
 		return f, noBounds
 	}
-	f.Text = fmt.Sprintf("The number of heaps changed %d times in %s, between %d and %d, and %d of the changes took back the one before.",
+	f.Text = fmt.Sprintf("The number of heaps changed %d times in %s, between %d and %d, and %d of the changes took "+
+		"back the one before.",
 		j.changes, timeText(s.duration()), j.least, j.most, j.turns)
 	f.GCs = j.worst.numbers()
 	f.Evidence = []Fact{
@@ -232,11 +237,13 @@ func (j *tooManyGen1) verdict(s *stretch) (f Finding, why string) {
 	if share <= j.share {
 		return f, ""
 	}
-	f.Text = fmt.Sprintf("Of the collections that were not induced, %d were gen0 and %d gen1 (%s).", j.counts[gclog.Gen0], j.counts[gclog.Gen1], valueText(share, "%"))
+	f.Text = fmt.Sprintf("Of the collections that were not induced, %d were gen0 and %d gen1 (%s).",
+		j.counts[gclog.Gen0], j.counts[gclog.Gen1], valueText(share, "%"))
 	f.GCs = j.worst.numbers()
 	f.Explains.Paused = s.ofPauses(j.paused)
 	f.Evidence = []Fact{
-		countFact("gen0", j.counts[gclog.Gen0]), countFact("gen1", j.counts[gclog.Gen1]), percentFact("gen1.share", share),
+		countFact("gen0", j.counts[gclog.Gen0]), countFact("gen1", j.counts[gclog.Gen1]),
+		percentFact("gen1.share", share),
 	}
 	return f, ""
 }
@@ -298,9 +305,11 @@ func (j *highSurvival) verdict(s *stretch) (Finding, string) {
 	if !matters || survival <= j.over {
 		return Finding{}, why
 	}
-	f.Text = fmt.Sprintf("Of %s of objects in gen0, %s survived (%s): gen0 and gen1 collections marked and promoted %s, for which they paused the program for %s.",
+	f.Text = fmt.Sprintf("Of %s of objects in gen0, %s survived (%s): gen0 and gen1 collections marked and promoted "+
+		"%s, for which they paused the program for %s.",
 		sizeText(j.objects), sizeText(j.survived), valueText(survival, "%"), sizeText(j.promoted), timeText(j.paused))
-	f.says = fmt.Sprintf("%s of that are gen0 and gen1 collections that %s of gen0 survived", f.Explains.share(), valueText(survival, "%"))
+	f.says = fmt.Sprintf("%s of that are gen0 and gen1 collections that %s of gen0 survived",
+		f.Explains.share(), valueText(survival, "%"))
 	return f, ""
 }
 
@@ -313,14 +322,17 @@ type smallGen0 struct {
 
 func (j *smallGen0) verdict(s *stretch) (Finding, string) {
 	f, why, matters := j.young.verdict(s)
-	survival, period := percent(j.survived, j.objects), quotient(float64(max(leastTime, s.duration())), float64(j.collections))
+	survival := percent(j.survived, j.objects)
+	period := quotient(float64(max(leastTime, s.duration())), float64(j.collections))
 	if !matters || survival > j.survival || period >= float64(j.period) {
 		return Finding{}, why
 	}
 	size := j.objects / float64(j.reported)
-	f.Text = fmt.Sprintf("There was a gen0 or gen1 collection every %s, with %s of objects in gen0 on average, of which %s survived; they paused the program for %s.",
+	f.Text = fmt.Sprintf("There was a gen0 or gen1 collection every %s, with %s of objects in gen0 on average, of "+
+		"which %s survived; they paused the program for %s.",
 		durationText(period), sizeText(size), valueText(survival, "%"), timeText(j.paused))
-	f.says = fmt.Sprintf("%s of that are gen0 and gen1 collections, one every %s, although %s of gen0 survived them", f.Explains.share(), durationText(period), valueText(survival, "%"))
+	f.says = fmt.Sprintf("%s of that are gen0 and gen1 collections, one every %s, although %s of gen0 survived them",
+		f.Explains.share(), durationText(period), valueText(survival, "%"))
 	f.Evidence = append(f.Evidence, timeFact("period", period), bytesFact("gen0.objects-before.mean", size))
 	return f, ""
 }

@@ -32,7 +32,8 @@ const (
 
 // advice names the text about what to do.
 func (w Way) advice() string {
-	return ruleText("process-end", [...]string{WayKilled: "killed", WayOOMKilled: "oom-killed", WayAborted: "aborted", WayCrashed: "crashed"}[w])
+	return ruleText("process-end",
+		[...]string{WayKilled: "killed", WayOOMKilled: "oom-killed", WayAborted: "aborted", WayCrashed: "crashed"}[w])
 }
 
 func endRules() []Rule {
@@ -80,13 +81,15 @@ func (j *processEnd) verdict(s *stretch) (f Finding, why string) {
 		return valueText(float64(ago), "ns")
 	}
 	if l := &s.latest; l.open {
-		f.Text += fmt.Sprintf(" Collection %d, which began %s before, did not end.", l.number, before(l.start, "since.open"))
+		f.Text += fmt.Sprintf(" Collection %d, which began %s before, did not end.",
+			l.number, before(l.start, "since.open"))
 		f.GCs = []uint32{l.number}
 		f.Evidence = append(f.Evidence, countFact("collection.open", l.number))
 	}
 	if j.lastChances > 0 {
 		f.Evidence = append(f.Evidence, countFact("collections.before-oom", j.lastChances))
-		f.Text += fmt.Sprintf(" %s considered the last attempt before an OutOfMemoryException by the GC, the latest %s before.", were(j.lastChances, "collection"), before(j.lastChance, "since.before-oom"))
+		f.Text += fmt.Sprintf(" %s considered the last attempt before an OutOfMemoryException by the GC, the "+
+			"latest %s before.", were(j.lastChances, "collection"), before(j.lastChance, "since.before-oom"))
 	}
 	if e.Way != WayCrashed {
 		f.Text += j.memories(&f, before)
@@ -104,7 +107,8 @@ func (j *processEnd) cause(s *stretch) (Cause, string) {
 	case e.Way == WayAborted && (j.lastChances > 0 || s.nearLimit()):
 		text := fmt.Sprintf("out of memory: the process %s", e.Text)
 		if j.lastChances > 0 {
-			text += fmt.Sprintf(" after %s that the GC considered the last attempt", plural(j.lastChances, "collection"))
+			text += fmt.Sprintf(" after %s that the GC considered the last attempt",
+				plural(j.lastChances, "collection"))
 		}
 		if j.hasCommitted {
 			text += fmt.Sprintf("; GC heap at %s", bytesText(j.committed))
@@ -138,14 +142,17 @@ func (j *processEnd) memories(f *Finding, before func(int64, string) string) (te
 		return ""
 	}
 	f.Evidence = append(f.Evidence, bytesFact("memory.resident", m.Resident))
-	text = fmt.Sprintf(" At the latest complete collection, which ended %s before, it had %s resident", before(j.ended, "since.collection"), sizeText(float64(m.Resident)))
+	text = fmt.Sprintf(" At the latest complete collection, which ended %s before, it had %s resident",
+		before(j.ended, "since.collection"), sizeText(float64(m.Resident)))
 	if j.hasCommitted {
 		f.Evidence = append(f.Evidence, bytesFact("heap.committed", j.committed))
 		text += fmt.Sprintf(", the GC had committed %s", sizeText(float64(j.committed)))
 	}
 	if m.Cgroup > 0 && m.CgroupLimit > 0 {
-		f.Evidence = append(f.Evidence, bytesFact("memory.cgroup", m.Cgroup), bytesFact("memory.cgroup.limit", m.CgroupLimit))
-		text += fmt.Sprintf(", and its control group used %s of %s", sizeText(float64(m.Cgroup)), sizeText(float64(m.CgroupLimit)))
+		f.Evidence = append(f.Evidence, bytesFact("memory.cgroup", m.Cgroup),
+			bytesFact("memory.cgroup.limit", m.CgroupLimit))
+		text += fmt.Sprintf(", and its control group used %s of %s",
+			sizeText(float64(m.Cgroup)), sizeText(float64(m.CgroupLimit)))
 	}
 	return text + "."
 }

@@ -39,7 +39,13 @@ func fragmentationRules() []Rule {
 			},
 			Basis: BasisMicrosoft, need: needCollections,
 			judge: func(l limits) judge {
-				return &pinning{objects: l["objects"], fragmentation: l["fragmentation"], demotion: l["demotion"], of: l["of"], floor: l["floor"]}
+				return &pinning{
+					objects:       l["objects"],
+					fragmentation: l["fragmentation"],
+					demotion:      l["demotion"],
+					of:            l["of"],
+					floor:         l["floor"],
+				}
 			},
 		},
 	}
@@ -94,7 +100,8 @@ func (j *lohFragmentation) gc(x *judgedGC) {
 		j.first = loh.After
 	}
 	j.latest, j.grown = loh.After, 0
-	if j.reported >= leastRow && percent >= grownHoles && float64(free) >= grownFree && float64(loh.After) >= grownLOH*x.after && loh.After >= grownFactor*j.first {
+	large := float64(free) >= grownFree && float64(loh.After) >= grownLOH*x.after
+	if j.reported >= leastRow && percent >= grownHoles && large && loh.After >= grownFactor*j.first {
 		j.grown = free
 	}
 	j.recent = j.recent << 1 & 7
@@ -119,7 +126,8 @@ func (j *lohFragmentation) gc(x *judgedGC) {
 }
 
 func (j *lohFragmentation) verdict(*stretch) (f Finding, why string) {
-	f.says = fmt.Sprintf("up to %s (%s of it) are free after gen2 collections", sizeText(float64(j.free)), valueText(j.percent, "%"))
+	f.says = fmt.Sprintf("up to %s (%s of it) are free after gen2 collections",
+		sizeText(float64(j.free)), valueText(j.percent, "%"))
 	switch {
 	case j.longest > 0:
 		after := fmt.Sprintf("After %d consecutive gen2 collections", j.longest)
@@ -129,18 +137,27 @@ func (j *lohFragmentation) verdict(*stretch) (f Finding, why string) {
 		f.Text = fmt.Sprintf("%s the large object heap was fragmented, with up to %s of free space (%s of it).",
 			after, sizeText(float64(j.free)), valueText(j.percent, "%"))
 		f.GCs = j.worst.numbers()
-		f.Evidence = []Fact{countFact("gen2.in-a-row", j.longest), bytesFact("loh.free.max", j.free), percentFact("loh.fragmentation", j.percent)}
+		f.Evidence = []Fact{
+			countFact("gen2.in-a-row", j.longest), bytesFact("loh.free.max", j.free),
+			percentFact("loh.fragmentation", j.percent),
+		}
 		if j.longest < leastRow {
 			f.Evidence = append(f.Evidence, countFact("gen2.of", leastRow))
 		}
 	case j.grown > 0:
-		f.Text = fmt.Sprintf("The large object heap grew from %s to %s, although %s of it (%s) were free after the latest gen2 collection.",
-			sizeText(float64(j.first)), sizeText(float64(j.latest)), sizeText(float64(j.grown)), valueText(j.percent, "%"))
+		f.Text = fmt.Sprintf("The large object heap grew from %s to %s, although %s of it (%s) were free after the "+
+			"latest gen2 collection.",
+			sizeText(float64(j.first)), sizeText(float64(j.latest)), sizeText(float64(j.grown)),
+			valueText(j.percent, "%"))
 		f.GCs = j.worst.numbers()
-		f.Evidence = []Fact{bytesFact("loh.after.first", j.first), bytesFact("loh.after.last", j.latest), bytesFact("loh.free", j.grown), percentFact("loh.fragmentation", j.percent)}
+		f.Evidence = []Fact{
+			bytesFact("loh.after.first", j.first), bytesFact("loh.after.last", j.latest),
+			bytesFact("loh.free", j.grown), percentFact("loh.fragmentation", j.percent),
+		}
 	case j.limited > 0:
 		f.says = were(j.limited, "collection") + " caused by that near the hard limit"
-		f.Text = fmt.Sprintf("%s caused by fragmentation of the large object heap near the hard limit", were(j.limited, "collection"))
+		f.Text = fmt.Sprintf("%s caused by fragmentation of the large object heap near the hard limit",
+			were(j.limited, "collection"))
 		if j.before > 0 {
 			f.Text += fmt.Sprintf(", with up to %s of free space before it", sizeText(float64(j.before)))
 		}
@@ -170,7 +187,8 @@ type gen2Fragmentation struct {
 
 func (j *gen2Fragmentation) gc(x *judgedGC) {
 	g := &x.Generations[gclog.Gen2]
-	if !x.background || !x.Known.Has(gclog.GroupHistory) || !x.Known.Has(gclog.GroupBefore) || x.BeforeEstimated || g.Before == 0 {
+	known := x.Known.Has(gclog.GroupHistory|gclog.GroupBefore) && !x.BeforeEstimated
+	if !x.background || !known || g.Before == 0 {
 		return
 	}
 	j.reported++
@@ -181,7 +199,8 @@ func (j *gen2Fragmentation) gc(x *judgedGC) {
 
 func (j *gen2Fragmentation) verdict(s *stretch) (f Finding, why string) {
 	if j.reported < leastGen2 {
-		return f, needs(leastGen2, "background collection", j.reported) + " that report the free space in gen2 before them"
+		return f, needs(leastGen2, "background collection", j.reported) +
+			" that report the free space in gen2 before them"
 	}
 	percent := 100 * j.free / j.size
 	size := j.size / float64(j.reported)
@@ -189,10 +208,14 @@ func (j *gen2Fragmentation) verdict(s *stretch) (f Finding, why string) {
 		return f, ""
 	}
 	f.Text = fmt.Sprintf("When %s started, %s of gen2 was free space: %s of %s on average.",
-		plural(j.reported, "background collection"), valueText(percent, "%"), sizeText(j.free/float64(j.reported)), sizeText(size))
+		plural(j.reported, "background collection"), valueText(percent, "%"), sizeText(j.free/float64(j.reported)),
+		sizeText(size))
 	f.Explains.Bytes, f.Explains.memory = uint64(j.free/float64(j.reported)), percent/100
 	f.GCs = j.worst.numbers()
-	f.Evidence = []Fact{countFact("background", j.reported), percentFact("gen2.fragmentation.before", percent), bytesFact("gen2.free-before.mean", j.free/float64(j.reported)), bytesFact("gen2.before.mean", size)}
+	f.Evidence = []Fact{
+		countFact("background", j.reported), percentFact("gen2.fragmentation.before", percent),
+		bytesFact("gen2.free-before.mean", j.free/float64(j.reported)), bytesFact("gen2.before.mean", size),
+	}
 	return f, ""
 }
 
@@ -220,7 +243,8 @@ func (j *pinning) gc(x *judgedGC) {
 	large := x.Known.Has(gclog.GroupAfter) && float64(g.After) >= j.floor
 	holes := large && x.Known.Has(gclog.GroupHistory) && x.fragmented() && g.SurvivedPins > 0 &&
 		100*float64(g.Fragmentation) > j.fragmentation*float64(g.After)
-	burdened := large && x.Known.Has(gclog.GroupGlobal) && x.Global.Mechanisms&clr.MechanismDemotion != 0 && g.Budget > 0 &&
+	burdened := large && x.Known.Has(gclog.GroupGlobal) && x.Global.Mechanisms&clr.MechanismDemotion != 0 &&
+		g.Budget > 0 &&
 		100*float64(g.After) > j.demotion*float64(g.Budget)
 	if !many && !holes && !burdened {
 		return
@@ -248,7 +272,8 @@ func (j *pinning) verdict(s *stretch) (f Finding, why string) {
 		return f, ""
 	}
 	share := percent(j.shown, j.reported)
-	f.Text = fmt.Sprintf("Pinned objects hindered %d of %s (%s), with up to %d in one collection: %d had many, %d left gen0 fragmented, %d left it large by demotion.",
+	f.Text = fmt.Sprintf("Pinned objects hindered %d of %s (%s), with up to %d in one collection: %d had many, %d "+
+		"left gen0 fragmented, %d left it large by demotion.",
 		j.shown, plural(j.reported, "collection"), valueText(share, "%"), j.most, j.many, j.holes, j.burdened)
 	f.GCs = j.worst.numbers()
 	f.Evidence = []Fact{
@@ -258,7 +283,8 @@ func (j *pinning) verdict(s *stretch) (f Finding, why string) {
 		countFact("pinned.max", j.most),
 	}
 	f.Explains = Explained{Paused: s.ofPauses(j.paused), Bytes: j.free}
-	f.says = fmt.Sprintf("%s of that are %s hindered by up to %d pinned objects", f.Explains.share(), plural(j.shown, "collection"), j.most)
+	f.says = fmt.Sprintf("%s of that are %s hindered by up to %d pinned objects",
+		f.Explains.share(), plural(j.shown, "collection"), j.most)
 	if j.holes > 0 {
 		f.Evidence = append(f.Evidence, bytesFact("gen0.free.max", j.free))
 	}

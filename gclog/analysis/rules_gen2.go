@@ -103,14 +103,16 @@ func (j *inducedGCs) verdict(s *stretch) (f Finding, why string) {
 	case !many && s.unbounded: // the time is longer than the known part
 		return f, noBounds
 	}
-	per, evidence := " ("+valueText(rate, "1/min")+")", []Fact{{Name: "induced.blocking.rate", Value: rate, Unit: "1/min"}}
+	per := " (" + valueText(rate, "1/min") + ")"
+	evidence := []Fact{{Name: "induced.blocking.rate", Value: rate, Unit: "1/min"}}
 	if d := s.duration(); d < int64(time.Minute) { // too short for a rate
 		per, evidence = " (in "+timeText(d)+")", []Fact{timeFact("duration", d)}
 	}
 	if s.unbounded {
 		per, evidence = "", nil
 	}
-	f.Text = fmt.Sprintf("The program induced %d of %s (%d of %d of gen2), %d of them blocking%s; they paused it for %s in total.",
+	f.Text = fmt.Sprintf(
+		"The program induced %d of %s (%d of %d of gen2), %d of them blocking%s; they paused it for %s in total.",
 		j.all, plural(s.collections, "collection"), j.gen2, s.gen2, j.blocking, per, timeText(j.paused))
 	f.GCs = j.worst.numbers()
 	f.Evidence = append([]Fact{
@@ -187,8 +189,8 @@ const (
 
 // blockingCauses are their names, also of their texts.
 var blockingCauses = [...]string{
-	causeInduced: "induced", causeProvisional: "provisional", causeLimit: "limit", causeMemory: "memory", causeOff: "off",
-	causeDemoted: "demoted", causeFragmented: "fragmented", causeSmall: "small", causeOther: "other",
+	causeInduced: "induced", causeProvisional: "provisional", causeLimit: "limit", causeMemory: "memory",
+	causeOff: "off", causeDemoted: "demoted", causeFragmented: "fragmented", causeSmall: "small", causeOther: "other",
 }
 
 func whyBlocking(x *judgedGC) blockingCause {
@@ -200,7 +202,8 @@ func whyBlocking(x *judgedGC) blockingCause {
 		return causeProvisional
 	case has(nearLimit):
 		return causeLimit
-	case blockedByMemory(x), x.Known.Has(gclog.GroupReason) && (x.Reason == clr.ReasonInducedLowMemory || x.Reason == clr.ReasonLowMemoryHostBlocking):
+	case blockedByMemory(x), x.Known.Has(gclog.GroupReason) &&
+		(x.Reason == clr.ReasonInducedLowMemory || x.Reason == clr.ReasonLowMemoryHostBlocking):
 		return causeMemory
 	case x.Global.HasMemoryLoad && x.Global.PauseMode == clr.PauseModeBatch:
 		return causeOff
@@ -250,7 +253,9 @@ func (j *blockingGen2) verdict(s *stretch) (f Finding, why string) {
 	if s.process.Concurrent == gclog.No {
 		counts[causeOff], counts[causeOther] = counts[causeOff]+counts[causeOther], 0
 	}
-	f.Evidence = []Fact{countFact("gen2", j.all), countFact("gen2.blocking", j.blocking), percentFact("gen2.blocking.share", share)}
+	f.Evidence = []Fact{
+		countFact("gen2", j.all), countFact("gen2.blocking", j.blocking), percentFact("gen2.blocking.share", share),
+	}
 	var causes, advice []string
 	for i, n := range counts {
 		if name := blockingCauses[i]; n > 0 {
@@ -263,15 +268,17 @@ func (j *blockingGen2) verdict(s *stretch) (f Finding, why string) {
 		j.blocking, plural(j.all, "gen2 collection"), valueText(share, "%"), timeText(j.max), andList(causes))
 	f.Advice, f.Explains.Paused = strings.Join(advice, " "), s.ofPauses(j.paused)
 	f.GCs = j.worst.numbers()
-	f.Evidence = j.conditions.evidence(append(f.Evidence, timeFact("gen2.blocking.pause.sum", j.paused), timeFact("gen2.blocking.pause.max", j.max)))
+	f.Evidence = j.conditions.evidence(append(f.Evidence, timeFact("gen2.blocking.pause.sum", j.paused),
+		timeFact("gen2.blocking.pause.max", j.max)))
 	return f, ""
 }
 
 // The conditions caused by a high memory load. AlmostMaxAlloc is not among those that block: it
 // makes gen2 collections run early, in the background if possible.
 const (
-	blocksByMemory = clr.CondemnedHighMemory | clr.CondemnedVeryHighMemory | clr.CondemnedFragmentedGen2HighMemory | clr.CondemnedFragmentedGen2VeryHighMemory
-	shortOfMemory  = blocksByMemory | clr.CondemnedAlmostMaxAlloc
+	blocksByMemory = clr.CondemnedHighMemory | clr.CondemnedVeryHighMemory | clr.CondemnedFragmentedGen2HighMemory |
+		clr.CondemnedFragmentedGen2VeryHighMemory
+	shortOfMemory = blocksByMemory | clr.CondemnedAlmostMaxAlloc
 )
 
 // blockedByMemory reports whether a collection blocks because of the memory load.
@@ -282,7 +289,8 @@ func blockedByMemory(x *judgedGC) bool {
 
 // fullByMemory reports whether it is a gen2 collection because of the memory load.
 func fullByMemory(x *judgedGC) bool {
-	return x.conditions&shortOfMemory != 0 && max(x.steps.Initial(), x.steps.BudgetExceeded(), x.steps.TimeTuning()) < gclog.Gen2
+	return x.conditions&shortOfMemory != 0 &&
+		max(x.steps.Initial(), x.steps.BudgetExceeded(), x.steps.TimeTuning()) < gclog.Gen2
 }
 
 // memoryLoad counts by load in percent, because the limit may be reported later.
@@ -345,12 +353,15 @@ func (j *memoryLoad) verdict(s *stretch) (f Finding, why string) {
 		return f, ""
 	}
 	from := "the limit is not reported"
-	f.Evidence = []Fact{countFact("gen2", gcs), countFact("gen2.blocking", blocked), percentFact("memory.load.max", most)}
+	f.Evidence = []Fact{
+		countFact("gen2", gcs), countFact("gen2.blocking", blocked), percentFact("memory.load.max", most),
+	}
 	if limit > 0 {
 		from = valueText(limit, "%") + " is the limit"
 		f.Evidence = append(f.Evidence, percentFact("memory.load.limit", limit))
 	}
-	f.Text = fmt.Sprintf("%s caused by high memory load, up to %d %%, and %d of them blocked because of it; they paused the program for %s in total; %s.",
+	f.Text = fmt.Sprintf("%s caused by high memory load, up to %d %%, and %d of them blocked because of it; they "+
+		"paused the program for %s in total; %s.",
 		were(gcs, "gen2 collection"), most, blocked, durationText(float64(paused)), from)
 	for _, r := range j.worst.list[:j.worst.n] {
 		if r.weight >= limit*1e12 {
@@ -395,7 +406,8 @@ func (j *tooManyGen2) verdict(s *stretch) (f Finding, why string) {
 	f.Explains.Paused = s.ofPauses(j.paused)
 	f.GCs = j.worst.numbers()
 	f.Evidence = []Fact{
-		countFact("gen0", j.counts[0]), countFact("gen1", j.counts[1]), countFact("gen2", gen2), percentFact("gen2.share", share),
+		countFact("gen0", j.counts[0]), countFact("gen1", j.counts[1]), countFact("gen2", gen2),
+		percentFact("gen2.share", share),
 	}
 	if j.counts[1] > 0 {
 		f.Evidence = append(f.Evidence, countFact("gen2.per-gen1", float64(gen2)/float64(j.counts[1])))
@@ -404,7 +416,8 @@ func (j *tooManyGen2) verdict(s *stretch) (f Finding, why string) {
 }
 
 // provisional are the conditions of provisional mode and of what precedes it.
-const provisional = clr.CondemnedAvoidUnproductive | clr.CondemnedPMInducedFull | clr.CondemnedPMAllocLOH | clr.CondemnedGen1InPM
+const provisional = clr.CondemnedAvoidUnproductive | clr.CondemnedPMInducedFull | clr.CondemnedPMAllocLOH |
+	clr.CondemnedGen1InPM
 
 type provisionalMode struct {
 	reported uint64
@@ -439,12 +452,15 @@ func (j *provisionalMode) verdict(s *stretch) (f Finding, why string) {
 	if j.gcs == 0 {
 		return f, ""
 	}
-	f.Text = fmt.Sprintf("%s followed the rules for full collections that free little, %d of them full collections right after a gen1; they paused the program for %s in total.",
+	f.Text = fmt.Sprintf("%s followed the rules for full collections that free little, %d of them full collections "+
+		"right after a gen1; they paused the program for %s in total.",
 		plural(j.gcs, "collection"), j.full, durationText(float64(j.paused)))
 	f.GCs = j.worst.numbers()
 	f.Explains.Paused = s.ofPauses(j.paused)
-	f.says = fmt.Sprintf("%s of the pauses are %s of the mode in which full collections free little", f.Explains.share(), plural(j.gcs, "collection"))
-	f.Evidence = j.causes.evidence([]Fact{countFact("collections", j.gcs), countFact("reason.PMFullGC", j.full), timeFact("pause.sum", j.paused)})
+	f.says = fmt.Sprintf("%s of the pauses are %s of the mode in which full collections free little",
+		f.Explains.share(), plural(j.gcs, "collection"))
+	f.Evidence = j.causes.evidence(
+		[]Fact{countFact("collections", j.gcs), countFact("reason.PMFullGC", j.full), timeFact("pause.sum", j.paused)})
 	return f, ""
 }
 
@@ -475,8 +491,11 @@ func (j *timeTuning) verdict(s *stretch) (f Finding, why string) {
 	if share <= j.share {
 		return f, ""
 	}
-	f.Text = fmt.Sprintf("%d of %d gen1 and gen2 collections (%s) were triggered because they were due by time.", j.byTime, j.reported, valueText(share, "%"))
+	f.Text = fmt.Sprintf("%d of %d gen1 and gen2 collections (%s) were triggered because they were due by time.",
+		j.byTime, j.reported, valueText(share, "%"))
 	f.GCs = j.worst.numbers()
-	f.Evidence = []Fact{countFact("gen1-and-gen2", j.reported), countFact("by-time", j.byTime), percentFact("by-time.share", share)}
+	f.Evidence = []Fact{
+		countFact("gen1-and-gen2", j.reported), countFact("by-time", j.byTime), percentFact("by-time.share", share),
+	}
 	return f, ""
 }

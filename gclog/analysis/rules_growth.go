@@ -21,10 +21,13 @@ func growthRules() []Rule {
 			Basis: BasisMicrosoft, lasting: true, running: true,
 			judge: func(l limits) judge {
 				return &growth{
-					l: l, what: "gen2 and large objects", unit: "bytes", name: "objects", every: &series{}, of: func(x *judgedGC) (low, high float64, known bool) {
-						objects := float64(x.Generations[gclog.Gen2].ObjectsAfter + x.Generations[gclog.LOH].ObjectsAfter)
+					l: l, what: "gen2 and large objects", unit: "bytes", name: "objects", every: &series{},
+					of: func(x *judgedGC) (low, high float64, known bool) {
+						g := &x.Generations
+						objects := float64(g[gclog.Gen2].ObjectsAfter + g[gclog.LOH].ObjectsAfter)
 						return objects, objects, x.Known.Has(gclog.GroupHistory)
-					}, why: "no gen2 collection reports the surviving objects, which the heap histories contain",
+					},
+					why:    "no gen2 collection reports the surviving objects, which the heap histories contain",
 					closer: "gclog gc %s --wait shows what remains after a full collection",
 				}
 			},
@@ -41,10 +44,12 @@ func growthRules() []Rule {
 			Basis: BasisHeuristic, lasting: true, running: true,
 			judge: func(l limits) judge {
 				return &growth{
-					l: l, what: "GC handles", name: "handles", end: true, every: &series{}, of: func(x *judgedGC) (low, high float64, known bool) {
+					l: l, what: "GC handles", name: "handles", end: true, every: &series{},
+					of: func(x *judgedGC) (low, high float64, known bool) {
 						handles := float64(x.Handles)
 						return handles, handles, x.Known.Has(gclog.GroupHandles)
-					}, why: "no gen2 collection reports the number of handles",
+					},
+					why:    "no gen2 collection reports the number of handles",
 					closer: "gclog gc %s --wait -f json shows how many remain after a full collection",
 				}
 			},
@@ -229,13 +234,15 @@ func (j *growth) early(s *stretch, low, high *line) (f Finding, why string) {
 		matters = last
 	}
 	long := float64(low.span) >= j.l["span"]
-	straight := low.fit >= straightFit && last >= grownGrave*first && !j.low.flattens(flattened) && (low.values >= leastStraight || !j.young) && (j.young || j.survival >= kept)
+	straight := low.fit >= straightFit && last >= grownGrave*first && !j.low.flattens(flattened) &&
+		(low.values >= leastStraight || !j.young) && (j.young || j.survival >= kept)
 	switch {
 	case low.values < leastGen2, low.fit <= surelyFits, matters <= j.l["floor"],
 		low.span < leastTime, last < grown*first, j.straight && !straight,
 		long && low.perHour() <= j.l["over"],
 		!long && !straight && last-first <= j.l["quick"]:
-		why = fmt.Sprintf("needs %.0f %ss over %s, saw %.0f over %s", j.l["count"], j.collections(), durationText(j.l["span"]), low.values, durationText(float64(low.span)))
+		why = fmt.Sprintf("needs %.0f %ss over %s, saw %.0f over %s",
+			j.l["count"], j.collections(), durationText(j.l["span"]), low.values, durationText(float64(low.span)))
 		if low.values > 0 {
 			why += fmt.Sprintf(": %s, then %s", valueText(first, j.unit), valueText(last, j.unit))
 		}
@@ -268,9 +275,11 @@ func (j *growth) early(s *stretch, low, high *line) (f Finding, why string) {
 
 func (j *growth) finding(l *line, from, to float64, and string) (f Finding) {
 	f.Text = fmt.Sprintf("After %.0f %ss in %s, %s rose from %s to %s%s.",
-		l.values, j.collections(), durationText(float64(l.span)), j.what, valueText(from, j.unit), valueText(to, j.unit), and)
+		l.values, j.collections(), durationText(float64(l.span)), j.what, valueText(from, j.unit),
+		valueText(to, j.unit), and)
 	f.GCs = j.worst.numbers()
-	f.says = fmt.Sprintf("%s rose from %s to %s in %s", j.what, valueText(from, j.unit), valueText(to, j.unit), durationText(float64(l.span)))
+	f.says = fmt.Sprintf("%s rose from %s to %s in %s",
+		j.what, valueText(from, j.unit), valueText(to, j.unit), durationText(float64(l.span)))
 	if l.fit >= straightFit {
 		f.says += " in a straight line"
 	}
@@ -307,16 +316,19 @@ func nativeGrowth(l limits) *growth {
 		l: l, what: "resident memory beyond what the GC had committed", unit: "bytes", name: "other", young: true,
 		of: func(x *judgedGC) (low, high float64, known bool) {
 			m := &x.Memory
-			if m.Resident == 0 || !x.Known.Has(gclog.GroupCommittedAfter) || !x.Known.Has(gclog.GroupAfter) || m.At != 0 && m.At == read {
-				return 0, 0, false // if several arrived together, only the first counts
+			again := m.At != 0 && m.At == read // if several arrived together, only the first counts
+			if again || m.Resident == 0 || !x.Known.Has(gclog.GroupCommittedAfter|gclog.GroupAfter) {
+				return 0, 0, false
 			}
 			read, resident, committed = m.At, float64(m.Resident), float64(x.CommittedAfter)
 			return max(0, resident-committed), max(0, resident-x.after), true
 		},
-		why:    "no collection reports both the resident memory of the process and what the GC has committed; live sessions with .NET 8 and later do, and their logs in json and csv",
+		why: "no collection reports both the resident memory of the process and what the GC has committed; live " +
+			"sessions with .NET 8 and later do, and their logs in json and csv",
 		closer: "pmap -x %s, now and later, shows what grows",
 		now: func() (string, []Fact) {
-			return fmt.Sprintf(" RSS was then %s, of which the GC had committed %s.", sizeText(resident), sizeText(committed)),
+			return fmt.Sprintf(" RSS was then %s, of which the GC had committed %s.",
+					sizeText(resident), sizeText(committed)),
 				[]Fact{bytesFact("rss", resident), bytesFact("committed", committed)}
 		},
 	}

@@ -21,7 +21,13 @@ func heapRules() []Rule {
 			},
 			Basis: BasisHeuristic, need: needGen2,
 			judge: func(l limits) judge {
-				return &midLifeCrisis{gen1Survival: l["gen1-survival"], in: l["in"], gen2Survival: l["gen2-survival"], turnover: l["turnover"], ofAllocated: l["of-allocated"]}
+				return &midLifeCrisis{
+					gen1Survival: l["gen1-survival"],
+					in:           l["in"],
+					gen2Survival: l["gen2-survival"],
+					turnover:     l["turnover"],
+					ofAllocated:  l["of-allocated"],
+				}
 			},
 		},
 		{
@@ -122,16 +128,20 @@ func (j *midLifeCrisis) verdict(s *stretch) (f Finding, why string) {
 	case j.cycles == 0:
 		return f, "no gen2 collection that reports the survival of gen2 follows gen1 collections"
 	}
-	if v := &j.volume; v.gen2 >= leastGen2 && v.turnover() > j.turnover && percent(v.in, v.allocated) > j.ofAllocated && percent(v.survived, v.objects) > survivesGen1 {
+	v := &j.volume
+	passes := percent(v.in, v.allocated) > j.ofAllocated && percent(v.survived, v.objects) > survivesGen1
+	if passes && v.gen2 >= leastGen2 && v.turnover() > j.turnover {
 		return v.finding(s), ""
 	}
 	if j.crises < 2 || 2*j.crises < j.cycles {
 		return f, ""
 	}
-	f.Text = fmt.Sprintf("In %d of %d gen2 collections most of gen2 was dead (survival down to %s), although gen1 collections had just promoted %s into it.",
+	f.Text = fmt.Sprintf("In %d of %d gen2 collections most of gen2 was dead (survival down to %s), although gen1 "+
+		"collections had just promoted %s into it.",
 		j.crises, j.cycles, valueText(j.lowest, "%"), sizeText(j.arrivedAll))
 	f.Explains.Paused = s.ofPauses(j.paused)
-	f.says = fmt.Sprintf("gen1 collections promoted %s into gen2, and %d of %d gen2 collections found most of it dead", sizeText(j.arrivedAll), j.crises, j.cycles)
+	f.says = fmt.Sprintf("gen1 collections promoted %s into gen2, and %d of %d gen2 collections found most of it dead",
+		sizeText(j.arrivedAll), j.crises, j.cycles)
 	f.GCs = j.worst.numbers()
 	f.Evidence = []Fact{
 		countFact("gen2.judged", j.cycles), countFact("gen2.crises", j.crises),
@@ -180,14 +190,16 @@ func (v *promotedVolume) turnover() float64 { return quotient(v.in, max(1, v.mea
 
 func (v *promotedVolume) finding(s *stretch) (f Finding) {
 	of := percent(v.in, v.allocated)
-	f.Text = fmt.Sprintf("%s was promoted into gen2 (%s of what was allocated in gen0), where %s were alive after its collections on average: the rest died there.",
+	f.Text = fmt.Sprintf("%s was promoted into gen2 (%s of what was allocated in gen0), where %s were alive after "+
+		"its collections on average: the rest died there.",
 		sizeText(v.in), valueText(of, "%"), sizeText(v.mean()))
 	f.says = fmt.Sprintf("%s was promoted into gen2, where %s live, and died there", sizeText(v.in), sizeText(v.mean()))
 	f.Explains.Paused = s.ofPauses(v.paused)
 	f.GCs = v.worst.numbers()
 	f.Evidence = []Fact{
-		bytesFact("gen2.in", v.in), percentFact("gen2.in.of-allocated", of), bytesFact("gen2.objects-after.mean", v.mean()),
-		countFact("gen2.turnover", v.turnover()), percentFact("gen1.survival", percent(v.survived, v.objects)),
+		bytesFact("gen2.in", v.in), percentFact("gen2.in.of-allocated", of),
+		bytesFact("gen2.objects-after.mean", v.mean()), countFact("gen2.turnover", v.turnover()),
+		percentFact("gen1.survival", percent(v.survived, v.objects)),
 	}
 	return f
 }
@@ -302,13 +314,16 @@ func (j *allocationRate) verdict(s *stretch) (f Finding, why string) {
 	switch {
 	case busiest.sureRate() > j.over:
 		f.Text = fmt.Sprintf("The program allocated %s in the %s from %s: %s in total.",
-			valueText(busiest.rate(), "bytes/s"), durationText(float64(busiest.length)), s.time(busiest.from), sizeText(busiest.allocated))
+			valueText(busiest.rate(), "bytes/s"), durationText(float64(busiest.length)), s.time(busiest.from),
+			sizeText(busiest.allocated))
 	case churn.gen0 > 1 && churn.sureBetween() < j.period:
 		f.Text = fmt.Sprintf("There was a gen0 collection every %s in the %s from %s, and %s of the objects survived.",
-			durationText(churn.between()), durationText(float64(churn.length)), s.time(churn.from), valueText(churn.survival(), "%"))
+			durationText(churn.between()), durationText(float64(churn.length)), s.time(churn.from),
+			valueText(churn.survival(), "%"))
 		busiest = churn
 	case last.longest < leastTime:
-		return f, fmt.Sprintf("needs %s of a minute, saw %s", durationText(leastTime), durationText(float64(last.longest)))
+		return f, fmt.Sprintf("needs %s of a minute, saw %s",
+			durationText(leastTime), durationText(float64(last.longest)))
 	default:
 		return f, ""
 	}
@@ -366,7 +381,8 @@ func (j *lohPressure) verdict(s *stretch) (f Finding, why string) {
 	heap := percent(j.loh, j.total)
 	switch {
 	case sureShare(j.large, j.all, leastCollections) > j.collections:
-		f.Text = fmt.Sprintf("%d of %s (%s) were caused by large objects", j.large, plural(j.all, "collection"), valueText(share, "%"))
+		f.Text = fmt.Sprintf("%d of %s (%s) were caused by large objects",
+			j.large, plural(j.all, "collection"), valueText(share, "%"))
 		if j.sized > 0 {
 			f.Text += fmt.Sprintf(", which take %s of the heap", valueText(heap, "%"))
 		}
@@ -379,9 +395,11 @@ func (j *lohPressure) verdict(s *stretch) (f Finding, why string) {
 		return f, ""
 	}
 	f.Explains = Explained{Paused: s.ofPauses(j.paused), Bytes: uint64(size), memory: heap / 100}
-	f.says = fmt.Sprintf("%s of that are %s because of large objects", f.Explains.share(), plural(j.large, "collection"))
+	f.says = fmt.Sprintf("%s of that are %s because of large objects",
+		f.Explains.share(), plural(j.large, "collection"))
 	if j.all > 0 {
-		f.Evidence = append(f.Evidence, countFact("collections", j.all), countFact("collections.alloc-large", j.large), percentFact("collections.alloc-large.share", share))
+		f.Evidence = append(f.Evidence, countFact("collections", j.all), countFact("collections.alloc-large", j.large),
+			percentFact("collections.alloc-large.share", share))
 	}
 	if j.sized > 0 {
 		f.Evidence = append(f.Evidence, bytesFact("loh.after.mean", size), percentFact("loh.share", heap))
@@ -427,7 +445,8 @@ func (j *pohMisuse) verdict(*stretch) (f Finding, why string) {
 	case heap <= j.heap && j.gen2Poh == 0:
 		return f, "no gen2 collection reports the free space of the pinned object heap; its size alone is not a finding"
 	}
-	f.Text = fmt.Sprintf("The pinned object heap takes %s of the heap, %s on average", valueText(heap, "%"), sizeText(size))
+	f.Text = fmt.Sprintf("The pinned object heap takes %s of the heap, %s on average",
+		valueText(heap, "%"), sizeText(size))
 	f.Explains.Bytes, f.Explains.memory = uint64(size), heap/100
 	f.Evidence = []Fact{bytesFact("poh.after.mean", size), percentFact("poh.share", heap)}
 	if j.gen2Poh > 0 {

@@ -100,7 +100,8 @@ func (j *hardLimit) verdict(s *stretch) (f Finding, why string) {
 	switch {
 	case j.last > 0:
 		f.Severity = Error
-		f.Text = fmt.Sprintf("%s considered the last attempt before an OutOfMemoryException by the GC%s.", were(j.last, "collection"), size)
+		f.Text = fmt.Sprintf("%s considered the last attempt before an OutOfMemoryException by the GC%s.",
+			were(j.last, "collection"), size)
 		f.GCs = j.facts.numbers()
 	case limit > 0 && share > j.over:
 		f.Text = fmt.Sprintf("%s up to %s after a collection%s.", upperFirst(what), sizeText(j.most), against)
@@ -118,11 +119,13 @@ func (j *hardLimit) verdict(s *stretch) (f Finding, why string) {
 		return Finding{}, ""
 	}
 	if j.limited > 0 {
-		f.Evidence = append(f.Evidence, countFact("collections.before-oom", j.last), countFact("collections.near-limit", j.limited))
+		f.Evidence = append(f.Evidence, countFact("collections.before-oom", j.last),
+			countFact("collections.near-limit", j.limited))
 	}
 	switch {
 	case share > 0:
-		f.says = fmt.Sprintf("%s up to %s, %s of the %s (%s)", what, sizeText(j.most), valueText(share, "%"), name, sizeText(limit))
+		f.says = fmt.Sprintf("%s up to %s, %s of the %s (%s)",
+			what, sizeText(j.most), valueText(share, "%"), name, sizeText(limit))
 	default:
 		f.says = were(j.limited, "collection") + " caused by it"
 	}

@@ -75,7 +75,8 @@ func (j *finalizerBacklog) verdict(s *stretch) (f Finding, why string) {
 		f.Text += "."
 		f.GCs = j.byRun.numbers()
 	case j.many >= j.least:
-		f.Text = fmt.Sprintf("%d of %s retained more than %.0f objects for finalization, up to %d", j.many, plural(j.counted, "collection"), j.objects, j.most)
+		f.Text = fmt.Sprintf("%d of %s retained more than %.0f objects for finalization, up to %d",
+			j.many, plural(j.counted, "collection"), j.objects, j.most)
 		if j.sized {
 			f.Text += fmt.Sprintf(" objects and %s", sizeText(float64(j.bytes)))
 		}
@@ -88,7 +89,8 @@ func (j *finalizerBacklog) verdict(s *stretch) (f Finding, why string) {
 	}
 	switch {
 	case longest > j.run && j.most > 0:
-		f.says = fmt.Sprintf("one run has lasted %s, and up to %d objects were added to the queue in one collection", durationText(float64(longest)), j.most)
+		f.says = fmt.Sprintf("one run has lasted %s, and up to %d objects were added to the queue in one collection",
+			durationText(float64(longest)), j.most)
 	case longest > j.run:
 		f.says = fmt.Sprintf("one run has lasted %s", durationText(float64(longest)))
 	default:
@@ -96,7 +98,10 @@ func (j *finalizerBacklog) verdict(s *stretch) (f Finding, why string) {
 	}
 	f.Explains.Bytes = j.bytes
 	if j.counted > 0 {
-		f.Evidence = []Fact{countFact("collections", j.counted), countFact("collections.many", j.many), countFact("finalization.objects.over", j.objects), countFact("finalization.objects.max", j.most)}
+		f.Evidence = []Fact{
+			countFact("collections", j.counted), countFact("collections.many", j.many),
+			countFact("finalization.objects.over", j.objects), countFact("finalization.objects.max", j.most),
+		}
 	}
 	if j.sized {
 		f.Evidence = append(f.Evidence, bytesFact("finalization.bytes.max", j.bytes))

@@ -111,7 +111,8 @@ func (j *highPauseShare) verdict(s *stretch) (Finding, string) {
 			seen = max(seen, w.To-w.From)
 		}
 		if seen < least {
-			return Finding{}, fmt.Sprintf("needs %s without a gap, saw %s", durationText(float64(least)), durationText(float64(seen)))
+			return Finding{},
+				fmt.Sprintf("needs %s without a gap, saw %s", durationText(float64(least)), durationText(float64(seen)))
 		}
 		return Finding{}, ""
 	}
@@ -240,9 +241,13 @@ func (j *longPause) verdict(s *stretch) (Finding, string) {
 	}
 	f := Finding{
 		Text: fmt.Sprintf("%d of %s %s longer than %s, the longest %s: %s.",
-			j.long, plural(j.pauses, "pause"), verb, durationText(float64(j.over)), durationText(float64(j.max)), &j.longest),
-		GCs:      j.worst.numbers(),
-		Evidence: []Fact{countFact("pauses", j.pauses), countFact("pauses.long", j.long), timeFact("pauses.long.over", j.over), timeFact("pause.max", j.max)},
+			j.long, plural(j.pauses, "pause"), verb, durationText(float64(j.over)), durationText(float64(j.max)),
+			&j.longest),
+		GCs: j.worst.numbers(),
+		Evidence: []Fact{
+			countFact("pauses", j.pauses), countFact("pauses.long", j.long), timeFact("pauses.long.over", j.over),
+			timeFact("pause.max", j.max),
+		},
 	}
 	f.Explains.Paused = s.ofPauses(j.sum)
 	f.Evidence = append(f.Evidence, j.longest.evidence()...)
@@ -251,9 +256,11 @@ func (j *longPause) verdict(s *stretch) (Finding, string) {
 		for _, t := range j.longestTime[:clr.TimePlan] {
 			mark += t
 		}
-		f.Evidence = append(f.Evidence, timeFact("longest.mark", mark), timeFact("longest.plan", j.longestTime[clr.TimePlan]))
+		f.Evidence = append(f.Evidence, timeFact("longest.mark", mark),
+			timeFact("longest.plan", j.longestTime[clr.TimePlan]))
 		if j.compacting && j.timing > clr.TimeCompact {
-			f.Evidence = append(f.Evidence, timeFact("longest.relocate", j.longestTime[clr.TimeRelocate]), timeFact("longest.compact", j.longestTime[clr.TimeCompact]))
+			f.Evidence = append(f.Evidence, timeFact("longest.relocate", j.longestTime[clr.TimeRelocate]),
+				timeFact("longest.compact", j.longestTime[clr.TimeCompact]))
 		} else if !j.compacting && j.timing > clr.TimeSweep {
 			f.Evidence = append(f.Evidence, timeFact("longest.sweep", j.longestTime[clr.TimeSweep]))
 		}
@@ -310,7 +317,8 @@ func (j *longSuspension) verdict(s *stretch) (f Finding, why string) {
 	switch {
 	case j.long > 0:
 		f.Text = fmt.Sprintf("In %d of %s, suspending the threads took more than %s, at most %s: %s.",
-			j.long, plural(j.suspensions, "pause"), durationText(float64(j.over)), durationText(float64(j.max)), &j.longest)
+			j.long, plural(j.suspensions, "pause"), durationText(float64(j.over)), durationText(float64(j.max)),
+			&j.longest)
 		f.GCs = j.worst.numbers()
 	case sureShare(j.mostly, j.suspensions, leastCollections) >= j.of && j.mostly > 0:
 		f.Text = fmt.Sprintf("In %d of %s (%s), suspending the threads took more than %s of the time.",
@@ -362,8 +370,10 @@ func (j *longResume) verdict(s *stretch) (f Finding, why string) {
 	if share <= j.share || j.resuming <= j.floor {
 		return f, ""
 	}
-	f.Text = fmt.Sprintf("Resuming the threads took %s of the %s of %s (%s), at most %s in one: the GC itself paused the program for %s.",
-		durationText(float64(j.resuming)), durationText(float64(j.paused)), plural(j.pauses, "pause"), valueText(share, "%"), durationText(float64(j.max)), durationText(float64(j.paused-j.resuming)))
+	f.Text = fmt.Sprintf("Resuming the threads took %s of the %s of %s (%s), at most %s in one: the GC itself paused "+
+		"the program for %s.",
+		durationText(float64(j.resuming)), durationText(float64(j.paused)), plural(j.pauses, "pause"),
+		valueText(share, "%"), durationText(float64(j.max)), durationText(float64(j.paused-j.resuming)))
 	f.GCs = j.worst.numbers()
 	f.Explains.Paused = s.ofPauses(j.resuming)
 	f.says = fmt.Sprintf("%s of the time paused went into resuming the threads", f.Explains.share())
@@ -372,7 +382,8 @@ func (j *longResume) verdict(s *stretch) (f Finding, why string) {
 	}
 	f.Evidence = []Fact{
 		countFact("pauses", j.pauses), timeFact("pause.sum", j.paused), timeFact("resume.sum", j.resuming),
-		percentFact("resume.share", share), timeFact("resume.max", j.max), timeFact("pause.until-resume.sum", j.paused-j.resuming),
+		percentFact("resume.share", share), timeFact("resume.max", j.max),
+		timeFact("pause.until-resume.sum", j.paused-j.resuming),
 	}
 	return f, ""
 }
@@ -490,7 +501,8 @@ func (j *randomSlow) verdict(s *stretch) (f Finding, why string) {
 			for i := range k.slowest {
 				for _, w := range k.slowest[i] {
 					times := float64(w.pause) / float64(max(1, pause))
-					if w.pause < j.floor || times <= j.pauseTimes || float64(w.promoted) > j.promotedTimes*float64(promoted) {
+					more := float64(w.promoted) > j.promotedTimes*float64(promoted)
+					if w.pause < j.floor || times <= j.pauseTimes || more {
 						continue
 					}
 					if w.hasNumber {
@@ -505,13 +517,16 @@ func (j *randomSlow) verdict(s *stretch) (f Finding, why string) {
 		}
 	}
 	if !judged {
-		return f, fmt.Sprintf("needs %d collections of one generation and kind, saw %d at most", leastCollections, largest)
+		return f, fmt.Sprintf("needs %d collections of one generation and kind, saw %d at most",
+			leastCollections, largest)
 	}
 	if most == 0 {
 		return f, ""
 	}
-	f.Text = fmt.Sprintf("A %s %s collection paused the program for %s, %s times the median of its kind (%s), although it promoted %s and the median is %s.",
-		kindOf, gclog.GenerationName(generation), durationText(float64(slowest.pause)), digits(most), durationText(float64(medianPause)), sizeText(float64(slowest.promoted)), sizeText(float64(medianPromoted)))
+	f.Text = fmt.Sprintf("A %s %s collection paused the program for %s, %s times the median of its kind (%s), "+
+		"although it promoted %s and the median is %s.",
+		kindOf, gclog.GenerationName(generation), durationText(float64(slowest.pause)), digits(most),
+		durationText(float64(medianPause)), sizeText(float64(slowest.promoted)), sizeText(float64(medianPromoted)))
 	f.GCs = worst.numbers()
 	f.Explains.Paused = s.ofPauses(slowest.pause - medianPause)
 	f.Evidence = []Fact{

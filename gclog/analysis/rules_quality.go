@@ -106,11 +106,13 @@ func (j *dataQuality) verdict(s *stretch) (f Finding, why string) {
 	if short {
 		f.Text = fmt.Sprintf("The data has %s%s.", gaps, strings.Join(says, ", "))
 		if s.collectionsOnly && l.missedGCs > 0 {
-			f.Text += " No-GC regions use numbers, too, and logs of this format do not record which: some may not be collections."
+			f.Text += " No-GC regions use numbers, too, and logs of this format do not record which: some may not be " +
+				"collections."
 		}
 	}
 	if l.damage != "" {
-		f.Text = strings.TrimSpace(fmt.Sprintf("The input is damaged, and everything after the damage is missing: %s. %s", l.damage, f.Text))
+		f.Text = strings.TrimSpace(
+			fmt.Sprintf("The input is damaged, and everything after the damage is missing: %s. %s", l.damage, f.Text))
 	}
 	f.GCs = l.flawed.numbers()
 	f.Evidence = []Fact{countFact("gaps", l.gaps)}

@@ -29,7 +29,12 @@ func serverRules() []Rule {
 			},
 			Basis: BasisMicrosoft, need: needCollections,
 			judge: func(l limits) judge {
-				return &heapImbalance{over: l["over"], of: l["of"], floor: l["floor"], markFloor: int64(l["mark-floor"])}
+				return &heapImbalance{
+					over:      l["over"],
+					of:        l["of"],
+					floor:     l["floor"],
+					markFloor: int64(l["mark-floor"]),
+				}
 			},
 		},
 		{
@@ -93,7 +98,10 @@ func (j *peakOverAfter) verdict(s *stretch) (f Finding, why string) {
 	f.Text = fmt.Sprintf("The heap was %s before collections and %s after, on average: %s times as much.",
 		sizeText(peak), sizeText(j.after/float64(j.reported)), digits(times))
 	f.GCs = j.worst.numbers()
-	f.Evidence = []Fact{bytesFact("peak.mean", peak), bytesFact("after.mean", j.after/float64(j.reported)), countFact("peak.per-after", times)}
+	f.Evidence = []Fact{
+		bytesFact("peak.mean", peak), bytesFact("after.mean", j.after/float64(j.reported)),
+		countFact("peak.per-after", times),
+	}
 	if j.budget > 0 {
 		f.Evidence = append(f.Evidence, bytesFact("gen0.budget.max", j.budget))
 	}
@@ -164,10 +172,17 @@ func (j *heapImbalance) verdict(s *stretch) (f Finding, why string) {
 		return f, ""
 	}
 	share := percent(j.unequal, j.reported)
-	f.Text = fmt.Sprintf("In %d of %s (%s), one of %d heaps had more than %s times the mean, up to %s times; in %d of them it was slow in marking.",
-		j.unequal, plural(j.reported, "collection"), valueText(share, "%"), j.heaps, digits(j.over), digits(j.most), j.byMarks)
+	f.Text = fmt.Sprintf("In %d of %s (%s), one of %d heaps had more than %s times the mean, up to %s times; in %d "+
+		"of them it was slow in marking.",
+		j.unequal, plural(j.reported, "collection"), valueText(share, "%"), j.heaps, digits(j.over), digits(j.most),
+		j.byMarks)
 	f.GCs = j.worst.numbers()
-	f.Evidence = []Fact{countFact("collections", j.reported), countFact("collections.unequal", j.unequal), countFact("imbalance.over", j.over), countFact("heaps", j.heaps), percentFact("collections.unequal.share", share), countFact("imbalance.max", j.most), countFact("collections.slow-marking", j.byMarks)}
+	f.Evidence = []Fact{
+		countFact("collections", j.reported), countFact("collections.unequal", j.unequal),
+		countFact("imbalance.over", j.over), countFact("heaps", j.heaps),
+		percentFact("collections.unequal.share", share), countFact("imbalance.max", j.most),
+		countFact("collections.slow-marking", j.byMarks),
+	}
 	return f, ""
 }
 
@@ -216,14 +231,16 @@ func (j *wrongFlavour) verdict(s *stretch) (f Finding, why string) {
 	var says []string
 	pausing := p.Server == gclog.No && float64(p.Processors) > j.l["processors"] && sure > j.l["share"]
 	if pausing && !s.unbounded {
-		says = append(says, fmt.Sprintf("workstation GC pauses the program %s of the time on %d processors", valueText(share, "%"), p.Processors))
+		says = append(says, fmt.Sprintf("workstation GC pauses the program %s of the time on %d processors",
+			valueText(share, "%"), p.Processors))
 		f.GCs = j.worst.numbers()
 	}
 	if p.Server == gclog.Yes && p.Processors > 0 && heaps > p.Processors {
 		says = append(says, fmt.Sprintf("server GC has %d heaps on %d processors", heaps, p.Processors))
 	}
 	if p.Concurrent == gclog.No && float64(j.gen2Pause) > j.l["pause"] {
-		says = append(says, fmt.Sprintf("background collections are disabled and gen2 collections block for up to %s", durationText(float64(j.gen2Pause))))
+		says = append(says, fmt.Sprintf("background collections are disabled and gen2 collections block for up to %s",
+			durationText(float64(j.gen2Pause))))
 		f.GCs = j.gen2.numbers()
 	}
 	if p.Server == gclog.Yes && float64(heaps) > j.l["heaps"] && j.sized >= leastSizes && mean < j.l["heap"] {
@@ -231,9 +248,11 @@ func (j *wrongFlavour) verdict(s *stretch) (f Finding, why string) {
 	}
 	if len(says) == 0 && p.Server == gclog.Yes && p.GCLibrary == "" && !j.datas && mayHaveDatas(p.RuntimeVersion) {
 		if j.histories < leastCollections || p.RuntimeVersion == "" {
-			return f, "whether DATAS is enabled is unknown (logs do not record it, nor do recordings without the runtime version); the other checks of the rule found nothing"
+			return f, "whether DATAS is enabled is unknown (logs do not record it, nor do recordings without the " +
+				"runtime version); the other checks of the rule found nothing"
 		}
-		says = append(says, fmt.Sprintf("server GC of .NET %s runs without DATAS, with %d heaps", p.RuntimeVersion, heaps))
+		says = append(says,
+			fmt.Sprintf("server GC of .NET %s runs without DATAS, with %d heaps", p.RuntimeVersion, heaps))
 		f.Severity = Info
 	}
 	switch {
@@ -247,7 +266,10 @@ func (j *wrongFlavour) verdict(s *stretch) (f Finding, why string) {
 	if !s.unbounded {
 		f.Evidence = []Fact{percentFact("pause.share", share)}
 	}
-	for _, e := range []Fact{timeFact("gen2.blocking.not-induced.pause.max", j.gen2Pause), countFact("heaps", heaps), countFact("processors", p.Processors), bytesFact("heap.after.mean", mean)} {
+	for _, e := range []Fact{
+		timeFact("gen2.blocking.not-induced.pause.max", j.gen2Pause), countFact("heaps", heaps),
+		countFact("processors", p.Processors), bytesFact("heap.after.mean", mean),
+	} {
 		if e.Value > 0 {
 			f.Evidence = append(f.Evidence, e)
 		}

@@ -36,7 +36,14 @@ func NewSample(w Window) *Sample {
 func (s *Sample) Observe(r gclog.Record) {
 	switch r := r.(type) {
 	case *gclog.GCDetails:
-		c := sampled{class: ClassOf(r), since: s.allocated.last, ended: ended(r), after: -1, promoted: -1, allocated: -1}
+		c := sampled{
+			class:     ClassOf(r),
+			since:     s.allocated.last,
+			ended:     ended(r),
+			after:     -1,
+			promoted:  -1,
+			allocated: -1,
+		}
 		if s.allocated.hasLast && r.Known.Has(gclog.GroupAllocated) {
 			if c.allocated = float64(r.Allocated); c.ended <= c.since {
 				s.within(&c)
@@ -156,7 +163,8 @@ func (s *Sample) blocks(n int) []block {
 	}
 	for i := range s.collections.n {
 		c := s.collections.at(i)
-		if from, to := s.window.Clip(c.since, c.ended); c.allocated >= 0 && from < to && !s.unseen.touch(c.since, c.ended) {
+		from, to := s.window.Clip(c.since, c.ended)
+		if c.allocated >= 0 && from < to && !s.unseen.touch(c.since, c.ended) {
 			b, _ := of(to)
 			b.sums[sumAllocated] += c.allocated * float64(to-from) / float64(c.ended-c.since)
 			b.sums[sumAllocTime] += float64(to - from)

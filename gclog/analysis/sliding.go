@@ -81,7 +81,8 @@ func (s *sliding) add(from, to int64, d *gclog.GCDetails) {
 	}
 	last := s.starts.at(s.starts.n - 1)
 	last.paused += to - from
-	if most := uint32(min((to-from)/1000, math.MaxUint32)); d != nil && d.Known.Has(gclog.GroupNumber) && (most > last.most || last.number == 0) {
+	most := uint32(min((to-from)/1000, math.MaxUint32))
+	if d != nil && d.Known.Has(gclog.GroupNumber) && (most > last.most || last.number == 0) {
 		last.most, last.number = most, d.Number
 	}
 	for i := range s.windows {

@@ -19,8 +19,8 @@ type StatisticsOptions struct {
 // each session lasted. An End may also say that the session has lasted until now, for a stream
 // gclog.Processes.Latest. The time between two sessions and time in which records are missing are
 // unobserved: shares and rates leave them out. Durations, shares and rates are unknown if a Start is
-// Unbounded, and whatever depends on all pauses is if it is CollectionsOnly. Summary may be called at any time. A Statistics must not be used
-// by several goroutines at once.
+// Unbounded, and whatever depends on all pauses is if it is CollectionsOnly. Summary may be called at any
+// time. A Statistics must not be used by several goroutines at once.
 type Statistics struct {
 	window Window
 	span   span
@@ -110,7 +110,8 @@ type rollup struct {
 }
 
 // noCommitted is why the committed memory is unknown.
-const noCommitted = "no event reports it (CommittedUsage): runtimes before .NET 8 and the standalone GC of .NET 8 and 9 do not send it"
+const noCommitted = "no event reports it (CommittedUsage): runtimes before .NET 8 and the standalone GC of .NET 8 " +
+	"and 9 do not send it"
 
 // NewStatistics returns empty Statistics.
 func NewStatistics(o StatisticsOptions) *Statistics {
@@ -223,7 +224,8 @@ func (s *Statistics) collection(d *gclog.GCDetails) {
 		bytes uint64
 		at    int64
 		known bool
-	}{{d.CommittedBefore, d.Start, d.Known.Has(gclog.GroupCommittedBefore)}, {d.CommittedAfter, ended(d), d.Known.Has(gclog.GroupCommittedAfter)}} {
+	}{{d.CommittedBefore, d.Start, d.Known.Has(gclog.GroupCommittedBefore)}, {d.CommittedAfter, ended(d), d.Known.Has(
+		gclog.GroupCommittedAfter)}} {
 		if !c.known {
 			continue
 		}
@@ -311,7 +313,8 @@ func (l *live) add(class Class, start, took, suspend int64, first bool) {
 }
 
 // pauseFlaws are the flaws of a record whose pauses may be incomplete.
-const pauseFlaws = gclog.FlawNoStart | gclog.FlawNoSuspend | gclog.FlawNoEnd | gclog.FlawNoRestart | gclog.FlawLostEvents | gclog.FlawTime
+const pauseFlaws = gclog.FlawNoStart | gclog.FlawNoSuspend | gclog.FlawNoEnd | gclog.FlawNoRestart |
+	gclog.FlawLostEvents | gclog.FlawTime
 
 // began returns when a collection began, as far as that is known.
 func began(d *gclog.GCDetails) int64 {

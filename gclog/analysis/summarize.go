@@ -17,7 +17,8 @@ const noBounds = "logs of this format do not record when the observation started
 // Summary returns the statistics so far.
 func (s *Statistics) Summary() *Summary {
 	x := &Summary{
-		Missed: s.missed, MissedInexact: s.missedInexact, LostEvents: s.lostEvents, LostInexact: s.lostInexact, Dropped: s.dropped, Sparse: s.sparse, CollectionsOnly: s.collectionsOnly,
+		Missed: s.missed, MissedInexact: s.missedInexact, LostEvents: s.lostEvents, LostInexact: s.lostInexact,
+		Dropped: s.dropped, Sparse: s.sparse, CollectionsOnly: s.collectionsOnly,
 		Heap: Heap{Last: s.last, LastGen2: s.lastGen2, Committed: s.committed},
 	}
 	x.Window.From, x.Window.To = s.window.Clip(s.span.begin, s.span.end)
@@ -36,7 +37,8 @@ func (s *Statistics) Summary() *Summary {
 	}
 	for c := range Classes {
 		x.Classes[c] = s.classes[c].report(c)
-		x.Classes[c].PerMinute = x.per(float64(s.classes[c].Count-min(s.classes[c].Count, hidden.collections[c])), minute).in("1/min")
+		x.Classes[c].PerMinute = x.per(float64(s.classes[c].Count-min(s.classes[c].Count, hidden.collections[c])),
+			minute).in("1/min")
 		x.Classes[c].sparse = s.sparse
 	}
 	s.distributions(x)
@@ -161,17 +163,20 @@ func (r *rollup) report(c Class) Rollup {
 	x.Peak = r.peak.quantity(why("the size of the heap before it")).in("bytes")
 	x.After = r.after.quantity(why("the size of the heap after it")).in("bytes")
 	x.Promoted = r.promoted.quantity(why("the promoted bytes")).in("bytes")
-	x.Allocated = r.allocated.quantity(why("the allocated bytes, which requires its heap histories and those of the previous collection")).in("bytes")
+	x.Allocated = r.allocated.quantity(
+		why("the allocated bytes, which requires its heap histories and those of the previous collection")).in("bytes")
 	x.AllocationRate = r.rate.quantity(why("the allocated bytes and in what time")).in("bytes/s")
 	x.PinnedObjects = r.pinned.quantity(why("the number of pinned objects"))
 	x.PinnedShare = ratio(100*r.survivedPins, r.survived, why("how much of the survivors was pinned")).in("%")
 	x.PinsSeen = r.pinsSeen.quantity(why("individual pinned objects; level full does, if there are any")).in("bytes")
 	x.PinPlugs = r.pinPlugs.quantity(why("the size of the memory that could not be moved")).in("bytes")
-	x.PlugsReported = unknown(why("pieces of memory that could not be moved; the private provider at level Verbose does, if there are any"))
+	x.PlugsReported = unknown(
+		why("pieces of memory that could not be moved; the private provider at level Verbose does, if there are any"))
 	if r.plugs > 0 {
 		x.PlugsReported = count(r.plugs)
 	}
-	x.UserPinned = ratio(100*r.userPinned, r.notMoved, why("both pinned objects and memory that could not be moved")).in("%")
+	x.UserPinned = ratio(100*r.userPinned, r.notMoved, why("both pinned objects and memory that could not be moved")).
+		in("%")
 	x.Finalization = r.finalization.quantity(why("the number of objects retained for finalization"))
 	x.FinalizationBytes = r.finalBytes.quantity(why("the size of the objects retained for finalization")).in("bytes")
 	return x
@@ -219,7 +224,8 @@ func (s *Statistics) distributions(x *Summary) {
 				return i.duration(), c == ClassAll || i.class() == c
 			})
 		}
-		x.Suspend = s.stops.distribution(values, noSuspend, func(i *stop) (int64, bool) { return i.suspend, i.suspend > 0 })
+		x.Suspend = s.stops.distribution(values, noSuspend,
+			func(i *stop) (int64, bool) { return i.suspend, i.suspend > 0 })
 		var before *stop
 		x.Between = s.stops.distribution(values, noBetween, func(i *stop) (since int64, ok bool) {
 			if !i.first() {

@@ -23,19 +23,69 @@ var pauses = []string{"high-pause-share", "long-pause", "wrong-flavour", "too-ma
 // other is the cause.
 var meanings = []meaning{
 	{rule: "process-end", trend: true},
-	{rule: "hard-limit", cause: CauseHeapLimit, trend: true, symptoms: []string{"memory-load-gen2", "provisional-mode", "blocking-gen2", "too-many-gen2", "loh-pressure", "gen2-fragmentation", "background-behind", "high-survival"}},
-	{rule: "memory-growth", cause: CauseManagedLeak, grows: true, trend: true, symptoms: []string{"hard-limit", "memory-load-gen2", "provisional-mode", "blocking-gen2", "too-many-gen2", "high-survival", "mid-life-crisis", "loh-pressure"}},
+	{
+		rule: "hard-limit", cause: CauseHeapLimit, trend: true,
+		symptoms: []string{
+			"memory-load-gen2", "provisional-mode", "blocking-gen2", "too-many-gen2", "loh-pressure",
+			"gen2-fragmentation", "background-behind", "high-survival",
+		},
+	},
+	{
+		rule: "memory-growth", cause: CauseManagedLeak, grows: true, trend: true,
+		symptoms: []string{
+			"hard-limit", "memory-load-gen2", "provisional-mode", "blocking-gen2", "too-many-gen2", "high-survival",
+			"mid-life-crisis", "loh-pressure",
+		},
+	},
 	{rule: "native-growth", cause: CauseNativeMemory, grows: true, trend: true, symptoms: []string{"memory-load-gen2"}},
-	{rule: "handle-leak", cause: CauseHandleLeak, trend: true, symptoms: []string{"memory-growth", "high-survival", "blocking-gen2"}},
-	{rule: "finalizer-backlog", cause: CauseFinalizers, trend: true, symptoms: []string{"memory-growth", "handle-leak", "high-survival", "mid-life-crisis"}},
-	{rule: "loh-fragmentation", cause: CauseLOHFragmentation, trend: true, symptoms: []string{"memory-growth", "loh-pressure", "too-many-gen2", "gen2-fragmentation", "background-behind", "blocking-gen2"}},
-	{rule: "dependent-handles", cause: CauseDependentHandles, pausing: true, symptoms: []string{"handle-leak", "memory-growth", "high-survival", "blocking-gen2"}},
-	{rule: "induced-gcs", cause: CauseInduced, pausing: true, symptoms: []string{"blocking-gen2", "too-many-gen2", "high-survival", "mid-life-crisis", "background-behind"}},
-	{rule: "pinning", cause: CausePinning, pausing: true, symptoms: []string{"gen2-fragmentation", "poh-misuse", "small-gen0"}},
-	{rule: "loh-pressure", cause: CauseLargeObjects, pausing: true, symptoms: []string{"too-many-gen2", "blocking-gen2", "background-behind", "peak-over-after", "gen2-fragmentation"}},
-	{rule: "mid-life-crisis", cause: CauseMidLife, pausing: true, symptoms: []string{"too-many-gen2", "blocking-gen2", "background-behind", "gen2-fragmentation", "high-survival", "peak-over-after"}},
-	{rule: "high-survival", cause: CauseSurvival, pausing: true, symptoms: []string{"too-many-gen2", "blocking-gen2", "background-behind", "small-gen0", "high-allocation-rate"}},
-	{rule: "memory-load-gen2", cause: CauseContainerLimit, symptoms: []string{"provisional-mode", "blocking-gen2", "too-many-gen2", "background-behind"}},
+	{
+		rule: "handle-leak", cause: CauseHandleLeak, trend: true,
+		symptoms: []string{"memory-growth", "high-survival", "blocking-gen2"},
+	},
+	{
+		rule: "finalizer-backlog", cause: CauseFinalizers, trend: true,
+		symptoms: []string{"memory-growth", "handle-leak", "high-survival", "mid-life-crisis"},
+	},
+	{
+		rule: "loh-fragmentation", cause: CauseLOHFragmentation, trend: true,
+		symptoms: []string{
+			"memory-growth", "loh-pressure", "too-many-gen2", "gen2-fragmentation", "background-behind",
+			"blocking-gen2",
+		},
+	},
+	{
+		rule: "dependent-handles", cause: CauseDependentHandles, pausing: true,
+		symptoms: []string{"handle-leak", "memory-growth", "high-survival", "blocking-gen2"},
+	},
+	{
+		rule: "induced-gcs", cause: CauseInduced, pausing: true,
+		symptoms: []string{"blocking-gen2", "too-many-gen2", "high-survival", "mid-life-crisis", "background-behind"},
+	},
+	{
+		rule: "pinning", cause: CausePinning, pausing: true,
+		symptoms: []string{"gen2-fragmentation", "poh-misuse", "small-gen0"},
+	},
+	{
+		rule: "loh-pressure", cause: CauseLargeObjects, pausing: true,
+		symptoms: []string{
+			"too-many-gen2", "blocking-gen2", "background-behind", "peak-over-after", "gen2-fragmentation",
+		},
+	},
+	{
+		rule: "mid-life-crisis", cause: CauseMidLife, pausing: true,
+		symptoms: []string{
+			"too-many-gen2", "blocking-gen2", "background-behind", "gen2-fragmentation", "high-survival",
+			"peak-over-after",
+		},
+	},
+	{
+		rule: "high-survival", cause: CauseSurvival, pausing: true,
+		symptoms: []string{"too-many-gen2", "blocking-gen2", "background-behind", "small-gen0", "high-allocation-rate"},
+	},
+	{
+		rule: "memory-load-gen2", cause: CauseContainerLimit,
+		symptoms: []string{"provisional-mode", "blocking-gen2", "too-many-gen2", "background-behind"},
+	},
 	{rule: "provisional-mode", cause: CauseContainerLimit, symptoms: []string{"blocking-gen2", "too-many-gen2"}},
 	{rule: "small-gen0", cause: CauseSmallBudget, pausing: true, symptoms: []string{"high-allocation-rate"}},
 	{rule: "long-resume", cause: CauseCPU, pausing: true, symptoms: []string{"long-suspension", "heap-imbalance"}},
@@ -86,7 +136,10 @@ func arrange(list []Finding) []Finding {
 		causeOf[i] = i
 		for j := range list {
 			// A note is the cause of nothing but notes.
-			if list[j].causes(&list[i]) && list[j].Severity >= min(list[i].Severity, Warning) && (causeOf[i] == i || list[j].cost() > list[causeOf[i]].cost()) {
+			if !list[j].causes(&list[i]) || list[j].Severity < min(list[i].Severity, Warning) {
+				continue
+			}
+			if causeOf[i] == i || list[j].cost() > list[causeOf[i]].cost() {
 				causeOf[i] = j
 			}
 		}

@@ -33,7 +33,8 @@ func (t *Thresholds) Set(name, value string) error {
 	i := slices.IndexFunc(rules, func(r Rule) bool { return r.ID == id })
 	if i < 0 {
 		ids := ruleIDs(rules)
-		return fmt.Errorf("there is no rule %q%s: the rules with thresholds are %s", id, t.suggest(id, ids), strings.Join(ids, ", "))
+		return fmt.Errorf("there is no rule %q%s: the rules with thresholds are %s",
+			id, t.suggest(id, ids), strings.Join(ids, ", "))
 	}
 	r := &rules[i]
 	for _, threshold := range r.Thresholds {
@@ -45,7 +46,8 @@ func (t *Thresholds) Set(name, value string) error {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		if last == "window" && v == 0 {
-			return fmt.Errorf("%s: %q is not a valid length: it must be greater than 0, such as %s", name, value, threshold.Text(threshold.Default))
+			return fmt.Errorf("%s: %q is not a valid length: it must be greater than 0, such as %s",
+				name, value, threshold.Text(threshold.Default))
 		}
 		t.set = maps.Clone(t.set)
 		if t.set == nil {
@@ -61,7 +63,8 @@ func (t *Thresholds) Set(name, value string) error {
 	for _, threshold := range r.Thresholds {
 		names = append(names, id+"."+threshold.Name)
 	}
-	return fmt.Errorf("there is no threshold %q%s: %s has %s", name, t.suggest(name, names), id, strings.Join(names, ", "))
+	return fmt.Errorf("there is no threshold %q%s: %s has %s",
+		name, t.suggest(name, names), id, strings.Join(names, ", "))
 }
 
 func ruleIDs(rules []Rule) (ids []string) {
@@ -107,7 +110,8 @@ func ParseValue(s, unit string) (float64, error) {
 		if v, ok := parseSize(s); ok {
 			return v, nil
 		}
-		return 0, fmt.Errorf("%q is not a size: write a number with B, KB, MB or GB, such as 50MB (KiB, MiB and GiB are 1024 times each other)", s)
+		return 0, fmt.Errorf("%q is not a size: write a number with B, KB, MB or GB, such as 50MB (KiB, MiB and GiB "+
+			"are 1024 times each other)", s)
 	case "bytes/s":
 		if v, ok := parseSize(strings.TrimSuffix(s, "/s")); ok {
 			return v, nil

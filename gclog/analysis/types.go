@@ -72,7 +72,8 @@ func (t *Types) Allocated(n int) AllocatedTypes {
 	for _, of := range all[:min(n, len(all))] {
 		if s.total > 0 {
 			share := min(of.amount/s.total, 1) // sums are rounded
-			x.Types = append(x.Types, AllocatedType{of.name, known(100 * share).in("%"), known(100 * s.sampling(share)).in("%")})
+			x.Types = append(x.Types,
+				AllocatedType{of.name, known(100 * share).in("%"), known(100 * s.sampling(share)).in("%")})
 		}
 	}
 	return x

@@ -118,10 +118,12 @@ func (f *Findings) Verdict() Verdict {
 		v.Text = c.sentence(list, s)
 	case s.pausedPercent() >= pausesAreMuch && s.collections >= leastCollections:
 		v.GC, v.Cause = AnswerYes, CauseUnknown
-		v.Text = fmt.Sprintf("The GC is the reason: %s, longest %s; nothing in the data explains most of that.", s.pausedText(), timeText(s.longest))
+		v.Text = fmt.Sprintf("The GC is the reason: %s, longest %s; nothing in the data explains most of that.",
+			s.pausedText(), timeText(s.longest))
 	case float64(s.duration()) < leastWatched && s.collections < leastCollections:
 		v.GC, v.Cause = AnswerUnknown, CauseUnknown
-		v.Text = fmt.Sprintf("Too little to say: %s in %s.", plural(s.collections, "collection"), timeText(s.duration()))
+		v.Text = fmt.Sprintf("Too little to say: %s in %s.",
+			plural(s.collections, "collection"), timeText(s.duration()))
 	case s.collections == 0 && s.paused == 0:
 		v.Text = fmt.Sprintf("The GC is not the reason: no collection in %s.", timeText(s.duration()))
 	default:
@@ -247,9 +249,10 @@ type CauseHelp struct {
 // Causes returns all causes. The list belongs to the caller.
 func Causes() (list []CauseHelp) {
 	for _, c := range [...]Cause{
-		CauseNone, CauseKilled, CauseOutOfMemory, CauseCrash, CauseManagedLeak, CauseNativeMemory, CauseHandleLeak, CauseInduced, CauseLargeObjects,
-		CauseLOHFragmentation, CausePinning, CauseMidLife, CauseSurvival, CauseFinalizers, CauseDependentHandles, CauseHeapLimit, CauseContainerLimit,
-		CauseSmallBudget, CauseCPU, CauseLocks, CauseThreadPool, CauseUnknown,
+		CauseNone, CauseKilled, CauseOutOfMemory, CauseCrash, CauseManagedLeak, CauseNativeMemory, CauseHandleLeak,
+		CauseInduced, CauseLargeObjects, CauseLOHFragmentation, CausePinning, CauseMidLife, CauseSurvival,
+		CauseFinalizers, CauseDependentHandles, CauseHeapLimit, CauseContainerLimit, CauseSmallBudget, CauseCPU,
+		CauseLocks, CauseThreadPool, CauseUnknown,
 	} {
 		list = append(list, CauseHelp{c, c.text("shows"), c.text("purpose"), c.text("first")})
 	}

@@ -139,7 +139,8 @@ func (e *Exporter) warnDropped(s signal) {
 		return
 	}
 	_, _, dropped := e.queues[s].waiting()
-	e.o.Warn("queue of "+s.String(), fmt.Sprintf("otlp: %d records were dropped so far from %s: those that wait to be sent use up otlp.queue, or the share of a process or a user in it", dropped, s))
+	e.o.Warn("queue of "+s.String(), fmt.Sprintf("otlp: %d records were dropped so far from %s: those that wait to "+
+		"be sent use up otlp.queue, or the share of a process or a user in it", dropped, s))
 }
 
 // Close sends what is left until ctx is done, and returns how many records were not sent, as logs or
@@ -238,7 +239,8 @@ func (e *Exporter) logs(batch []item) (request *collectedlogs.ExportLogsServiceR
 		if scope == nil {
 			scope = &logs.ScopeLogs{Scope: e.scope}
 			of[it.of] = scope
-			request.ResourceLogs = append(request.ResourceLogs, &logs.ResourceLogs{Resource: it.of.resource, ScopeLogs: []*logs.ScopeLogs{scope}})
+			request.ResourceLogs = append(request.ResourceLogs,
+				&logs.ResourceLogs{Resource: it.of.resource, ScopeLogs: []*logs.ScopeLogs{scope}})
 		}
 		scope.LogRecords = append(scope.LogRecords, r)
 		n++
@@ -259,7 +261,8 @@ func (e *Exporter) traces(batch []item) (request *collectedtraces.ExportTraceSer
 		if scope == nil {
 			scope = &trace.ScopeSpans{Scope: e.scope}
 			of[it.of] = scope
-			request.ResourceSpans = append(request.ResourceSpans, &trace.ResourceSpans{Resource: it.of.resource, ScopeSpans: []*trace.ScopeSpans{scope}})
+			request.ResourceSpans = append(request.ResourceSpans,
+				&trace.ResourceSpans{Resource: it.of.resource, ScopeSpans: []*trace.ScopeSpans{scope}})
 		}
 		scope.Spans = append(scope.Spans, list...)
 		n += len(list)
@@ -283,7 +286,8 @@ func (e *Exporter) send(ctx context.Context, s signal, body []byte, n int) bool 
 			e.sent[s].Add(uint64(int64(n) - rejected))
 			if rejected > 0 {
 				e.rejected[s].Add(uint64(rejected))
-				e.o.Warn(s.String(), fmt.Sprintf("otlp: the server has rejected %d of %d %s: %s", rejected, n, s, cmp.Or(why, "it does not say why")))
+				e.o.Warn(s.String(), fmt.Sprintf("otlp: the server has rejected %d of %d %s: %s",
+					rejected, n, s, cmp.Or(why, "it does not say why")))
 			}
 			return true
 		}
@@ -322,7 +326,14 @@ type Numbers struct {
 
 // Numbers returns what it has done so far.
 func (e *Exporter) Numbers() Numbers {
-	n := Numbers{map[string]uint64{}, map[string]uint64{}, map[string]uint64{}, map[string]uint64{}, map[string]int{}, map[string]int{}}
+	n := Numbers{
+		map[string]uint64{},
+		map[string]uint64{},
+		map[string]uint64{},
+		map[string]uint64{},
+		map[string]int{},
+		map[string]int{},
+	}
 	for i := range signals {
 		s := i.String()
 		if e.clients[i] != nil {
@@ -338,5 +349,10 @@ func (e *Exporter) Numbers() Numbers {
 // ownResource is the resource of gclog itself.
 func (e *Exporter) ownResource() *resource.Resource {
 	o := e.o.Format
-	return attributes([]attribute{{"service.name", "gclog"}, {"service.version", o.Version}, {"service.instance.id", o.Session}, {"host.name", o.Host}}, e.o.Settings.resource)
+	return attributes([]attribute{
+		{"service.name", "gclog"},
+		{"service.version", o.Version},
+		{"service.instance.id", o.Session},
+		{"host.name", o.Host},
+	}, e.o.Settings.resource)
 }

@@ -22,7 +22,7 @@ func (e *Exporter) exportMetrics() {
 	for {
 		select {
 		case <-ticker.C:
-			// What could not be sent until the next time is in what is sent then.
+			// Values that could not be sent are part of what is sent the next time.
 			ctx, cancel := context.WithTimeout(e.ending, e.o.Settings.interval)
 			x.export(ctx)
 			cancel()
@@ -106,7 +106,8 @@ func (x *metricsExport) part(views []metrics.View, now time.Time) (p part) {
 // own makes the request for gclog itself.
 func (x *metricsExport) own(now time.Time) part {
 	return x.finish(part{}, &collected.ExportMetricsServiceRequest{ResourceMetrics: []*otlp.ResourceMetrics{{
-		Resource: x.ownResource(), ScopeMetrics: []*otlp.ScopeMetrics{{Scope: x.scope, Metrics: ofGclog(x.o.Self(), x.began, now)}},
+		Resource:     x.ownResource(),
+		ScopeMetrics: []*otlp.ScopeMetrics{{Scope: x.scope, Metrics: ofGclog(x.o.Self(), x.began, now)}},
 	}}})
 }
 
@@ -114,7 +115,8 @@ func (x *metricsExport) finish(p part, request *collected.ExportMetricsServiceRe
 	for _, r := range request.ResourceMetrics {
 		for _, s := range r.ScopeMetrics {
 			for _, m := range s.Metrics {
-				p.points += len(m.GetSum().GetDataPoints()) + len(m.GetGauge().GetDataPoints()) + len(m.GetHistogram().GetDataPoints()) + len(m.GetExponentialHistogram().GetDataPoints())
+				p.points += len(m.GetSum().GetDataPoints()) + len(m.GetGauge().GetDataPoints()) +
+					len(m.GetHistogram().GetDataPoints()) + len(m.GetExponentialHistogram().GetDataPoints())
 			}
 		}
 	}

@@ -71,7 +71,11 @@ type family struct {
 }
 
 func (b *family) value(v float64, set *metrics.Set) {
-	p := &otlp.NumberDataPoint{Attributes: b.attributes(set), TimeUnixNano: b.now, Value: &otlp.NumberDataPoint_AsDouble{AsDouble: v}}
+	p := &otlp.NumberDataPoint{
+		Attributes:   b.attributes(set),
+		TimeUnixNano: b.now,
+		Value:        &otlp.NumberDataPoint_AsDouble{AsDouble: v},
+	}
 	if b.f.Kind != metrics.Gauge {
 		p.StartTimeUnixNano = b.begin
 	}
@@ -102,7 +106,13 @@ func (b *family) histogram(h *metrics.Histogram, set *metrics.Set) {
 		b.finer = append(b.finer, p)
 		return
 	}
-	p := &otlp.HistogramDataPoint{Attributes: b.attributes(set), StartTimeUnixNano: b.begin, TimeUnixNano: b.now, Count: h.Count(), Sum: &sum}
+	p := &otlp.HistogramDataPoint{
+		Attributes:        b.attributes(set),
+		StartTimeUnixNano: b.begin,
+		TimeUnixNano:      b.now,
+		Count:             h.Count(),
+		Sum:               &sum,
+	}
 	h.Classic(func(bound float64, n uint64) {
 		if !math.IsInf(bound, 1) {
 			p.ExplicitBounds = append(p.ExplicitBounds, bound)
@@ -127,15 +137,25 @@ func (b *family) metric(temporality otlp.AggregationTemporality) *otlp.Metric {
 	m := &otlp.Metric{Name: b.f.Name, Description: b.f.Help, Unit: b.f.Unit}
 	switch {
 	case b.explicit != nil:
-		m.Data = &otlp.Metric_Histogram{Histogram: &otlp.Histogram{DataPoints: b.explicit, AggregationTemporality: temporality}}
+		m.Data = &otlp.Metric_Histogram{Histogram: &otlp.Histogram{
+			DataPoints:             b.explicit,
+			AggregationTemporality: temporality,
+		}}
 	case b.finer != nil:
-		m.Data = &otlp.Metric_ExponentialHistogram{ExponentialHistogram: &otlp.ExponentialHistogram{DataPoints: b.finer, AggregationTemporality: temporality}}
+		m.Data = &otlp.Metric_ExponentialHistogram{ExponentialHistogram: &otlp.ExponentialHistogram{
+			DataPoints:             b.finer,
+			AggregationTemporality: temporality,
+		}}
 	case b.numbers == nil:
 		return nil
 	case b.f.Kind == metrics.Gauge:
 		m.Data = &otlp.Metric_Gauge{Gauge: &otlp.Gauge{DataPoints: b.numbers}}
 	default:
-		m.Data = &otlp.Metric_Sum{Sum: &otlp.Sum{DataPoints: b.numbers, AggregationTemporality: temporality, IsMonotonic: b.f.Kind == metrics.Counter}}
+		m.Data = &otlp.Metric_Sum{Sum: &otlp.Sum{
+			DataPoints:             b.numbers,
+			AggregationTemporality: temporality,
+			IsMonotonic:            b.f.Kind == metrics.Counter,
+		}}
 	}
 	return m
 }
@@ -161,7 +181,11 @@ func ofGclog(list []*dto.MetricFamily, begin, now time.Time) (all []*otlp.Metric
 		}
 		m.Data = &otlp.Metric_Gauge{Gauge: &otlp.Gauge{DataPoints: points}}
 		if f.GetType() == dto.MetricType_COUNTER {
-			m.Data = &otlp.Metric_Sum{Sum: &otlp.Sum{DataPoints: points, AggregationTemporality: otlp.AggregationTemporality_AGGREGATION_TEMPORALITY_CUMULATIVE, IsMonotonic: true}}
+			m.Data = &otlp.Metric_Sum{Sum: &otlp.Sum{
+				DataPoints:             points,
+				AggregationTemporality: otlp.AggregationTemporality_AGGREGATION_TEMPORALITY_CUMULATIVE,
+				IsMonotonic:            true,
+			}}
 		}
 		all = append(all, m)
 	}

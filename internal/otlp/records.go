@@ -22,7 +22,10 @@ import (
 type source struct{ resource *resource.Resource }
 
 // The severities of levels.
-var severities = map[string]logs.SeverityNumber{"info": logs.SeverityNumber_SEVERITY_NUMBER_INFO, "warn": logs.SeverityNumber_SEVERITY_NUMBER_WARN}
+var severities = map[string]logs.SeverityNumber{
+	"info": logs.SeverityNumber_SEVERITY_NUMBER_INFO,
+	"warn": logs.SeverityNumber_SEVERITY_NUMBER_WARN,
+}
 
 // logRecord makes a log record of a line; nil if it is none of ours.
 func logRecord(line []byte, now uint64) *logs.LogRecord {
@@ -202,7 +205,8 @@ func spans(line []byte) (list []*trace.Span) {
 		own[7] ^= byte(len(list) + 1)
 		list = append(list, &trace.Span{
 			TraceId: id, SpanId: own, Name: name, Kind: trace.Span_SPAN_KIND_INTERNAL,
-			StartTimeUnixNano: uint64(at.UnixNano()), EndTimeUnixNano: uint64(at.UnixNano() + max(0, ns)), Attributes: more,
+			StartTimeUnixNano: uint64(at.UnixNano()), EndTimeUnixNano: uint64(at.UnixNano() + max(0, ns)),
+			Attributes: more,
 		})
 	}
 	attribute := func(name string, v *common.AnyValue) *common.KeyValue {
@@ -212,11 +216,13 @@ func spans(line []byte) (list []*trace.Span) {
 	case "gc":
 		for _, part := range gc.Pause.Parts {
 			add("dotnet.gc.pause", part.Start, part.NS,
-				attribute("number", integer(int64(gc.Number))), attribute("generation", integer(gc.Generation)), attribute("type", text(gc.Type)),
+				attribute("number", integer(int64(gc.Number))), attribute("generation", integer(gc.Generation)),
+				attribute("type", text(gc.Type)),
 				attribute("reason", text(gc.Reason)), attribute("pause.kind", text(part.Kind)))
 		}
 	case "gc-suspension":
-		add("dotnet.gc.suspension", r.Event.Start, r.Event.Duration, attribute("suspension.kind", text(gc.Suspension.Kind)))
+		add("dotnet.gc.suspension", r.Event.Start, r.Event.Duration,
+			attribute("suspension.kind", text(gc.Suspension.Kind)))
 	}
 	return list
 }

@@ -88,11 +88,13 @@ func Resolve(c *config.OTLP, environ []string) (*Settings, error) {
 	if s.interval, err = env.duration(c.Interval, defaultInterval, "OTEL_METRIC_EXPORT_INTERVAL"); err != nil {
 		return nil, err
 	}
-	s.temporality, err = env.word(c.Temporality, "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE", temporalityCumulated, temporalityDelta, temporalityLow)
+	s.temporality, err = env.word(c.Temporality, "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE",
+		temporalityCumulated, temporalityDelta, temporalityLow)
 	if err != nil {
 		return nil, err
 	}
-	s.histograms, err = env.word(c.Histograms, "OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION", "explicit_bucket_histogram", "base2_exponential_bucket_histogram")
+	s.histograms, err = env.word(c.Histograms, "OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION",
+		"explicit_bucket_histogram", "base2_exponential_bucket_histogram")
 	if s.histograms == "base2_exponential_bucket_histogram" {
 		s.histograms = exponential
 	}
@@ -150,7 +152,8 @@ func (e env) target(c *config.OTLP, s signal) (t target, err error) {
 		if err != nil {
 			return t, fmt.Errorf("otlp.headers.%s: %w", key, err)
 		}
-		t.headers = append(slices.DeleteFunc(t.headers, func(h attribute) bool { return strings.EqualFold(h.name, key) }), attribute{key, value})
+		t.headers = append(slices.DeleteFunc(t.headers,
+			func(h attribute) bool { return strings.EqualFold(h.name, key) }), attribute{key, value})
 	}
 	slices.SortFunc(t.headers, func(a, b attribute) int { return cmp.Compare(a.name, b.name) })
 	name, _ = e.of(s, "TIMEOUT")
@@ -178,7 +181,8 @@ func (e env) url(c *config.OTLP, s signal) (string, error) {
 		return strings.TrimSuffix(endpoint, "/") + path, nil
 	}
 	if name, protocol := e.of(s, "PROTOCOL"); protocol != "" && protocol != "http/protobuf" {
-		return "", fmt.Errorf("%s=%s: gclog sends only http/protobuf: set otlp.endpoint to the collector's port for that, usually 4318", name, protocol)
+		return "", fmt.Errorf("%s=%s: gclog sends only http/protobuf: set otlp.endpoint to the collector's port for "+
+			"that, usually 4318", name, protocol)
 	}
 	name, value := e.of(s, "ENDPOINT")
 	if value == "" {
@@ -234,7 +238,10 @@ func list(variable, text string) (all []attribute, err error) {
 		name, value, ok := strings.Cut(pair, "=")
 		plain, err := url.PathUnescape(strings.TrimSpace(value))
 		if name = strings.TrimSpace(name); !ok || err != nil || name == "" || strings.ContainsAny(plain, "\r\n") {
-			return nil, fmt.Errorf("%s must be a list of NAME=VALUE separated by commas, with special characters as %%20", variable) // without the value, which may be a secret
+			// The message leaves out the value, which may be a secret.
+			return nil, fmt.Errorf(
+				"%s must be a list of NAME=VALUE separated by commas, with special characters as %%20",
+				variable)
 		}
 		all = append(all, attribute{name, plain})
 	}
