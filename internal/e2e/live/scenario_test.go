@@ -58,8 +58,8 @@ func scenarios() []scenario {
 		// The same with threads that come after all others: those that collect in server GC, and those of
 		// the load that allocate and collect in workstation GC. There must be so many others that what the
 		// host does besides is little.
-		{args: "scenario busy", flavour: "svr", knobs: "GCgen0size=100000 GCGen0MaxBudget=100000", watched: usual, want: "late-start", during: hinder(".NET Server GC")},
-		{args: "scenario busy", flavour: "wks", knobs: "GCgen0size=100000 GCGen0MaxBudget=100000 PROCESSOR_COUNT=" + strconv.Itoa(4*runtime.NumCPU()), alone: true, watched: usual / 3, want: "long-resume", during: hinder("gcload-scenario")},
+		{args: "scenario busy --wait", flavour: "svr", knobs: "GCgen0size=100000 GCGen0MaxBudget=100000", watched: usual, want: "late-start", during: hinder(".NET Server GC")},
+		{args: "scenario busy --wait", flavour: "wks", knobs: "GCgen0size=100000 GCGen0MaxBudget=100000 PROCESSOR_COUNT=" + strconv.Itoa(4*runtime.NumCPU()), alone: true, watched: usual, want: "long-resume", during: hinder("gcload-scenario")},
 		{args: "alloc --rate 100 --threads 1", flavour: "wks", knobs: "GCgen0size=100000 GCGen0MaxBudget=100000", watched: usual / 3, want: "high-allocation-rate"},
 		// A gen0 as large as that of a processor with much cache, for a heap that is almost empty.
 		{args: "churn --rate 400 --live 1 --threads 2", flavour: "svr", knobs: "GCgen0size=10000000 GCGen0MaxBudget=10000000", watched: usual, want: "peak-over-after"},
@@ -135,7 +135,7 @@ func comeAndGo(ctx context.Context, t *testing.T, p *gcload.Process) {
 	}
 }
 
-// hinder gives the first two threads of a name a low priority.
+// hinder gives the first two threads of a name a low priority, and starts the load.
 func hinder(name string) func(context.Context, *testing.T, *gcload.Process) {
 	return func(_ context.Context, t *testing.T, p *gcload.Process) {
 		files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/comm", p.PID))
@@ -162,6 +162,7 @@ func hinder(name string) func(context.Context, *testing.T, *gcload.Process) {
 				t.Fatal(err)
 			}
 		}
+		order(t, p, "start")
 	}
 }
 
