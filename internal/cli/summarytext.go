@@ -430,6 +430,10 @@ func (t *summaryText) findings(f *analysis.Findings) {
 			text += " (GC " + numbersText(x.GCs) + ")"
 		}
 		t.paragraph(4, oneLine(text))
+		if x.SymptomOf != nil && !t.why {
+			t.paragraph(4, "A symptom of "+x.SymptomOf.ID+".")
+			continue
+		}
 		t.paragraph(4, x.Rule.Explanation)
 		t.paragraph(4, "What to do: "+x.Advice)
 	}
