@@ -23,8 +23,8 @@ const csvHeader = "StartRelativeMSec,Number,Generation,Type,Reason,IsCompacting,
 	"ProcessID,StartTime,DurationInMilliSeconds,Kind,PauseStartRelativeMSec,POHSize,ObjPOHBefore,ObjPOHAfter," +
 	"HeapBefore,HeapAfter,HeapPeak,Promoted,Fragmentation,CommittedBefore,CommittedAfter,Allocated,Gen0Budget," +
 	"HeapCount,MemoryLoadPercent,PinnedObjects,Handles,FinalizationCount,Complete,LostEvents," +
-	"Gen0Before,Gen1Before,Gen2Before,LOHBefore,POHBefore,FinalPauseStartRelativeMSec,Resident,CgroupMemory,CgroupLimit," +
-	"FinalSuspensionDurationInMilliSeconds,HeapDumpBy\n"
+	"Gen0Before,Gen1Before,Gen2Before,LOHBefore,POHBefore,FinalPauseStartRelativeMSec," +
+	"Resident,CgroupMemory,CgroupLimit,FinalSuspensionDurationInMilliSeconds,HeapDumpBy\n"
 
 func newCSV(o *Options) formatter {
 	c := &csvFormat{clock: newClock(o.Process.Sync, o.Process.UptimeAtSync), o: o}

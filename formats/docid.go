@@ -74,7 +74,8 @@ func (i *DocIDs) Of(r gclog.Record) DocID {
 	case *gclog.Pause: // without a collection
 		return i.id("gc-suspension", uint64(r.Ticks))
 	case *gclog.Gap:
-		return i.id("gc-gap", uint64(r.Ticks), uint64(r.Reason), uint64(r.Since), r.LostEvents, uint64(r.From), r.Thread, uint64(r.To), r.Records)
+		return i.id("gc-gap", uint64(r.Ticks), uint64(r.Reason), uint64(r.Since), r.LostEvents, uint64(r.From),
+			r.Thread, uint64(r.To), r.Records)
 	case *gclog.Stall: // two collections may have been seen first at the same time
 		return i.id("gc-stall", uint64(r.Ticks), uint64(r.Kind), uint64(r.Threshold), uint64(r.Number))
 	case *gclog.Summary: // of the session that started last

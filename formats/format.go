@@ -48,11 +48,26 @@ func (stateless) hold() bool { return false }
 func (stateless) save()      {}
 
 var table = []Format{
-	{Name: "unified", About: "JDK 9+ unified logging (-Xlog:gc*), for GCViewer, GCToolKit, garbagecat", joinHeader: true, oneProcess: true, holdPauses: true, new: newUnified},
-	{Name: "jdk8", About: "JDK 8 style (PrintGCDetails), for older readers of Java GC logs", joinHeader: true, oneProcess: true, new: newJDK8},
-	{Name: "json", About: "one JSON object per line, Elastic Common Schema, for shippers", Extensions: []string{".json", ".ndjson", ".jsonl"}, new: newJSON},
-	{Name: "csv", About: "one row per collection, for spreadsheets", Extensions: []string{".csv"}, joinHeader: true, new: newCSV},
-	{Name: "text", About: "one aligned line per collection, for people", Extensions: []string{".txt"}, oneProcess: true, new: newText},
+	{
+		Name: "unified", About: "JDK 9+ unified logging (-Xlog:gc*), for GCViewer, GCToolKit, garbagecat",
+		joinHeader: true, oneProcess: true, holdPauses: true, new: newUnified,
+	},
+	{
+		Name: "jdk8", About: "JDK 8 style (PrintGCDetails), for older readers of Java GC logs", joinHeader: true,
+		oneProcess: true, new: newJDK8,
+	},
+	{
+		Name: "json", About: "one JSON object per line, Elastic Common Schema, for shippers",
+		Extensions: []string{".json", ".ndjson", ".jsonl"}, new: newJSON,
+	},
+	{
+		Name: "csv", About: "one row per collection, for spreadsheets", Extensions: []string{".csv"}, joinHeader: true,
+		new: newCSV,
+	},
+	{
+		Name: "text", About: "one aligned line per collection, for people", Extensions: []string{".txt"},
+		oneProcess: true, new: newText,
+	},
 }
 
 // All returns the formats in the order of the help text.
@@ -148,7 +163,9 @@ func NewWriter(f Format, out Output, o Options) *Writer {
 		o.Host = o.Process.Host
 	}
 	w := &Writer{f: f.new(&o), out: out, holdPauses: f.holdPauses}
-	w.head = Head{func(dst []byte, number int) []byte { return w.f.header(dst, w.at, number) }, f.joinHeader, &o.Process}
+	w.head = Head{
+		func(dst []byte, number int) []byte { return w.f.header(dst, w.at, number) }, f.joinHeader, &o.Process,
+	}
 	return w
 }
 
@@ -242,7 +259,8 @@ func (w *Writer) reportMissing() error {
 	}
 	w.gap = w.gap[:0]
 	// Two gaps may be from the same moment, but each is a fact of its own.
-	w.missing.Gaps(gclog.Gap{Reason: gclog.GapUnwritten, Time: w.at, Ticks: w.at + w.gapReports}, func(g *gclog.Gap) { w.gap = w.f.append(w.gap, g, 0) })
+	w.missing.Gaps(gclog.Gap{Reason: gclog.GapUnwritten, Time: w.at, Ticks: w.at + w.gapReports},
+		func(g *gclog.Gap) { w.gap = w.f.append(w.gap, g, 0) })
 	for i := range w.kept {
 		g := &w.kept[i]
 		if g.Reason != gclog.GapLostEvents && g.To > 0 && w.missing.Names(g) {

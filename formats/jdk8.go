@@ -24,8 +24,8 @@ func (j *jdk8) header(dst []byte, at int64, _ int) []byte {
 	dst = append(dst, ") for linux-amd64 JRE (1.8.0_0-dotnet), built on "...)
 	dst = time.Unix(0, j.clock.sync+at).UTC().AppendFormat(dst, "Jan _2 2006 15:04:05")
 	dst = append(dst, ` by "gclog" with a .NET to JDK GC log writer
-CommandLine flags: -XX:+PrintGC -XX:+PrintGCDateStamps -XX:+PrintGCDetails -XX:+PrintGCTimeStamps -XX:+UseConcMarkSweepGC -XX:+UseParNewGC 
-`...)
+CommandLine flags: -XX:+PrintGC -XX:+PrintGCDateStamps -XX:+PrintGCDetails -XX:+PrintGCTimeStamps `+
+		"-XX:+UseConcMarkSweepGC -XX:+UseParNewGC \n"...)
 	if j.inBefore { // GCToolKit requires the start of a phase that ends
 		dst = j.phaseStart(dst, j.before.Start, phaseName8[j.before.Kind])
 	}

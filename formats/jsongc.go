@@ -17,7 +17,8 @@ import (
 
 func (j *jsonFormat) gc(dst []byte, d *gclog.GCDetails, lost uint64) []byte {
 	at := d.PauseStart()
-	o := j.begin(dst, d, !d.Complete || d.PauseMax() >= j.longPause(), func(b []byte) []byte { return appendMessage(b, d) })
+	o := j.begin(dst, d, !d.Complete || d.PauseMax() >= j.longPause(),
+		func(b []byte) []byte { return appendMessage(b, d) })
 	j.event(&o, "event", "gc")
 	started := d.Flaws&gclog.FlawNoStart == 0
 	if started {
@@ -124,7 +125,14 @@ var jsonSteps = sync.OnceValue(func() (steps []jsonStep) {
 			continue // it is not in json, or the code of the one before writes it
 		}
 		dot := strings.LastIndexByte(f.JSON, '.') + 1
-		x := jsonStep{get: f.Get, unit: f.Unit, text: f.Text, code: code, object: f.JSON[:dot], open: `"` + f.JSON[dot:] + `":`}
+		x := jsonStep{
+			get:    f.Get,
+			unit:   f.Unit,
+			text:   f.Text,
+			code:   code,
+			object: f.JSON[:dot],
+			open:   `"` + f.JSON[dot:] + `":`,
+		}
 		if unit := jsonUnits[f.Unit]; unit != "" {
 			x.open, x.nested = x.open+`{"`+unit+`":`, true
 		}

@@ -44,7 +44,8 @@ const (
 )
 
 var tagSetNames = [tagSets]string{
-	"gc", "gc,start", "gc,heap", "gc,stats", "gc,cpu", "gc,init", "gc,ergo", "gc,alloc", "gc,ref", "gc,phases", "safepoint",
+	"gc", "gc,start", "gc,heap", "gc,stats", "gc,cpu", "gc,init", "gc,ergo", "gc,alloc", "gc,ref", "gc,phases",
+	"safepoint",
 }
 
 // TagSets lists the tag sets in -Xlog syntax: gc, gc+start, ...
@@ -127,7 +128,8 @@ func defaultSelection() *Selection {
 func (s *Selection) Select(tags []string, wildcard bool, level Level) (found bool) {
 	for i, name := range tagSetNames {
 		has := strings.Split(name, ",")
-		if !wildcard && len(has) != len(tags) || slices.ContainsFunc(tags, func(tag string) bool { return !slices.Contains(has, tag) }) {
+		other := func(tag string) bool { return !slices.Contains(has, tag) }
+		if !wildcard && len(has) != len(tags) || slices.ContainsFunc(tags, other) {
 			continue
 		}
 		s.Levels[i] = level

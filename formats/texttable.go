@@ -32,31 +32,39 @@ func (c *TextColumn) Append(dst []byte, p *gclog.Process, d *gclog.GCDetails) []
 // TextColumns returns the columns of the text format in their order. If a terminal is too narrow
 // for all of them, the one with the highest rank is left out first.
 func TextColumns() []TextColumn {
-	size := len("999.9 MB")
 	return []TextColumn{
 		{screen.Column{Title: "time", Width: len("15:04:05.000")}, "event.start", nil},
 		{screen.Column{Title: "gc", Width: 5, Right: true, Rank: 6}, "number", appendNumber},
 		{screen.Column{Title: "gen", Width: len("0->1"), Right: true}, "generation", appendGeneration},
 		{screen.Column{Title: "kind", Width: len("background"), Rank: 7}, "type", appendKind},
 		{screen.Column{Title: "reason", Width: 12, Rank: 1}, "reason", appendReason},
-		{screen.Column{Title: "exceeded", Width: len("gen0 999.9 MB"), Rank: 11}, "condemned.budget_exceeded", appendExceeded},
+		{
+			screen.Column{Title: "exceeded", Width: len("gen0 999.9 MB"), Rank: 11},
+			"condemned.budget_exceeded",
+			appendExceeded,
+		},
 		{screen.Column{Title: "compact", Width: 7, Right: true, Rank: 9}, "compacting", appendCompact},
 		{screen.Column{Title: "suspend ms", Width: 10, Right: true, Rank: 8}, "suspend", appendSuspend},
 		{screen.Column{Title: "pause ms", Width: len("1.234+12.345"), Right: true}, "pause.total", appendPauses},
-		{screen.Column{Title: "before", Width: size, Right: true, Rank: 3}, "heap.before", func(b []byte, d *gclog.GCDetails) []byte {
-			return appendKnownBytes(b, d.SizeBefore(), d.Known.Has(gclog.GroupBefore))
-		}},
-		{screen.Column{Title: "->", Width: 2, Rank: 4}, "", func(b []byte, _ *gclog.GCDetails) []byte { return append(b, "->"...) }},
-		{screen.Column{Title: "after", Width: size, Right: true, Rank: 2}, "heap.after", func(b []byte, d *gclog.GCDetails) []byte {
-			return appendKnownBytes(b, d.SizeAfter(), d.Known.Has(gclog.GroupAfter))
-		}},
-		{screen.Column{Title: "promoted", Width: size, Right: true, Rank: 5}, "heap.promoted", func(b []byte, d *gclog.GCDetails) []byte {
-			return appendKnownBytes(b, d.PromotedBytes, d.Known.Has(gclog.GroupPromoted))
-		}},
-		{screen.Column{Title: "free", Width: size, Right: true, Rank: 10}, "heap.fragmentation", func(b []byte, d *gclog.GCDetails) []byte {
-			return appendKnownBytes(b, d.Fragmentation, d.Known.Has(gclog.GroupFragmentation))
-		}},
+		sizeColumn("before", 3, "heap.before", gclog.GroupBefore, (*gclog.GCDetails).SizeBefore),
+		{
+			screen.Column{Title: "->", Width: 2, Rank: 4},
+			"",
+			func(b []byte, _ *gclog.GCDetails) []byte { return append(b, "->"...) },
+		},
+		sizeColumn("after", 2, "heap.after", gclog.GroupAfter, (*gclog.GCDetails).SizeAfter),
+		sizeColumn("promoted", 5, "heap.promoted", gclog.GroupPromoted,
+			func(d *gclog.GCDetails) uint64 { return d.PromotedBytes }),
+		sizeColumn("free", 10, "heap.fragmentation", gclog.GroupFragmentation,
+			func(d *gclog.GCDetails) uint64 { return d.Fragmentation }),
 	}
+}
+
+func sizeColumn(title string, rank int, key string, known gclog.Groups, size func(*gclog.GCDetails) uint64) TextColumn {
+	column := screen.Column{Title: title, Width: len("999.9 MB"), Right: true, Rank: rank}
+	return TextColumn{column, key, func(b []byte, d *gclog.GCDetails) []byte {
+		return appendKnownBytes(b, size(d), d.Known.Has(known))
+	}}
 }
 
 // A TextTable aligns the columns of collections that arrive one by one. It must not be used by

@@ -415,8 +415,8 @@ func (u *unified) gc(dst []byte, d *gclog.GCDetails) []byte {
 		p, n, _ := u.closePhase(at)
 		dst = u.phaseEnd(dst, &p, n, true)
 	}
-	if len(d.Pauses) == 0 && (!d.Known.Has(gclog.GroupAfter) || d.Flaws&gclog.FlawNoStart != 0) { // no log should start with these
-		return dst
+	if len(d.Pauses) == 0 && (!d.Known.Has(gclog.GroupAfter) || d.Flaws&gclog.FlawNoStart != 0) {
+		return dst // no log should start with these
 	}
 	if d.Known.Has(gclog.GroupAfter) && !givenUp && u.on(TagHeap, LevelInfo) {
 		if d.Known.Has(gclog.GroupBefore) && !d.BeforeEstimated {

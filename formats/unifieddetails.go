@@ -165,9 +165,11 @@ func (f *pairs) generation(name string, g int) {
 
 // The lines of plain fields.
 var (
-	dotnetLine     = fields.Line(dotnetTitle, "promoted", "fragmentation", "committed", "committed_before") // the others depend on each other or on the pause
-	condemnedLine  = fields.Line("Condemned:")
-	programLine    = fields.Line("Program:", "allocated", "gen0", "loh", "poh", "rate_per_second", "since_last", "ticks_small", "ticks_large", "ticks_pinned")
+	// The other fields of this line depend on each other or on the pause.
+	dotnetLine    = fields.Line(dotnetTitle, "promoted", "fragmentation", "committed", "committed_before")
+	condemnedLine = fields.Line("Condemned:")
+	programLine   = fields.Line("Program:", "allocated", "gen0", "loh", "poh", "rate_per_second", "since_last",
+		"ticks_small", "ticks_large", "ticks_pinned")
 	referencesLine = fields.Line("References:")
 	phasesLine     = fields.Line("Phases:")
 )
@@ -202,7 +204,11 @@ func (u *unified) details(dst []byte, at int64, n uint32, d *gclog.GCDetails) []
 		set   TagSet
 		title string
 		line  []fields.LineField
-	}{{TagAlloc, "Program:", programLine}, {TagRef, "References:", referencesLine}, {TagPhases, "Phases:", phasesLine}} {
+	}{
+		{TagAlloc, "Program:", programLine},
+		{TagRef, "References:", referencesLine},
+		{TagPhases, "Phases:", phasesLine},
+	} {
 		if u.on(x.set, LevelInfo) {
 			f := u.gcPairs(dst, at, x.set, LevelInfo, n, x.title)
 			f.known(x.line, d)

@@ -6,13 +6,14 @@ import (
 	"github.com/gclog/gclog/gclog"
 )
 
-// What json and text express in the same words.
+// Words that json and text share.
 
 // appendGap appends the sentence about what is missing.
 func appendGap(b []byte, g *gclog.Gap) []byte {
 	switch {
 	case g.Reason == gclog.GapLostEvents:
-		b = appendCount(b, g.LostEvents, " event is missing: the runtime dropped it", " events are missing: the runtime dropped them")
+		b = appendCount(b, g.LostEvents, " event is missing: the runtime dropped it",
+			" events are missing: the runtime dropped them")
 		return append(b, " because its buffer was full, or the stream is damaged"...)
 	case g.Reason == gclog.GapQueueFull:
 		return appendDropped(append(b, "the outputs were too slow: "...), g)

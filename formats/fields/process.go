@@ -39,21 +39,22 @@ var instance = []Fact{
 	fact("process.executable", "process.executable.path", Text, "its executable",
 		kept(func(p *facts) *string { return &p.Executable })),
 	// A text, because it may exceed the precision of a double.
-	fact("process.start_key", "", Text, "its start in the unit of the kernel: with the pid it identifies the process on its host", Value[facts]{
-		Text: func(p *facts) string {
-			if p.StartKey == 0 {
-				return ""
-			}
-			return strconv.FormatUint(p.StartKey, 10)
-		},
-		SetText: func(p *facts, text []byte) bool {
-			key, err := strconv.ParseUint(string(text), 10, 64)
-			if err == nil {
-				p.StartKey = key
-			}
-			return err == nil
-		},
-	}),
+	fact("process.start_key", "", Text,
+		"its start in the unit of the kernel: with the pid it identifies the process on its host", Value[facts]{
+			Text: func(p *facts) string {
+				if p.StartKey == 0 {
+					return ""
+				}
+				return strconv.FormatUint(p.StartKey, 10)
+			},
+			SetText: func(p *facts, text []byte) bool {
+				key, err := strconv.ParseUint(string(text), 10, 64)
+				if err == nil {
+					p.StartKey = key
+				}
+				return err == nil
+			},
+		}),
 	fact("process.start", "", Date, "its start", Value[facts]{
 		Get: func(p *facts) (uint64, bool) { return uint64(p.Started.UnixNano()), !p.Started.IsZero() },
 		Set: func(p *facts, v uint64) {
@@ -88,7 +89,8 @@ var environment = []Fact{
 		return p.Pod != "" || p.PodUID != ""
 	})),
 	fact("orchestrator.resource.name", "k8s.pod.name", Text, "the pod", kept(func(p *facts) *string { return &p.Pod })),
-	fact("orchestrator.resource.id", "k8s.pod.uid", Text, "the UID of the pod", kept(func(p *facts) *string { return &p.PodUID })),
+	fact("orchestrator.resource.id", "k8s.pod.uid", Text, "the UID of the pod",
+		kept(func(p *facts) *string { return &p.PodUID })),
 }
 
 var runtime = []Fact{
@@ -113,13 +115,19 @@ var settings = []Fact{
 		positive(func(p *facts) *int { return &p.HeapCount })),
 	fact(Settings+"processors", "", Number, "the number of processors that the runtime sees",
 		positive(func(p *facts) *int { return &p.Processors })),
-	fact(Settings+"library", "", Text, "the file of a standalone GC", kept(func(p *facts) *string { return &p.GCLibrary })),
+	fact(Settings+"library", "", Text, "the file of a standalone GC",
+		kept(func(p *facts) *string { return &p.GCLibrary })),
 	limit("hard_limit", Bytes, "the limit of the heap", func(s *clr.GCSettings) *uint64 { return &s.HardLimit }),
-	limit("loh_threshold", Bytes, "the size from which objects are large", func(s *clr.GCSettings) *uint64 { return &s.LOHThreshold }),
-	limit("physical_memory_config", Bytes, "the configured physical memory", func(s *clr.GCSettings) *uint64 { return &s.PhysicalMemoryConfig }),
-	limit("gen0_min_budget", Bytes, "the smallest allocation budget of gen0", func(s *clr.GCSettings) *uint64 { return &s.Gen0MinBudget }),
-	limit("gen0_max_budget", Bytes, "the largest allocation budget of gen0", func(s *clr.GCSettings) *uint64 { return &s.Gen0MaxBudget }),
-	limit("high_memory", WholePercent, "the memory load from which the GC collects more aggressively", func(s *clr.GCSettings) *uint32 { return &s.HighMemoryPercent }),
+	limit("loh_threshold", Bytes, "the size from which objects are large",
+		func(s *clr.GCSettings) *uint64 { return &s.LOHThreshold }),
+	limit("physical_memory_config", Bytes, "the configured physical memory",
+		func(s *clr.GCSettings) *uint64 { return &s.PhysicalMemoryConfig }),
+	limit("gen0_min_budget", Bytes, "the smallest allocation budget of gen0",
+		func(s *clr.GCSettings) *uint64 { return &s.Gen0MinBudget }),
+	limit("gen0_max_budget", Bytes, "the largest allocation budget of gen0",
+		func(s *clr.GCSettings) *uint64 { return &s.Gen0MaxBudget }),
+	limit("high_memory", WholePercent, "the memory load from which the GC collects more aggressively",
+		func(s *clr.GCSettings) *uint32 { return &s.HighMemoryPercent }),
 	limitBit("large_pages", "the heap uses large pages", clr.SettingLargePages),
 	limitBit("no_affinitize", "the threads of server GC are not bound to processors", clr.SettingNoAffinitize),
 }

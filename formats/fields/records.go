@@ -28,9 +28,12 @@ var gap = []Row[gclog.Gap]{
 	entry("gap.from", Number, "the first collection that is missing, or that events are missing from",
 		when(numbered, func(g *gclog.Gap) *uint32 { return &g.From })),
 	entry("gap.to", Number, "the last one", when(numbered, func(g *gclog.Gap) *uint32 { return &g.To })),
-	entry("gap.lost_events", Count, "events that the runtime dropped", positive(func(g *gclog.Gap) *uint64 { return &g.LostEvents })),
-	entry("gap.records", Count, "records that gclog could not write", positive(func(g *gclog.Gap) *uint64 { return &g.Records })),
-	entry("gap.reason", Text, "why records are missing: lost-events, missed-gcs, reattached, queue-full, unwritten, internal-error, stopped",
+	entry("gap.lost_events", Count, "events that the runtime dropped",
+		positive(func(g *gclog.Gap) *uint64 { return &g.LostEvents })),
+	entry("gap.records", Count, "records that gclog could not write",
+		positive(func(g *gclog.Gap) *uint64 { return &g.Records })),
+	entry("gap.reason", Text,
+		"why records are missing: lost-events, missed-gcs, reattached, queue-full, unwritten, internal-error, stopped",
 		enum(gclog.GapStopped, func(g *gclog.Gap) *gclog.GapReason { return &g.Reason })),
 }
 
@@ -53,12 +56,13 @@ var stall = []Row[gclog.Stall]{
 		derived(func(s *gclog.Stall) (uint64, bool) { return uint64(s.Number), s.HasNumber })),
 	entry("generation", Number, "its condemned generation",
 		derived(func(s *gclog.Stall) (uint64, bool) { return uint64(s.Generation), s.HasNumber })),
-	entry("type", Text, "how it runs, as far as that is known: blocking, background or foreground", text(func(s *gclog.Stall) string {
-		if !s.HasNumber {
-			return ""
-		}
-		return kindOf(s.Type)
-	})),
+	entry("type", Text, "how it runs, as far as that is known: blocking, background or foreground",
+		text(func(s *gclog.Stall) string {
+			if !s.HasNumber {
+				return ""
+			}
+			return kindOf(s.Type)
+		})),
 	entry("reason", Text, "why it was started, or the program suspended", text(func(s *gclog.Stall) string {
 		if !s.HasReason {
 			return ""
@@ -70,7 +74,8 @@ var stall = []Row[gclog.Stall]{
 	entry("stall.since", Time, "when that started", always(func(s *gclog.Stall) *int64 { return &s.Since })),
 	entry("stall.ns", PlainNanoseconds, "how long it has been open",
 		derived(func(s *gclog.Stall) (uint64, bool) { return uint64(max(0, s.Now-s.Since)), true })),
-	entry("stall.threshold", Nanoseconds, "the threshold that was exceeded, one of 1, 10 and 60 s", always(func(s *gclog.Stall) *int64 { return &s.Threshold })),
+	entry("stall.threshold", Nanoseconds, "the threshold that was exceeded, one of 1, 10 and 60 s",
+		always(func(s *gclog.Stall) *int64 { return &s.Threshold })),
 }
 
 // kindOf returns the kind that a collection was started as.

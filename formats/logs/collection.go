@@ -5,7 +5,7 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// What the readers share for building collections.
+// Functions with which all readers build collections.
 
 // typeOf returns how a collection was started, for logs that only contain how it ran.
 func typeOf(k gclog.Kind) clr.GCType {

@@ -12,7 +12,8 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-const csvLacks = "csv has no suspensions without a collection, gaps, stalls or sessions; promoted, allocated and free bytes only as totals; no individual heaps"
+const csvLacks = "csv has no suspensions without a collection, gaps, stalls or sessions; promoted, allocated and " +
+	"free bytes only as totals; no individual heaps"
 
 // A csvSpecial is a column that takes more than setting a field of the record. Columns with
 // milliseconds come first, then those with texts, then those with whole numbers.
@@ -47,9 +48,10 @@ const (
 )
 
 var csvNames = [csvPlain]string{
-	"StartRelativeMSec", "SuspensionDurationInMilliSeconds", "PauseDurationInMilliSeconds", "FinalPauseDurationInMilliSeconds",
-	"FinalSuspensionDurationInMilliSeconds", "DurationInMilliSeconds", "PauseStartRelativeMSec", "FinalPauseStartRelativeMSec",
-	"Type", "Reason", "IsCompacting", "StartTime", "Kind", "Complete", "HeapDumpBy", "ProcessID", "HeapBefore", "Number", "Generation", "Gen0Before",
+	"StartRelativeMSec", "SuspensionDurationInMilliSeconds", "PauseDurationInMilliSeconds",
+	"FinalPauseDurationInMilliSeconds", "FinalSuspensionDurationInMilliSeconds", "DurationInMilliSeconds",
+	"PauseStartRelativeMSec", "FinalPauseStartRelativeMSec", "Type", "Reason", "IsCompacting", "StartTime", "Kind",
+	"Complete", "HeapDumpBy", "ProcessID", "HeapBefore", "Number", "Generation", "Gen0Before",
 }
 
 // A csvColumn is a column of a file. For one of another program, field is nil.
@@ -380,7 +382,11 @@ func (c *csvParser) pauses(d *gclog.GCDetails) {
 	if !row.has(csvPause) {
 		return
 	}
-	first := gclog.PausePart{Start: row.ns[csvPauseStart], Duration: row.ns[csvPause], HasSuspend: row.has(csvSuspension)}
+	first := gclog.PausePart{
+		Start:      row.ns[csvPauseStart],
+		Duration:   row.ns[csvPause],
+		HasSuspend: row.has(csvSuspension),
+	}
 	if first.HasSuspend {
 		first.Suspend = row.ns[csvSuspension]
 	}
@@ -453,7 +459,8 @@ func (c *csvParser) phases(r *record) {
 func (c *csvParser) estimateBefore(d *gclog.GCDetails) {
 	row := &c.row
 	before := row.has(csvHeapBefore)
-	if d.Known.Has(gclog.GroupBefore) || c.there&(1<<csvBefore) != 0 || d.GenerationCount == 0 || !before && !d.Known.Has(gclog.GroupObjects) {
+	known := d.Known.Has(gclog.GroupBefore) || c.there&(1<<csvBefore) != 0
+	if known || d.GenerationCount == 0 || !before && !d.Known.Has(gclog.GroupObjects) {
 		return
 	}
 	sum := uint64(0)

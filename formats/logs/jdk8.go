@@ -14,14 +14,17 @@ func recognizeJDK8(line []byte) (time.Time, bool) {
 		return time.Time{}, true
 	}
 	line, times, _ := bytes.Cut(line, []byte(" [Times: "))
-	if len(times) > 0 && (!bytes.HasPrefix(times, []byte("user=0.00 sys=0.00, ")) || bytes.HasSuffix(bytes.TrimRight(times, "\r\n"), []byte(" "))) {
+	ours := bytes.HasPrefix(times, []byte("user=0.00 sys=0.00, ")) &&
+		!bytes.HasSuffix(bytes.TrimRight(times, "\r\n"), []byte(" "))
+	if len(times) > 0 && !ours {
 		return time.Time{}, false
 	}
 	return time.Time{}, jdk8Text.Match(line)
 }
 
 // jdk8Text is a line with its date and its uptime.
-var jdk8Text = regexp.MustCompile(`^\d{4}-\d\d-\d\dT[\d:.]+[+-]\d{4}: \d+\.\d+: \[(GC \(.*\[(ParNew|1 CMS-initial-mark|1 CMS-remark): |Full GC \(.*\[CMS: |CMS-concurrent-[a-z-]+[:\]])`)
+var jdk8Text = regexp.MustCompile(`^\d{4}-\d\d-\d\dT[\d:.]+[+-]\d{4}: \d+\.\d+: \[` +
+	`(GC \(.*\[(ParNew|1 CMS-initial-mark|1 CMS-remark): |Full GC \(.*\[CMS: |CMS-concurrent-[a-z-]+[:\]])`)
 
 // isMachine reports whether a line is the first of a header:
 //

@@ -138,7 +138,7 @@ type factRead struct {
 	text  []byte
 }
 
-// What tells processes apart.
+// The fields that tell processes apart.
 var (
 	pidFact    = fields.FactAt("process.pid")
 	entityFact = fields.FactAt("process.entity_id")

@@ -81,9 +81,11 @@ func addRows[R any](root *jsonNode, list []fields.Row[R], of func(*record) *R) {
 	for i := range list {
 		switch f := &list[i]; {
 		case f.SetText != nil:
-			root.add("dotnet.gc." + f.JSON).read = func(l *jsonLine, _ *jsonNode, r *record) { l.gc.named = f.SetText(of(r), l.s.text()) }
+			root.add("dotnet.gc." +
+				f.JSON).read = func(l *jsonLine, _ *jsonNode, r *record) { l.gc.named = f.SetText(of(r), l.s.text()) }
 		case f.Set != nil:
-			root.add("dotnet.gc." + f.JSON).read = func(l *jsonLine, _ *jsonNode, r *record) { f.Set(of(r), l.readValue(f.Unit, f.Max)) }
+			root.add("dotnet.gc." +
+				f.JSON).read = func(l *jsonLine, _ *jsonNode, r *record) { f.Set(of(r), l.readValue(f.Unit, f.Max)) }
 		}
 	}
 }
@@ -200,7 +202,9 @@ var jsonCode = map[string]func(l *jsonLine, n *jsonNode, r *record){
 	"process.uptime": func(l *jsonLine, _ *jsonNode, _ *record) {
 		l.uptime = int64(l.s.uint(fields.MaxSpan / uint64(time.Second)))
 	},
-	"process.exit_code":           func(l *jsonLine, _ *jsonNode, _ *record) { l.exitCode, l.hasExit = l.s.int(), true },
+	"process.exit_code": func(l *jsonLine, _ *jsonNode, _ *record) {
+		l.exitCode, l.hasExit = l.s.int(), true
+	},
 	"process.exit_signal":         func(l *jsonLine, _ *jsonNode, _ *record) { l.signal = l.s.int() },
 	"process.memory.rss":          func(l *jsonLine, _ *jsonNode, r *record) { r.GC.Memory.Resident = l.s.bytes() },
 	"process.cgroup.memory.usage": func(l *jsonLine, _ *jsonNode, r *record) { r.GC.Memory.Cgroup = l.s.bytes() },
@@ -222,8 +226,12 @@ var jsonCode = map[string]func(l *jsonLine, n *jsonNode, r *record){
 		r.GC.Reason = reason
 		r.GC.Known.Set(gclog.GroupReason, known)
 	},
-	"dotnet.gc.heap_dump_by": func(l *jsonLine, _ *jsonNode, r *record) { r.GC.HeapDumpBy, _ = gclog.ParseRequester(l.s.text()) },
-	"dotnet.gc.compacting":   func(l *jsonLine, _ *jsonNode, _ *record) { l.gc.compacting, l.gc.compactive = l.s.bool(), true },
+	"dotnet.gc.heap_dump_by": func(l *jsonLine, _ *jsonNode, r *record) {
+		r.GC.HeapDumpBy, _ = gclog.ParseRequester(l.s.text())
+	},
+	"dotnet.gc.compacting": func(l *jsonLine, _ *jsonNode, _ *record) {
+		l.gc.compacting, l.gc.compactive = l.s.bool(), true
+	},
 	"dotnet.gc.mechanisms": func(l *jsonLine, _ *jsonNode, r *record) {
 		r.GC.Known |= gclog.GroupGlobal
 		readSet(&l.s, &r.GC.Global.Mechanisms, clr.ParseMechanism)
@@ -236,9 +244,13 @@ var jsonCode = map[string]func(l *jsonLine, n *jsonNode, r *record){
 			addPause(&r.GC, l.readPause())
 		}
 	},
-	"dotnet.gc.trigger.delay":  func(l *jsonLine, _ *jsonNode, _ *record) { l.gc.delay = l.s.ns() },
-	"dotnet.gc.paused":         func(l *jsonLine, _ *jsonNode, _ *record) { l.gc.paused, l.gc.hasPaused = l.s.pct(), true },
-	"dotnet.gc.heap.committed": func(l *jsonLine, _ *jsonNode, _ *record) { l.gc.committed, l.gc.hasCommitted = l.s.bytes(), true },
+	"dotnet.gc.trigger.delay": func(l *jsonLine, _ *jsonNode, _ *record) { l.gc.delay = l.s.ns() },
+	"dotnet.gc.paused": func(l *jsonLine, _ *jsonNode, _ *record) {
+		l.gc.paused, l.gc.hasPaused = l.s.pct(), true
+	},
+	"dotnet.gc.heap.committed": func(l *jsonLine, _ *jsonNode, _ *record) {
+		l.gc.committed, l.gc.hasCommitted = l.s.bytes(), true
+	},
 	"dotnet.gc.hard_limit":     func(l *jsonLine, _ *jsonNode, _ *record) { l.gc.hardLimit = l.s.bytes() },
 	"dotnet.gc.condemned":      func(l *jsonLine, _ *jsonNode, r *record) { l.readCondemned(&r.GC) },
 	"dotnet.gc.heaps":          func(l *jsonLine, _ *jsonNode, r *record) { l.readHeaps(&r.summary) },
@@ -248,8 +260,12 @@ var jsonCode = map[string]func(l *jsonLine, n *jsonNode, r *record){
 		r.GC.Background = &r.background
 		l.readObject(n, r)
 	},
-	"dotnet.gc.background.concurrent_mark":  func(l *jsonLine, _ *jsonNode, _ *record) { l.gc.mark, l.gc.hasMark = l.s.ns(), true },
-	"dotnet.gc.background.concurrent_sweep": func(l *jsonLine, _ *jsonNode, _ *record) { l.gc.sweep, l.gc.hasSweep = l.s.ns(), true },
+	"dotnet.gc.background.concurrent_mark": func(l *jsonLine, _ *jsonNode, _ *record) {
+		l.gc.mark, l.gc.hasMark = l.s.ns(), true
+	},
+	"dotnet.gc.background.concurrent_sweep": func(l *jsonLine, _ *jsonNode, _ *record) {
+		l.gc.sweep, l.gc.hasSweep = l.s.ns(), true
+	},
 	"dotnet.gc.background.alloc_waits.list": func(l *jsonLine, _ *jsonNode, r *record) {
 		for l.s.list(); l.s.element(); {
 			l.readWait(&r.background)
@@ -264,10 +280,14 @@ var jsonCode = map[string]func(l *jsonLine, n *jsonNode, r *record){
 		l.gc.newHeaps, l.gc.hasNewHeaps = uint16(l.s.uint(math.MaxUint16)), true
 	},
 	"dotnet.gc.datas.throughput_cost": func(l *jsonLine, _ *jsonNode, _ *record) { l.gc.cost = float32(l.s.share()) },
-	"dotnet.gc.datas.gen2_cost":       func(l *jsonLine, _ *jsonNode, _ *record) { l.gc.gen2Cost = float32(l.s.share()) },
-	"dotnet.gc.dynamic_events":        func(l *jsonLine, _ *jsonNode, r *record) { l.readDynamic(&r.GC) },
-	"dotnet.gc.flaws":                 func(l *jsonLine, _ *jsonNode, r *record) { readSet(&l.s, &r.GC.Flaws, gclog.ParseFlaw) },
-	"dotnet.gc.lost_events":           func(l *jsonLine, _ *jsonNode, r *record) { l.readLost(&r.GC) },
+	"dotnet.gc.datas.gen2_cost": func(l *jsonLine, _ *jsonNode, _ *record) {
+		l.gc.gen2Cost = float32(l.s.share())
+	},
+	"dotnet.gc.dynamic_events": func(l *jsonLine, _ *jsonNode, r *record) { l.readDynamic(&r.GC) },
+	"dotnet.gc.flaws": func(l *jsonLine, _ *jsonNode, r *record) {
+		readSet(&l.s, &r.GC.Flaws, gclog.ParseFlaw)
+	},
+	"dotnet.gc.lost_events": func(l *jsonLine, _ *jsonNode, r *record) { l.readLost(&r.GC) },
 }
 
 // readSet reads a list of names of bits. A newer gclog may write further names.

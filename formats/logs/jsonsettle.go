@@ -36,7 +36,8 @@ func (l *jsonLine) settleGC(r *record) (ok bool) {
 	d.FromLog = d.FromLog || l.older
 	l.settleTimes(r)
 	l.settleSizes(d)
-	d.Known.Set(gclog.GroupCompaction, d.Known.Has(gclog.GroupGlobal) || l.gc.compactive && d.Kind != gclog.KindBackground)
+	d.Known.Set(gclog.GroupCompaction,
+		d.Known.Has(gclog.GroupGlobal) || l.gc.compactive && d.Kind != gclog.KindBackground)
 	if l.gc.compacting {
 		d.Global.Mechanisms |= clr.MechanismCompaction
 	}

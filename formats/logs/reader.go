@@ -51,7 +51,8 @@ func (e *JavaOnlyError) Error() string {
 	if e.Format == "unified" {
 		log, use = "unified log without DotNet: lines", "unified with gc+stats"
 	}
-	return fmt.Sprintf("it is a %s, which gclog writes for Java tools but cannot read back: use %s, json or csv", log, use)
+	return fmt.Sprintf("it is a %s, which gclog writes for Java tools but cannot read back: use %s, json or csv",
+		log, use)
 }
 
 // HeadSize is how many bytes of a file Recognize needs, unless lines of other programs come before
@@ -85,7 +86,8 @@ func Recognize(head []byte) (h Head, ok bool) {
 	if f, err := formats.Find(h.Format); err == nil && !f.ManyProcesses() {
 		h.ProcessID = numberIn(head, ", process ")
 	}
-	if first, _, _ := bytes.Cut(head, newline); h.Format == "json" && bytes.Contains(first, []byte(" of this session")) {
+	first, _, _ := bytes.Cut(head, newline)
+	if h.Format == "json" && bytes.Contains(first, []byte(" of this session")) {
 		h.File = numberIn(first, ", file ")
 	}
 	h.Sessions = h.Format == "json" || h.Format == "unified" && h.ProcessID != 0

@@ -11,11 +11,12 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-const unifiedLacks = "unified logs have no allocated bytes, promoted and free bytes only as totals, no individual heaps, no gaps or stalls"
+const unifiedLacks = "unified logs have no allocated bytes, promoted and free bytes only as totals, no individual " +
+	"heaps, no gaps or stalls"
 
 // unified reads the DotNet lines of a unified log, whatever decorations they have:
 //
-//	GC(7)         DotNet: gen0 blocking compacting, reason=AllocSmall, start=2026-11-21T00:30:37.567983000Z, …, workers=1
+//	GC(7)         DotNet: gen0 blocking compacting, reason=AllocSmall, …, workers=1
 //	        DotNet: process=4711, name=MyApp, runtime=10.0.14, …, workers=2
 //	        DotNet: begin=2026-11-21T00:27:22.429000000Z, workers=2
 //	        DotNet: pause=no-gc-region, at=2026-11-21T00:28:01.000000000Z, took=0.123000ms, number=17, workers=2
@@ -76,9 +77,11 @@ var (
 // a header with .NET, details after nine blanks, a pause with sizes in KiB, a suspension with a reason.
 func isOther(text []byte) bool {
 	if _, detail, ok := collection(text); ok {
-		return bytes.Contains(text, nineBlanks) || bytes.HasPrefix(detail, []byte("Pause ")) && bytes.Contains(detail, kibArrow)
+		return bytes.Contains(text, nineBlanks) ||
+			bytes.HasPrefix(detail, []byte("Pause ")) && bytes.Contains(detail, kibArrow)
 	}
-	return bytes.HasPrefix(text, []byte("VM Arguments: .NET")) || bytes.HasPrefix(text, []byte(stopped)) && bytes.Contains(text, []byte(", reason: "))
+	return bytes.HasPrefix(text, []byte("VM Arguments: .NET")) ||
+		bytes.HasPrefix(text, []byte(stopped)) && bytes.Contains(text, []byte(", reason: "))
 }
 
 // isPlain reports whether the head of a unified log contains pauses but no DotNet line, which comes
@@ -99,7 +102,8 @@ func isPlain(head []byte) bool {
 // isPause reports whether a line of a collection is the end of a blocking pause.
 func isPause(detail []byte) bool {
 	rest, ok := bytes.CutPrefix(detail, []byte("Pause "))
-	return ok && (bytes.HasPrefix(rest, []byte("Young (")) || bytes.HasPrefix(rest, []byte("Full ("))) && bytes.Contains(rest, kibArrow)
+	return ok && (bytes.HasPrefix(rest, []byte("Young (")) || bytes.HasPrefix(rest, []byte("Full ("))) &&
+		bytes.Contains(rest, kibArrow)
 }
 
 const stopped = "Total time for which application threads were stopped: "

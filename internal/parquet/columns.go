@@ -138,7 +138,8 @@ func (f *fact) time(at int64) uint64 { return uint64(f.process.sync + at) }
 func Columns() []Column { return table }
 
 var table = slices.Concat(identity, ofAll(), collections(), ofEnd, ofRecord(actionGap, 4, fields.Gap(), (*fact).gap),
-	ofRecord(actionSuspension, 0, fields.Suspension()[1:], (*fact).pause), ofRecord(actionStall, 4, fields.Stall(), (*fact).stall))
+	ofRecord(actionSuspension, 0, fields.Suspension()[1:], (*fact).pause),
+	ofRecord(actionStall, 4, fields.Stall(), (*fact).stall))
 
 // Columns that rows have besides those below: the writer of files fills them in.
 const (
@@ -150,8 +151,15 @@ const (
 const all = "all"
 
 var identity = []Column{
-	{Name: "timestamp", Type: Timestamp, Unit: "UTC", In: all, Doc: "when the pause started; for other records, when it happened"},
-	{Name: "event_action", Type: Text, In: all, Doc: "what the record is: gc, gc-suspension (without a collection), gc-stall, gc-gap, gc-session-start, gc-session-end"},
+	{
+		Name: "timestamp", Type: Timestamp, Unit: "UTC", In: all,
+		Doc: "when the pause started; for other records, when it happened",
+	},
+	{
+		Name: "event_action", Type: Text, In: all,
+		Doc: "what the record is: gc, gc-suspension (without a collection), gc-stall, gc-gap, gc-session-start, " +
+			"gc-session-end",
+	},
 	{Name: "gclog_doc_id", Type: Text, In: all, Doc: "identifies the fact: equal in each file that has it"},
 }
 
@@ -180,7 +188,13 @@ func ofAll() (list []Column) {
 		}
 		list = append(list, c)
 	}
-	return append(list, Column{Name: "labels", Type: Labels, In: all, Doc: "labels of the configuration", labels: func(p *Process) map[string]string { return p.Labels }})
+	return append(list, Column{
+		Name:   "labels",
+		Type:   Labels,
+		In:     all,
+		Doc:    "labels of the configuration",
+		labels: func(p *Process) map[string]string { return p.Labels },
+	})
 }
 
 // factOf returns what gets the value of a column from a fact about the process.
@@ -218,7 +232,9 @@ var special = map[string]Column{
 	"mechanisms[]": {list: func(f *fact, names []string) ([]string, bool) {
 		return f.gc.Global.Mechanisms.Names(names), f.gc.Known.Has(gclog.GroupGlobal)
 	}},
-	"flaws[]": {list: func(f *fact, names []string) ([]string, bool) { return f.gc.Flaws.Names(names), f.gc.Flaws != 0 }},
+	"flaws[]": {list: func(f *fact, names []string) ([]string, bool) {
+		return f.gc.Flaws.Names(names), f.gc.Flaws != 0
+	}},
 	"condemned.reasons[]": {list: func(f *fact, names []string) ([]string, bool) {
 		d := f.condemned()
 		return d.conditions.Names(names), d.known
@@ -266,10 +282,12 @@ type unit struct {
 }
 
 var units = map[fields.Unit]unit{
-	fields.Number: {}, fields.Signed: {}, fields.Date: {name: "UTC", kind: Timestamp}, fields.Count: {tail: "_count"}, fields.Bytes: {"bytes", Integer, "_bytes"}, fields.PlainBytes: {name: "bytes"},
-	fields.Nanoseconds: {"ns", Integer, "_ns"}, fields.PlainNanoseconds: {name: "ns"}, fields.Time: {name: "UTC", kind: Timestamp},
-	fields.WholePercent: {"1", Double, "_pct"}, fields.Percent: {"1", Double, "_pct"}, fields.ExactPercent: {"1", Double, "_pct"},
-	fields.Ratio: {kind: Double}, fields.Flag: {kind: Flag}, fields.Text: {kind: Text}, fields.Texts: {kind: Texts},
+	fields.Number: {}, fields.Signed: {}, fields.Date: {name: "UTC", kind: Timestamp}, fields.Count: {tail: "_count"},
+	fields.Bytes: {"bytes", Integer, "_bytes"}, fields.PlainBytes: {name: "bytes"},
+	fields.Nanoseconds: {"ns", Integer, "_ns"}, fields.PlainNanoseconds: {name: "ns"},
+	fields.Time: {name: "UTC", kind: Timestamp}, fields.WholePercent: {"1", Double, "_pct"},
+	fields.Percent: {"1", Double, "_pct"}, fields.ExactPercent: {"1", Double, "_pct"}, fields.Ratio: {kind: Double},
+	fields.Flag: {kind: Flag}, fields.Text: {kind: Text}, fields.Texts: {kind: Texts},
 }
 
 // converters turn the values of units of the table of fields into those of columns, where these differ.
@@ -298,7 +316,8 @@ func collections() (list []Column) {
 		get: func(f *fact) (uint64, bool) { return f.time(f.gc.End), f.gc.Known.Has(gclog.GroupEnd) },
 	})
 	list = append(list, Column{
-		Name: "event_duration", Type: Integer, Unit: "ns", In: gc, Doc: "from its start to its end: for a background collection that is not its pause",
+		Name: "event_duration", Type: Integer, Unit: "ns", In: gc,
+		Doc: "from its start to its end: for a background collection that is not its pause",
 		get: func(f *fact) (uint64, bool) {
 			return uint64(f.gc.Duration()), f.gc.Flaws&gclog.FlawNoStart == 0 && f.gc.Known.Has(gclog.GroupEnd)
 		},
@@ -331,9 +350,12 @@ func collections() (list []Column) {
 			return v, v > 0
 		}})
 	}
-	memory("process_memory_rss_bytes", "the physical memory of the process", func(m *gclog.Memory) uint64 { return m.Resident })
-	memory("process_cgroup_memory_usage_bytes", "the memory of its control group, page cache included", func(m *gclog.Memory) uint64 { return m.Cgroup })
-	memory("process_cgroup_memory_limit_bytes", "the limit of the control group", func(m *gclog.Memory) uint64 { return m.CgroupLimit })
+	memory("process_memory_rss_bytes", "the physical memory of the process",
+		func(m *gclog.Memory) uint64 { return m.Resident })
+	memory("process_cgroup_memory_usage_bytes", "the memory of its control group, page cache included",
+		func(m *gclog.Memory) uint64 { return m.Cgroup })
+	memory("process_cgroup_memory_limit_bytes", "the limit of the control group",
+		func(m *gclog.Memory) uint64 { return m.CgroupLimit })
 	return list
 }
 
@@ -350,10 +372,23 @@ func value[R any](f *fields.Row[R], of func(*fact) *R) func(*fact) (uint64, bool
 }
 
 var ofEnd = []Column{
-	{Name: "event_reason", Type: Text, In: "gc-session-end", Doc: "why the session ended: exited, killed, oom-killed, detached and others", text: func(f *fact) string { return f.end().Reason.String() }},
-	{Name: "error_message", Type: Text, In: "gc-session-end", Doc: "details of the reason", text: func(f *fact) string { return f.end().Message }},
-	{Name: "process_exit_code", signed: true, In: "gc-session-end", Doc: "the exit code of the process", get: func(f *fact) (uint64, bool) { return uint64(f.end().ExitCode), f.end().HasCode }},
-	{Name: "process_exit_signal", In: "gc-session-end", Doc: "the signal that killed it", get: func(f *fact) (uint64, bool) { return uint64(f.end().Signal), f.end().Signal != 0 }},
+	{
+		Name: "event_reason", Type: Text, In: "gc-session-end",
+		Doc:  "why the session ended: exited, killed, oom-killed, detached and others",
+		text: func(f *fact) string { return f.end().Reason.String() },
+	},
+	{
+		Name: "error_message", Type: Text, In: "gc-session-end", Doc: "details of the reason",
+		text: func(f *fact) string { return f.end().Message },
+	},
+	{
+		Name: "process_exit_code", signed: true, In: "gc-session-end", Doc: "the exit code of the process",
+		get: func(f *fact) (uint64, bool) { return uint64(f.end().ExitCode), f.end().HasCode },
+	},
+	{
+		Name: "process_exit_signal", In: "gc-session-end", Doc: "the signal that killed it",
+		get: func(f *fact) (uint64, bool) { return uint64(f.end().Signal), f.end().Signal != 0 },
+	},
 }
 
 // ofRecord returns the columns of a record other than a collection: of the fields from first on, which
@@ -375,5 +410,12 @@ func ofRecord[R any](action, first int, list []fields.Row[R], of func(*fact) *R)
 // column returns a column of a field.
 func column(path string, u fields.Unit, doc, in string) Column {
 	x := units[u]
-	return Column{Name: strings.ReplaceAll(path, ".", "_") + x.tail, Type: x.kind, Unit: x.name, Doc: doc, In: in, signed: u == fields.Signed}
+	return Column{
+		Name:   strings.ReplaceAll(path, ".", "_") + x.tail,
+		Type:   x.kind,
+		Unit:   x.name,
+		Doc:    doc,
+		In:     in,
+		signed: u == fields.Signed,
+	}
 }

@@ -51,10 +51,16 @@ type chunk struct {
 const waitingPages = 32
 
 func newEncoder(to io.Writer, meta format.FileMetaData, leaves []leaf) *encoder {
-	e := &encoder{to: to, meta: meta, leaves: leaves, chunks: make([]chunk, len(leaves)), jobs: make(chan func() error, waitingPages), data: make(chan []byte, waitingPages), indexes: make(chan []int32, waitingPages)}
-	e.zstd, _ = zstd.NewWriter(nil, // the options are valid
-		zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithAllLitEntropyCompression(true), // ids have nothing to repeat, but are hexadecimal
-		zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(64<<10), zstd.WithEncoderCRC(false), zstd.WithLowerEncoderMem(true))
+	e := &encoder{
+		to: to, meta: meta, leaves: leaves, chunks: make([]chunk, len(leaves)),
+		jobs: make(chan func() error, waitingPages), data: make(chan []byte, waitingPages),
+		indexes: make(chan []int32, waitingPages),
+	}
+	// The options are valid. Ids have nothing to repeat, but are hexadecimal, hence AllLitEntropyCompression.
+	e.zstd, _ = zstd.NewWriter(nil,
+		zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithAllLitEntropyCompression(true),
+		zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(64<<10), zstd.WithEncoderCRC(false),
+		zstd.WithLowerEncoderMem(true))
 	e.ended.Go(func() {
 		e.err = e.write([]byte(magic))
 		for job := range e.jobs {
@@ -156,7 +162,10 @@ func (e *encoder) addPage(p *page) (err error) {
 	c.values += int64(p.rows)
 	c.nulls += int64(p.rows - p.values)
 	head := format.PageHeader{Type: format.DataPage, DataPageHeader: thrift.New(format.DataPageHeader{
-		NumValues: int32(p.rows), Encoding: encoding, DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE,
+		NumValues:               int32(p.rows),
+		Encoding:                encoding,
+		DefinitionLevelEncoding: format.RLE,
+		RepetitionLevelEncoding: format.RLE,
 	})}
 	return e.appendPage(c, &head, e.plain)
 }
@@ -199,9 +208,10 @@ func (e *encoder) writeGroup(leaves []leaf, rows int) error {
 			c.limits.addTexts(x.texts)
 			m.Encoding = append(m.Encoding, format.RLEDictionary)
 			m.DictionaryPageOffset = e.at
-			head := format.PageHeader{Type: format.DictionaryPage, DictionaryPageHeader: thrift.New(format.DictionaryPageHeader{
-				NumValues: int32(len(x.dictionary)), Encoding: format.Plain,
-			})}
+			head := format.PageHeader{Type: format.DictionaryPage, DictionaryPageHeader: thrift.New(
+				format.DictionaryPageHeader{
+					NumValues: int32(len(x.dictionary)), Encoding: format.Plain,
+				})}
 			if err := e.appendPage(c, &head, x.texts); err != nil {
 				return err
 			}

@@ -26,7 +26,9 @@ const (
 const application = "gclog"
 
 // sortedBy are the columns that the rows of a file are sorted by, before the time: see Sorter.
-var sortedBy = []string{"service_name", "orchestrator_namespace", "orchestrator_resource_name", "host_name", "process_pid"}
+var sortedBy = []string{
+	"service_name", "orchestrator_namespace", "orchestrator_resource_name", "host_name", "process_pid",
+}
 
 // A fileWriter writes a Parquet file. Values go straight from the rows to the pages of their columns;
 // those that all rows of a process have are added when another process follows. An encoder, in a
@@ -69,7 +71,8 @@ func newFileWriter(to io.Writer, version string, described bool) *fileWriter {
 		},
 	}
 	if described {
-		meta.KeyValueMetadata = append(meta.KeyValueMetadata, format.KeyValue{Key: "gclog.descriptions", Value: descriptionsText()})
+		meta.KeyValueMetadata = append(meta.KeyValueMetadata,
+			format.KeyValue{Key: "gclog.descriptions", Value: descriptionsText()})
 	}
 	for i, c := range table {
 		w.first = append(w.first, len(w.leaves))
@@ -91,7 +94,8 @@ func newFileWriter(to io.Writer, version string, described bool) *fileWriter {
 
 // IsOurs reports whether gclog wrote a Parquet file of this size.
 func IsOurs(f io.ReaderAt, size int64) bool {
-	begin, end := make([]byte, len(magic)), make([]byte, min(size, 16<<10)) // the footer ends with who wrote it, and a few bytes for each column
+	// The footer ends with who wrote it, and a few bytes for each column.
+	begin, end := make([]byte, len(magic)), make([]byte, min(size, 16<<10))
 	if _, err := f.ReadAt(begin, 0); err != nil || string(begin) != magic {
 		return false
 	}

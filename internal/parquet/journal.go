@@ -56,7 +56,8 @@ func appendEntry(dst []byte, kind byte, content func([]byte) []byte) []byte {
 }
 
 func appendRow(dst []byte, number int, r row) []byte {
-	return appendEntry(dst, entryRow, func(b []byte) []byte { return append(binary.AppendUvarint(b, uint64(number)), r...) })
+	return appendEntry(dst, entryRow,
+		func(b []byte) []byte { return append(binary.AppendUvarint(b, uint64(number)), r...) })
 }
 
 func appendProcess(dst []byte, number int, p *Process) []byte {
@@ -64,7 +65,8 @@ func appendProcess(dst []byte, number int, p *Process) []byte {
 	if err != nil {
 		return dst // cannot happen: a process has only plain values
 	}
-	return appendEntry(dst, entryProcess, func(b []byte) []byte { return append(binary.AppendUvarint(b, uint64(number)), text...) })
+	return appendEntry(dst, entryProcess,
+		func(b []byte) []byte { return append(binary.AppendUvarint(b, uint64(number)), text...) })
 }
 
 func appendEnd(dst []byte) []byte {
@@ -105,7 +107,8 @@ func (j *journalReader) next() (kind byte, number int, content []byte, err error
 		return 0, 0, nil, errDamaged
 	}
 	j.body = slices.Grow(j.body[:0], int(size))[:size]
-	if _, err := io.ReadFull(j.r, j.body); err != nil || crc32.Checksum(j.body, castagnoli) != binary.LittleEndian.Uint32(head[4:]) {
+	_, err = io.ReadFull(j.r, j.body)
+	if err != nil || crc32.Checksum(j.body, castagnoli) != binary.LittleEndian.Uint32(head[4:]) {
 		return 0, 0, nil, errDamaged
 	}
 	kind, content = j.body[0], j.body[1:]
@@ -185,7 +188,8 @@ func (t *Table) take(r io.Reader, modified time.Time) (lost *recovery, err error
 		if p.last > 0 {
 			g.Since = p.last - p.sync
 		}
-		newRecorder(p.Process, func(r row, _ *fact) { err = errors.Join(err, t.sorter.add(p.number, r)) }, func() {}).Observe(&g)
+		newRecorder(p.Process, func(r row, _ *fact) { err = errors.Join(err, t.sorter.add(p.number, r)) }, func() {}).
+			Observe(&g)
 	}
 	return lost, err
 }
@@ -215,7 +219,8 @@ func unusedTime(dir *os.Root, host string, at time.Time) time.Time {
 // sealedJournals returns the complete journals of a host in a folder, the oldest first.
 func sealedJournals(folder, host string) (names []string) {
 	entries, _ := os.ReadDir(folder) // what cannot be read contains nothing of ours
-	of := regexp.MustCompile("^" + regexp.QuoteMeta(strings.TrimSuffix(journalName(host), journalEnd)) + `-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}` + regexp.QuoteMeta(journalEnd) + "$")
+	of := regexp.MustCompile("^" + regexp.QuoteMeta(strings.TrimSuffix(journalName(host), journalEnd)) +
+		`-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}` + regexp.QuoteMeta(journalEnd) + "$")
 	for _, e := range entries {
 		if e.Type().IsRegular() && of.MatchString(e.Name()) {
 			names = append(names, e.Name())

@@ -225,8 +225,13 @@ func schemaOf(column int, c *Column) (elements []format.SchemaElement, leaves []
 		ConvertedType: thrift.New(deprecated.UTF8), LogicalType: format.LogicalType{Value: &format.StringType{}},
 	}
 	group := func(name string, converted deprecated.ConvertedType, logical format.LogicalTypeValue, members ...string) {
-		e.NumChildren, e.ConvertedType, e.LogicalType = thrift.New(int32(1)), thrift.New(converted), format.LogicalType{Value: logical}
-		elements = append(elements, e, format.SchemaElement{Name: name, RepetitionType: thrift.New(format.Repeated), NumChildren: thrift.New(int32(len(members)))})
+		e.NumChildren, e.ConvertedType, e.LogicalType = thrift.New(int32(1)), thrift.New(converted),
+			format.LogicalType{Value: logical}
+		elements = append(elements, e, format.SchemaElement{
+			Name:           name,
+			RepetitionType: thrift.New(format.Repeated),
+			NumChildren:    thrift.New(int32(len(members))),
+		})
 		for _, member := range members {
 			text.Name = member
 			elements = append(elements, text)
@@ -244,7 +249,10 @@ func schemaOf(column int, c *Column) (elements []format.SchemaElement, leaves []
 		e.ConvertedType, e.LogicalType = text.ConvertedType, text.LogicalType
 	case Timestamp:
 		e.ConvertedType = thrift.New(deprecated.TimestampMicros)
-		e.LogicalType = format.LogicalType{Value: &format.TimestampType{IsAdjustedToUTC: true, Unit: format.TimeUnit{Value: &format.MicroSeconds{}}}}
+		e.LogicalType = format.LogicalType{Value: &format.TimestampType{
+			IsAdjustedToUTC: true,
+			Unit:            format.TimeUnit{Value: &format.MicroSeconds{}},
+		}}
 	}
 	e.Type = thrift.New(physical(c.Type))
 	return []format.SchemaElement{e}, [][]string{{c.Name}}

@@ -85,8 +85,9 @@ func NewOutput(host Host) *Output {
 		host.Guard = func(f func()) { f() }
 	}
 	o := &Output{
-		host: host, name: output.Expand("%hn", &gclog.Process{}, host.Name), open: map[string]*observed{}, room: shares.NewRoom(maxPending),
-		wake: make(chan struct{}, 1), rotate: make(chan struct{}, 1), requests: make(chan func()), ended: make(chan struct{}),
+		host: host, name: output.Expand("%hn", &gclog.Process{}, host.Name), open: map[string]*observed{},
+		room: shares.NewRoom(maxPending), wake: make(chan struct{}, 1), rotate: make(chan struct{}, 1),
+		requests: make(chan func()), ended: make(chan struct{}),
 	}
 	go o.run()
 	return o
@@ -257,9 +258,12 @@ func (o *Output) leave() {
 	case o.empty():
 		_ = o.dir.Remove(journalName(o.name))
 	case lost > 0:
-		o.host.Say(true, fmt.Sprintf("%s could not be completed: it lacks %s of records, which only the logs have; its files are written when gclog writes to this directory again", o.journal(), formats.SizeText(int64(lost))))
+		o.host.Say(true,
+			fmt.Sprintf("%s could not be completed: it lacks %s of records, which only the logs have; its files are "+
+				"written when gclog writes to this directory again", o.journal(), formats.SizeText(int64(lost))))
 	default:
-		o.host.Say(true, o.journal()+" could not be completed: its files are written when gclog writes to this directory again")
+		o.host.Say(true,
+			o.journal()+" could not be completed: its files are written when gclog writes to this directory again")
 	}
 	_ = o.dir.Close()
 }
@@ -353,7 +357,7 @@ func (o *Output) seal() {
 	if o.dir == nil || !o.flush() || o.empty() {
 		return // after a failure it is tried again
 	}
-	// What arrives from now on may belong to the next journal, which needs the processes.
+	// Records that arrive from now on may belong to the next journal, which needs the processes.
 	o.mu.Lock()
 	o.writing, o.pending = o.pending, nil
 	o.room.Empty()
@@ -422,7 +426,8 @@ func (o *Output) convert(options Options, folder, name string) {
 		if lost.damaged {
 			more = ", and its last record is damaged"
 		}
-		o.host.Say(true, fmt.Sprintf("%s was left by a gclog that was killed at %s%s: records may be missing at its end, of each process that has a gc-gap in the files (%d)",
+		o.host.Say(true, fmt.Sprintf("%s was left by a gclog that was killed at %s%s: records may be missing at its "+
+			"end, of each process that has a gc-gap in the files (%d)",
 			filepath.Join(folder, name), lost.at.UTC().Format(time.RFC3339), more, lost.processes))
 	}
 	for _, f := range files {
@@ -445,7 +450,8 @@ func (o *Output) settle() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, x := range o.owed {
-		x.missing.Gaps(gclog.Gap{Reason: gclog.GapUnwritten, Time: x.last, Ticks: x.last}, func(g *gclog.Gap) { x.gaps.Observe(g) })
+		x.missing.Gaps(gclog.Gap{Reason: gclog.GapUnwritten, Time: x.last, Ticks: x.last},
+			func(g *gclog.Gap) { x.gaps.Observe(g) })
 		x.missing = gclog.Missing{}
 	}
 	if len(o.owed) > 0 {

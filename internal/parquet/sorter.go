@@ -64,7 +64,10 @@ const (
 
 // newSorter returns a Sorter. temp creates a temporary file.
 func newSorter(path func(*Process) string, span time.Duration, temp func() (*os.File, func(), error)) *Sorter {
-	return &Sorter{path: path, span: span, temp: temp, byKey: map[string]int{}, inMemory: sortBytes, fanIn: mergedRuns, batch: batchBytes, window: windowRows}
+	return &Sorter{
+		path: path, span: span, temp: temp, byKey: map[string]int{}, inMemory: sortBytes, fanIn: mergedRuns,
+		batch: batchBytes, window: windowRows,
+	}
 }
 
 // process returns the number of a process. Instances that several inputs contain are one: what is
@@ -115,7 +118,13 @@ func (s *Sorter) add(process int, r row) error {
 	s.rowsIn++
 	from := len(s.rows)
 	s.rows = append(s.rows, r...)
-	s.entries = append(s.entries, entry{span: s.spanOf(process, r), at: r.time(), process: uint32(process), from: uint32(from), end: uint32(len(s.rows))})
+	s.entries = append(s.entries, entry{
+		span:    s.spanOf(process, r),
+		at:      r.time(),
+		process: uint32(process),
+		from:    uint32(from),
+		end:     uint32(len(s.rows)),
+	})
 	return nil
 }
 
@@ -160,12 +169,16 @@ func (s *Sorter) rank() {
 	keys := make([]key, len(s.processes))
 	order := make([]int, len(s.processes))
 	for i, p := range s.processes {
-		name := []string{p.service(), p.Namespace, p.Pod, p.Host, fmt.Sprintf("%020d", p.ID), fmt.Sprintf("%020d", p.StartKey), p.Cookie, fmt.Sprintf("%020d", p.sync)}
+		name := []string{
+			p.service(), p.Namespace, p.Pod, p.Host, fmt.Sprintf("%020d", p.ID), fmt.Sprintf("%020d", p.StartKey),
+			p.Cookie, fmt.Sprintf("%020d", p.sync),
+		}
 		keys[i] = key{s.path(p), strings.Join(name, "\x00")}
 		order[i] = i
 	}
 	slices.SortFunc(order, func(a, b int) int {
-		return cmp.Or(strings.Compare(keys[a].path, keys[b].path), strings.Compare(keys[a].name, keys[b].name), cmp.Compare(a, b))
+		return cmp.Or(strings.Compare(keys[a].path, keys[b].path), strings.Compare(keys[a].name, keys[b].name),
+			cmp.Compare(a, b))
 	})
 	s.ranks = make([]int, len(order))
 	for at, i := range order {
@@ -176,7 +189,8 @@ func (s *Sorter) rank() {
 // sortRows sorts rows.
 func sortRows(rows []byte, entries []entry, ranks []int) {
 	slices.SortFunc(entries, func(a, b entry) int {
-		return cmp.Or(cmp.Compare(a.span, b.span), cmp.Compare(ranks[a.process], ranks[b.process]), cmp.Compare(a.at, b.at),
+		return cmp.Or(cmp.Compare(a.span, b.span), cmp.Compare(ranks[a.process], ranks[b.process]),
+			cmp.Compare(a.at, b.at),
 			bytes.Compare(rows[a.from+8:a.from+uint32(rowHead)], rows[b.from+8:b.from+uint32(rowHead)]))
 	})
 }
@@ -319,7 +333,8 @@ func (m *merging) Len() int      { return len(m.list) }
 func (m *merging) Swap(i, j int) { m.list[i], m.list[j] = m.list[j], m.list[i] }
 func (m *merging) Less(i, j int) bool {
 	a, b, ranks := m.list[i], m.list[j], m.ranks
-	return cmp.Or(cmp.Compare(a.span, b.span), cmp.Compare(ranks[a.process], ranks[b.process]), cmp.Compare(a.row.time(), b.row.time()),
+	return cmp.Or(cmp.Compare(a.span, b.span), cmp.Compare(ranks[a.process], ranks[b.process]),
+		cmp.Compare(a.row.time(), b.row.time()),
 		bytes.Compare(a.row[8:rowHead], b.row[8:rowHead])) < 0
 }
 
@@ -431,7 +446,8 @@ func (s *Sorter) merged(f func(process int, span int64, r row) error) error {
 		mergeErr = merge(list, s.ranks, func(process int, span int64, r row) error {
 			from := len(b.rows)
 			b.rows = append(b.rows, r...)
-			b.entries = append(b.entries, entry{span: span, process: uint32(process), from: uint32(from), end: uint32(len(b.rows))})
+			b.entries = append(b.entries,
+				entry{span: span, process: uint32(process), from: uint32(from), end: uint32(len(b.rows))})
 			if len(b.rows) >= s.batch && !pass() {
 				return errFailed
 			}

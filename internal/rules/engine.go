@@ -94,7 +94,8 @@ func (e *Engine) take(r gclog.Record) {
 		e.find(at, began)
 	case *gclog.Pause:
 		if r.GC == nil || !r.GC.HeapDump {
-			e.step(OnPause, r.Start+r.Duration, event{record: r, gc: r.GC, began: gclog.Stamp{Time: r.Start, Ticks: r.Ticks}})
+			e.step(OnPause, r.Start+r.Duration,
+				event{record: r, gc: r.GC, began: gclog.Stamp{Time: r.Start, Ticks: r.Ticks}})
 		}
 	case *gclog.Stall:
 		e.step(OnStall, r.Now, event{record: r, began: gclog.Stamp{Time: r.Since, Ticks: r.Ticks}})
@@ -148,7 +149,14 @@ func (e *Engine) step(k Kind, at int64, x event) {
 			t = s.When.Eval(v)
 		}
 		if s.step(now, t, e.Live) {
-			e.fire(&Firing{Rule: s.Rule, At: at, Time: x.process.Time(at), Process: x.process, values: v, format: &e.format})
+			e.fire(&Firing{
+				Rule:    s.Rule,
+				At:      at,
+				Time:    x.process.Time(at),
+				Process: x.process,
+				values:  v,
+				format:  &e.format,
+			})
 		}
 	}
 	v.event = event{process: x.process, host: x.host}

@@ -16,7 +16,14 @@ import (
 // The names of fields are their paths in JSON records, below dotnet.gc if they are there, without
 // the unit. The total of a pause is just pause.
 
-var makers = [...]func() []field{OnGC: ofCollection, OnPause: ofPause, OnStall: ofStall, OnGap: ofGap, OnFinding: ofFinding, OnExit: ofExit}
+var makers = [...]func() []field{
+	OnGC:      ofCollection,
+	OnPause:   ofPause,
+	OnStall:   ofStall,
+	OnGap:     ofGap,
+	OnFinding: ofFinding,
+	OnExit:    ofExit,
+}
 
 func numeric(name, unit, about string, get func(*event) (float64, bool)) field {
 	return field{Field: condition.Field{Name: name, Unit: unit}, about: about, number: get}
@@ -49,7 +56,8 @@ func ofCollection() (list []field) {
 		if name == "" || strings.ContainsAny(name, "[*") {
 			continue
 		}
-		if x, ok := fromTable(strings.TrimSuffix(name, ".bytes_per_s"), &f, func(e *event) *gclog.GCDetails { return e.gc }); ok {
+		ofGC := func(e *event) *gclog.GCDetails { return e.gc }
+		if x, ok := fromTable(strings.TrimSuffix(name, ".bytes_per_s"), &f, ofGC); ok {
 			list = append(list, x)
 			if x.Name == "pause.total" {
 				x.Name = "pause"
@@ -170,10 +178,16 @@ func ofPause() []field {
 		return e.gc
 	}
 	return []field{
-		numeric("pause", "ns", "how long the program was paused", func(e *event) (float64, bool) { return float64(e.pause().Duration), true }),
-		numeric("suspend", "ns", "of it, the time to suspend all threads", func(e *event) (float64, bool) { return float64(e.pause().Suspend), e.pause().HasSuspend }),
-		numeric("resume", "ns", "of it, the time to resume them", func(e *event) (float64, bool) { return float64(e.pause().Resume), e.pause().HasResume }),
-		textual("kind", "what the program was paused for; the last four are not of a collection", names(gclog.PauseBlocking, gclog.PauseInitial, gclog.PauseFinal, gclog.PauseNoGCRegion, gclog.PauseHeapCount, gclog.PauseMemoryLimit, gclog.PauseUnknown),
+		numeric("pause", "ns", "how long the program was paused",
+			func(e *event) (float64, bool) { return float64(e.pause().Duration), true }),
+		numeric("suspend", "ns", "of it, the time to suspend all threads",
+			func(e *event) (float64, bool) { return float64(e.pause().Suspend), e.pause().HasSuspend }),
+		numeric("resume", "ns", "of it, the time to resume them",
+			func(e *event) (float64, bool) { return float64(e.pause().Resume), e.pause().HasResume }),
+		textual("kind", "what the program was paused for; the last four are not of a collection",
+			names(gclog.PauseBlocking, gclog.PauseInitial, gclog.PauseFinal, gclog.PauseNoGCRegion,
+				gclog.PauseHeapCount,
+				gclog.PauseMemoryLimit, gclog.PauseUnknown),
 			func(e *event) string { return e.pause().Kind.String() }),
 		numeric("number", "", "the number of the collection", func(e *event) (float64, bool) {
 			d := collection(e)
@@ -199,7 +213,8 @@ func ofPause() []field {
 }
 
 func ofStall() []field {
-	return pick(fields.Stall(), (*event).stall, "stall.ns", "stall.threshold", "stall.kind", "number", "generation", "type", "reason")
+	return pick(fields.Stall(), (*event).stall, "stall.ns", "stall.threshold", "stall.kind", "number", "generation",
+		"type", "reason")
 }
 
 func ofGap() []field {
@@ -212,8 +227,10 @@ func ofFinding() []field {
 		ids = append(ids, r.ID)
 	}
 	return []field{
-		textual("rule", "the rule of the finding (docs/findings.md)", ids, func(e *event) string { return e.finding.Rule.ID }),
-		textual("severity", "how serious it is", names(analysis.Info, analysis.Warning, analysis.Error), func(e *event) string { return e.finding.Severity.String() }),
+		textual("rule", "the rule of the finding (docs/findings.md)", ids,
+			func(e *event) string { return e.finding.Rule.ID }),
+		textual("severity", "how serious it is", names(analysis.Info, analysis.Warning, analysis.Error),
+			func(e *event) string { return e.finding.Severity.String() }),
 	}
 }
 
@@ -221,8 +238,10 @@ func ofExit() []field {
 	return []field{
 		textual("event.reason", "how the process ended", names(gclog.EndsOfProcess[:]...),
 			func(e *event) string { return e.end().Reason.String() }),
-		numeric("process.exit_code", "", "its exit code", func(e *event) (float64, bool) { return float64(e.end().ExitCode), e.end().HasCode }),
-		numeric("process.exit_signal", "", "the signal that ended it", func(e *event) (float64, bool) { return float64(e.end().Signal), e.end().Signal != 0 }),
+		numeric("process.exit_code", "", "its exit code",
+			func(e *event) (float64, bool) { return float64(e.end().ExitCode), e.end().HasCode }),
+		numeric("process.exit_signal", "", "the signal that ended it",
+			func(e *event) (float64, bool) { return float64(e.end().Signal), e.end().Signal != 0 }),
 	}
 }
 

@@ -39,11 +39,19 @@ func ParseKind(name string) (Kind, error) {
 	if i := slices.Index(Kinds, name); i >= 0 {
 		return Kind(i), nil
 	}
-	return 0, fmt.Errorf("%q is not something that a rule can be about%s: it must be %s", name, spelling.DidYouMean(name, Kinds), strings.Join(Kinds, ", "))
+	return 0, fmt.Errorf("%q is not something that a rule can be about%s: it must be %s",
+		name, spelling.DidYouMean(name, Kinds), strings.Join(Kinds, ", "))
 }
 
 // plural names things of the kind.
-var plural = [...]string{OnGC: "collections", OnPause: "pauses", OnStall: "stalls", OnGap: "gaps", OnFinding: "findings", OnExit: "exits"}
+var plural = [...]string{
+	OnGC:      "collections",
+	OnPause:   "pauses",
+	OnStall:   "stalls",
+	OnGap:     "gaps",
+	OnFinding: "findings",
+	OnExit:    "exits",
+}
 
 // Scope returns what the conditions of the kind can be about.
 func (k Kind) Scope() *condition.Scope {

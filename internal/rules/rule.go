@@ -29,7 +29,8 @@ func New(name string, on Kind, when string, forTime, every, cooldown time.Durati
 	case !lasts && forTime > 0:
 		return nil, fmt.Errorf("for needs a condition that stays true: that of a gc or a pause, not of a %s", on)
 	case !lasts && every > 0:
-		return nil, fmt.Errorf("every needs a condition that stays true: that of a gc or a pause, not of a %s; cooldown limits how often the rule fires", on)
+		return nil, fmt.Errorf("every needs a condition that stays true: that of a gc or a pause, not of a %s; "+
+			"cooldown limits how often the rule fires", on)
 	case when == "" && lasts:
 		return nil, fmt.Errorf("it would fire at every %s: give it a condition", on)
 	case when == "":
