@@ -129,6 +129,9 @@ func (f *Findings) Verdict() Verdict {
 	default:
 		v.Text = fmt.Sprintf("The GC is not the reason: %s, longest %s.", s.pausedText(), timeText(s.longest))
 	}
+	if c == nil && s.collections > 0 && !s.histories {
+		v.Text += " This log lacks what shows most causes: json has it."
+	}
 	v.First = v.Cause.text("first")
 	if who := s.who(v.First); who != "" {
 		v.First = strings.ReplaceAll(v.First, "PID", who)
@@ -188,13 +191,13 @@ func (f *Finding) sentence(list []Finding, s *stretch) string {
 	head := f.cause.text("head")
 	switch {
 	case f.Rule.first:
-		text := f.says
+		says := []string{f.says}
 		for i := range list {
 			if list[i].Explains.Bytes > 0 && meaningOf(list[i].Rule.ID).grows && f.cause != CauseCrash {
-				text += "; " + list[i].says
+				says = append(says, list[i].says)
 			}
 		}
-		return upperFirst(text) + "."
+		return upperFirst(strings.Join(says, "; ")) + "."
 	case head == "":
 		return fmt.Sprintf("The GC is the reason: %s; %s.", s.pausedText(), f.says)
 	}
