@@ -65,20 +65,25 @@ func join(lists ...[]cli.Flag) (all []cli.Flag) {
 	return all
 }
 
-// A watch contains the options of attach, and of run, that concern every process.
+// A watch is about a running process: for how long gclog watches it, and what people see meanwhile.
 type watch struct {
 	p        *program
 	config   session.Config
+	duration time.Duration // 0: unlimited
+	until    time.Time     // the end of duration, once it has started
+	progress *attach.Progress
+}
+
+// A logger writes logs: the options of attach, and of run, that concern every process.
+type logger struct {
+	watch
 	outputs  []output.Spec
 	opener   *output.Opener
 	format   formats.Options
-	record   string        // path, with placeholders like that of an output
-	count    int64         // stop after that many collections; 0: never
-	total    int64         // collections of the sessions that have ended
-	duration time.Duration // of the log; 0: unlimited
-	until    time.Time     // the end of duration, once it has started
+	record   string // path, with placeholders like that of an output
+	count    int64  // stop after that many collections; 0: never
+	total    int64  // collections of the sessions that have ended
 	reopen   <-chan struct{}
-	progress *attach.Progress
 	closing  *analysis.Statistics // statistics of the session; nil: its closing message is not printed
 	findings *analysis.Findings   // of the session, for the same message
 	quiet    bool                 // print no closing messages
@@ -86,12 +91,12 @@ type watch struct {
 }
 
 // logOptions reads the options of a log, for attach and run.
-func (p *program) logOptions(c *cli.Context, byDefault string) (*watch, error) {
+func (p *program) logOptions(c *cli.Context, byDefault string) (*logger, error) {
 	outputs, err := p.outputs(c, byDefault, os.Getenv(xlogVariable))
 	if err != nil {
 		return nil, err
 	}
-	format, err := p.formatOptions(c)
+	dotnet, err := dotnetCauses(c)
 	if err != nil {
 		return nil, err
 	}
@@ -99,16 +104,17 @@ func (p *program) logOptions(c *cli.Context, byDefault string) (*watch, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.format = format
-	if w.do, err = p.doer(c, format); err != nil {
+	w.format.DotnetCauses = dotnet
+	if w.do, err = p.doer(c, w.format); err != nil {
 		return nil, err
 	}
 	return w, nil
 }
 
 // watchOptions reads the options that all sessions share.
-func (p *program) watchOptions(c *cli.Context, outputs []output.Spec, record string) (*watch, error) {
-	w := &watch{p: p, outputs: outputs, record: record, count: c.Int64("count"), progress: &attach.Progress{}}
+func (p *program) watchOptions(c *cli.Context, outputs []output.Spec, record string) (*logger, error) {
+	w := p.newLogger()
+	w.outputs, w.record, w.count = outputs, record, c.Int64("count")
 	var err error
 	if w.duration, err = parseDuration(c, forFlag); err != nil {
 		return nil, err
@@ -134,8 +140,12 @@ func (p *program) watchOptions(c *cli.Context, outputs []output.Spec, record str
 			}
 		}
 	}
-	w.opener = p.opener()
 	return w, nil
+}
+
+// newLogger returns a logger without outputs.
+func (p *program) newLogger() *logger {
+	return &logger{watch: watch{p: p, progress: &attach.Progress{}}, opener: p.opener(), format: p.formatOptions()}
 }
 
 // opener returns the opener of the outputs.
@@ -143,10 +153,9 @@ func (p *program) opener() *output.Opener {
 	return &output.Opener{Files: rotate.Files{IsOurs: logs.IsOurs}, Stdout: p.stdout, Stderr: p.ui.w, Warn: p.ui.say}
 }
 
-func (p *program) formatOptions(c *cli.Context) (o formats.Options, err error) {
-	o = formats.Options{Version: p.version(), Session: randomID(), Host: hostname()}
-	o.DotnetCauses, err = dotnetCauses(c)
-	return o, err
+// formatOptions returns what all formats say of this run of gclog.
+func (p *program) formatOptions() formats.Options {
+	return formats.Options{Version: p.version(), Session: randomID(), Host: hostname()}
 }
 
 // onScreen reports whether records go to the terminal.
@@ -189,7 +198,7 @@ func (p *program) attach(c *cli.Context) error {
 // follow watches one process after the other. The first one must exist, unless it is chosen by
 // name; for all others it waits, also while a process cannot be attached to yet, because it is
 // starting or exits again at once.
-func (w *watch) follow(ctx context.Context, ch choice) error {
+func (w *logger) follow(ctx context.Context, ch choice) error {
 	var ended time.Time        // when the last process that was watched ended
 	announced, reason := 0, "" // what was printed about the next process: its pid, and why it is not watched yet
 	wait := func(s string) {
@@ -266,7 +275,7 @@ func unlessStopped(ctx context.Context, err error) error {
 	return err
 }
 
-func (w *watch) counted() bool { return w.count > 0 && w.total >= w.count }
+func (w *logger) counted() bool { return w.count > 0 && w.total >= w.count }
 
 // followName returns the name by which the next process is found if the first was chosen by pid.
 func followName(ch choice, r *attach.Result) string {
@@ -294,7 +303,7 @@ func resultError(r *attach.Result) error {
 const lookEvery = 500 * time.Millisecond
 
 // untilLook returns the time until the next look, which is shorter at the end of the duration.
-func (w *watch) untilLook() time.Duration {
+func (w *logger) untilLook() time.Duration {
 	if w.until.IsZero() {
 		return lookEvery
 	}
@@ -302,7 +311,7 @@ func (w *watch) untilLook() time.Duration {
 }
 
 // one watches one process until it ends or ctx does.
-func (w *watch) one(ctx context.Context, t *host.Target) (*attach.Result, error) {
+func (w *logger) one(ctx context.Context, t *host.Target) (*attach.Result, error) {
 	if err := w.p.awaitStartup(ctx, t, w.duration); err != nil {
 		return nil, err
 	}
@@ -318,7 +327,7 @@ func (w *watch) one(ctx context.Context, t *host.Target) (*attach.Result, error)
 	defer answered()
 	o.Started = func(process *gclog.Process) {
 		answered()
-		w.sayStarted(process)
+		w.sayStarted(process, w.where(process))
 	}
 	o.Waiting = w.p.sayEnding(t)
 	w.p.ui.data = w.p.onScreen(w.outputs)
@@ -329,6 +338,9 @@ func (w *watch) one(ctx context.Context, t *host.Target) (*attach.Result, error)
 	}
 	w.total += w.progress.GCs.Load()
 	w.sayEnded(result)
+	if len(w.outputs) > 0 && result.Err == nil {
+		w.sayIdle(result.Process.ID)
+	}
 	w.sayClosing("", result)
 	return result, nil
 }
@@ -408,7 +420,7 @@ func (p *program) awaitStartup(ctx context.Context, t *host.Target, duration tim
 
 // oneOfTree watches a process that gclog has started, from its start: see attach.SessionOptions for
 // early and resume. exit returns how it ended, if that is known.
-func (w *watch) oneOfTree(ctx context.Context, t *host.Target, early, resume bool, exit func() (int, int, bool)) (*attach.Result, error) {
+func (w *logger) oneOfTree(ctx context.Context, t *host.Target, early, resume bool, exit func() (int, int, bool)) (*attach.Result, error) {
 	o, endDoing := w.options(t)
 	defer endDoing()
 	o.Exit, o.Early, o.Resume = exit, early, resume
@@ -421,7 +433,7 @@ func (w *watch) oneOfTree(ctx context.Context, t *host.Target, early, resume boo
 }
 
 // options returns the options of a session, and what ends what belongs to it.
-func (w *watch) options(t *host.Target) (o attach.Options, end func()) {
+func (w *logger) options(t *host.Target) (o attach.Options, end func()) {
 	o = attach.Options{
 		Target: t, Config: w.config, Outputs: w.outputs, Opener: w.opener, Format: w.format,
 		Count: max(0, w.count-w.total), Until: w.end, Reopen: w.reopen, Progress: w.progress,
@@ -464,7 +476,7 @@ func (w *watch) over() bool { return !w.until.IsZero() && !time.Now().Before(w.u
 
 // session runs a session, with a recording if one was requested. A process that waits for the
 // session is resumed in any case.
-func (w *watch) session(ctx context.Context, o attach.Options) (*attach.Result, error) {
+func (w *logger) session(ctx context.Context, o attach.Options) (*attach.Result, error) {
 	if w.record == "" {
 		return attach.Run(ctx, o)
 	}
@@ -497,8 +509,8 @@ func (w *watch) line(since time.Duration) string {
 	return s
 }
 
-// sayStarted prints on a terminal what is being logged, and where the log is.
-func (w *watch) sayStarted(process *gclog.Process) {
+// sayStarted prints on a terminal what is being watched, and where the log is.
+func (w *watch) sayStarted(process *gclog.Process, where string) {
 	if !w.p.ui.terminal {
 		return
 	}
@@ -512,15 +524,15 @@ func (w *watch) sayStarted(process *gclog.Process) {
 	case gclog.No:
 		known = append(known, "workstation GC")
 	}
-	var outputs []string
+	w.p.ui.sayf("watching process %d (%s)%s", process.ID, strings.Join(known, ", "), where)
+}
+
+// where returns where the log of a process is, as the end of a sentence.
+func (w *logger) where(process *gclog.Process) (text string) {
 	for _, o := range w.outputs {
-		outputs = append(outputs, o.Format.Name+" to "+outputName(o, process, w.format.Host))
+		text += ", " + o.Format.Name + " to " + outputName(o, process, w.format.Host)
 	}
-	to := ""
-	if len(outputs) > 0 {
-		to = ", " + strings.Join(outputs, ", ")
-	}
-	w.p.ui.sayf("watching process %d (%s)%s", process.ID, strings.Join(known, ", "), to)
+	return text
 }
 
 func outputName(o output.Spec, process *gclog.Process, host string) string {
@@ -538,13 +550,17 @@ func (w *watch) sayEnded(r *attach.Result) {
 	if r.End.Reason.OfProcess() {
 		w.p.ui.sayf("process %d %s", r.Process.ID, r.End.AppendTo(nil))
 	}
-	if len(w.outputs) > 0 && w.progress.GCs.Load() == 0 && r.Err == nil {
-		w.p.ui.sayf("no collection of process %d started meanwhile", r.Process.ID)
+}
+
+// sayIdle prints that there was no collection of a process, if that is so.
+func (w *watch) sayIdle(pid int64) {
+	if w.progress.GCs.Load() == 0 {
+		w.p.ui.sayf("no collection of process %d started meanwhile", pid)
 	}
 }
 
 // sayClosing prints on a terminal a summary of a session, and which files contain it.
-func (w *watch) sayClosing(who string, r *attach.Result) {
+func (w *logger) sayClosing(who string, r *attach.Result) {
 	gcs := uint64(w.progress.GCs.Load())
 	if w.closing == nil || gcs == 0 && who == "" {
 		return

@@ -26,7 +26,7 @@ func TestClosing(t *testing.T) {
 		{0, 0, time.Second, nil, ""},
 	} {
 		var said strings.Builder
-		w := &watch{p: &program{ui: &ui{w: &said, terminal: true}}, progress: &attach.Progress{}}
+		w := (&program{ui: &ui{w: &said, terminal: true}}).newLogger()
 		w.closing = analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always(), Live: true})
 		w.closing.Observe(&gclog.Start{At: 0})
 		for i := range c.pauses {

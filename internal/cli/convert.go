@@ -77,8 +77,8 @@ func (p *program) convert(c *cli.Context) error {
 	for i := range specs {
 		specs[i].Rotate.Buffered = true
 	}
-	v := &conversion{p: p, specs: specs, suspensions: output.Suspensions(specs), opener: p.opener(), names: names}
-	if v.format, err = p.formatOptions(c); err != nil {
+	v := &conversion{p: p, specs: specs, suspensions: output.Suspensions(specs), opener: p.opener(), format: p.formatOptions(), names: names}
+	if v.format.DotnetCauses, err = dotnetCauses(c); err != nil {
 		return err
 	}
 	v.format.Host = "" // a recording does not contain the host's name

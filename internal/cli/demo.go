@@ -67,14 +67,11 @@ func (p *program) demo(c *cli.Context) error {
 	text, _ := formats.Find("text")
 	unified, _ := formats.Find("unified")
 	log := filepath.Join(dir, "gc.log")
-	w := &watch{
-		p: p, count: demoGCs, progress: &attach.Progress{}, opener: p.opener(),
-		config: session.Config{BufferMB: attach.BufferMB, Providers: demoProviders()},
-		format: formats.Options{Version: p.version(), Session: randomID(), Host: hostname()},
-		outputs: []output.Spec{
-			{Path: output.Stdout, Format: text},
-			{Path: log, Format: unified, Rotate: rotate.Options{Count: defaultFileCount, Size: 10 << 20}},
-		},
+	w := p.newLogger()
+	w.count, w.config = demoGCs, session.Config{BufferMB: attach.BufferMB, Providers: demoProviders()}
+	w.outputs = []output.Spec{
+		{Path: output.Stdout, Format: text},
+		{Path: log, Format: unified, Rotate: rotate.Options{Count: defaultFileCount, Size: 10 << 20}},
 	}
 	p.ui.sayf("process %d replays a recorded .NET %s; gclog attach %d would watch it like this:", pid, fakeruntime.DemoVersion, pid)
 	ctx, cancel := context.WithTimeout(ctx, demoTime)

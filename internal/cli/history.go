@@ -247,16 +247,14 @@ func (w *watch) history(ctx context.Context, t *host.Target, asked history.Span,
 	defer time.AfterFunc(time.Until(w.end()), s.Ask).Stop()
 	defer w.p.ui.watch(func(since time.Duration) string { return w.line(since) + " of " + elapsed(w.duration) })()
 	h, end, err := history.Watch(s, facts, w.duration, asked, func(process *gclog.Process, window analysis.Window) (gclog.Observer, gclog.EventObserver) {
-		w.sayStarted(process)
+		w.sayStarted(process, "")
 		return observe(process, window)
 	})
 	w.sayEnded(&attach.Result{Process: *h.Process, End: end})
 	if _, wrong := errors.AsType[*history.CallError](err); wrong {
 		return nil, inputError(err)
 	}
-	if w.progress.GCs.Load() == 0 {
-		w.p.ui.sayf("no collection of process %d started meanwhile", h.Process.ID)
-	}
+	w.sayIdle(h.Process.ID)
 	return h, inputError(err)
 }
 

@@ -149,7 +149,7 @@ func (w *watch) measure(ctx context.Context, t *host.Target, r *metrics.Registry
 	var process *gclog.Process
 	end, err := s.Observe(facts, func(known *gclog.Process) gclog.Observer {
 		process = known
-		w.sayStarted(known)
+		w.sayStarted(known, "")
 		return counted.Observe(known)
 	})
 	counted.Observe(process) // it was completed

@@ -56,8 +56,7 @@ const portsVariable = "DOTNET_DiagnosticPorts"
 
 // A tree is a program that gclog runs, and everything that it starts.
 type tree struct {
-	w     *watch
-	ui    *ui
+	w     *logger
 	port  *session.Port
 	path  string // of the port's socket
 	child *exec.Cmd
@@ -91,7 +90,7 @@ func (p *program) run(c *cli.Context) error {
 }
 
 // runTree runs the command in the arguments.
-func (p *program) runTree(c *cli.Context, w *watch) error {
+func (p *program) runTree(c *cli.Context, w *logger) error {
 	switch {
 	case chosenByFlag(c):
 		return usagef("choose a process, or a command to run, not both")
@@ -99,7 +98,7 @@ func (p *program) runTree(c *cli.Context, w *watch) error {
 		return usagef("--follow cannot be used with a command: all processes that it starts are logged")
 	}
 	command := c.Args().Slice()
-	t := &tree{w: w, ui: p.ui, suspend: c.Bool("suspend"), exited: make(chan struct{}), known: map[int]bool{}}
+	t := &tree{w: w, suspend: c.Bool("suspend"), exited: make(chan struct{}), known: map[int]bool{}}
 	unlisten, err := t.listen()
 	if err != nil {
 		return err
@@ -141,7 +140,7 @@ func (t *tree) sayMissed() {
 	if n := len(t.missed); n > 1 {
 		who += fmt.Sprintf(" and %d more", n-1)
 	}
-	t.ui.sayf("%s exited before gclog could open a session: its collections, if any, are in no log (--suspend makes each process wait for its session)", who)
+	t.w.p.ui.sayf("%s exited before gclog could open a session: its collections, if any, are in no log (--suspend makes each process wait for its session)", who)
 }
 
 // listen opens the port that the runtimes of the tree connect to. The function that it returns
@@ -238,7 +237,7 @@ func (t *tree) waitForFamily(caught <-chan os.Signal) {
 	for n := family.Count(); n > 0; n = family.Count() {
 		if !announced {
 			announced = true
-			t.ui.sayf("the command has ended, but processes that it started are still running (%d) and may start others that wait for gclog; a signal ends gclog all the same", n)
+			t.w.p.ui.sayf("the command has ended, but processes that it started are still running (%d) and may start others that wait for gclog; a signal ends gclog all the same", n)
 		}
 		select {
 		case <-time.After(lookEvery):
@@ -350,7 +349,7 @@ func (t *tree) log(ctx context.Context, target *host.Target, byPort bool) {
 	if byPort && len(others) > 0 {
 		early = false
 		if target.AwaitStartup(ctx, func(error) {
-			t.ui.sayf("process %d is waiting for %s to resume it; gclog starts after that", target.PID, strings.Join(others, " and "))
+			t.w.p.ui.sayf("process %d is waiting for %s to resume it; gclog starts after that", target.PID, strings.Join(others, " and "))
 		}) != nil { // it has exited, or the command has
 			t.miss(target)
 			return
@@ -405,7 +404,7 @@ func (t *tree) otherPorts(target *host.Target) []string {
 
 // furtherProcess gives a process that is not the first its own files. A device is for one process
 // only, unless its format supports several; a recording always is.
-func (w *watch) furtherProcess(pid int) {
+func (w *logger) furtherProcess(pid int) {
 	var outputs []output.Spec
 	for _, o := range w.outputs {
 		if isDevice(o.Path) && !o.Format.ManyProcesses() {

@@ -211,15 +211,14 @@ func (t *tuning) allRounds(ctx context.Context, dir string) (interrupted bool) {
 	return false
 }
 
-// logger returns the watch that logs a run to files in a directory.
-func (t *tuning) logger(dir string) (*watch, error) {
+// logger returns what logs a run to files in a directory.
+func (t *tuning) logger(dir string) (*logger, error) {
 	format, err := formats.Find("json")
 	if err != nil {
 		return nil, err
 	}
-	w := &watch{p: t.p, opener: t.p.opener(), progress: &attach.Progress{}, quiet: true}
-	w.outputs = []output.Spec{{Path: dir + "/%p.json", Format: format}}
-	w.format = formats.Options{Version: t.p.version(), Session: randomID(), Host: hostname()}
+	w := t.p.newLogger()
+	w.quiet, w.outputs = true, []output.Spec{{Path: dir + "/%p.json", Format: format}}
 	w.config, err = attach.SessionConfig("light", nil, true)
 	return w, err
 }

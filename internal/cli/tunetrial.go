@@ -44,7 +44,7 @@ func (t *tuning) run(ctx context.Context, s *tuneSetting, dir string) (*trial, e
 	if err != nil {
 		return nil, err
 	}
-	tree := &tree{w: w, ui: t.p.ui, exited: make(chan struct{}), known: map[int]bool{}}
+	tree := &tree{w: w, exited: make(chan struct{}), known: map[int]bool{}}
 	unlisten, err := tree.listen()
 	if err != nil {
 		return nil, err
