@@ -96,10 +96,98 @@ var arrows = map[string][]string{
 		"github.com/cenkalti/backoff/v5", "github.com/coreos/go-systemd/v22/daemon", "github.com/rs/zerolog", "golang.org/x/sys/unix",
 		"github.com/goccy/go-yaml", "github.com/prometheus/client_golang/prometheus", "github.com/prometheus/client_golang/prometheus/collectors", "github.com/prometheus/client_model/go", "github.com/prometheus/exporter-toolkit/web", "golang.org/x/crypto/bcrypt", "golang.org/x/time/rate",
 	},
+	// Rooms of commands, and below them what they share. Of one room another uses only what is named
+	// here: a report shows heap snapshots; tune runs programs as run does, and compares as compare does.
 	"internal/cli": {
-		"internal/rotate",
-		"formats", "formats/logs", "formats/screen", "gclog", "gclog/analysis", "gclog/heap", "gclog/stacks", "parse", "parse/clr", "session", "internal/host", "internal/callers", "internal/parquet", "internal/output", "internal/attach", "internal/xlog", "internal/actions", "internal/command", "internal/condition", "internal/config", "internal/control", "internal/cause", "internal/daemon", "internal/rules", "internal/spelling", "internal/fakeruntime", "internal/unpack", "internal/doctor", "internal/flight", "internal/history", "internal/accesslog", "internal/times", "internal/flame", "internal/gcsettings", "internal/top", "internal/view", "internal/report", "internal/metrics",
-		"github.com/rs/zerolog", "github.com/rs/zerolog/diode", "github.com/urfave/cli/v2", "golang.org/x/sys/unix", "golang.org/x/tools/txtar", "github.com/prometheus/common/expfmt",
+		"internal/cli/analyse", "internal/cli/callers", "internal/cli/compare", "internal/cli/exit", "internal/cli/flags", "internal/cli/heap", "internal/cli/live", "internal/cli/node", "internal/cli/program", "internal/cli/record", "internal/cli/results", "internal/cli/subject", "internal/cli/tune",
+		"formats", "formats/screen", "gclog/analysis", "internal/attach", "internal/command", "internal/config", "internal/host", "internal/rules", "internal/spelling", "internal/xlog",
+		"github.com/urfave/cli/v2", "golang.org/x/tools/txtar",
+	},
+	"internal/cli/analyse": {
+		"internal/cli/assess", "internal/cli/exit", "internal/cli/flags", "internal/cli/heap", "internal/cli/lists", "internal/cli/outfile", "internal/cli/program", "internal/cli/results", "internal/cli/subject", "internal/cli/watch",
+		"formats", "formats/logs", "formats/screen", "gclog", "gclog/analysis", "internal/accesslog", "internal/history", "internal/output", "internal/report", "internal/rotate", "internal/unpack", "internal/view",
+		"github.com/urfave/cli/v2",
+	},
+	"internal/cli/callers": {
+		"internal/cli/assess", "internal/cli/exit", "internal/cli/flags", "internal/cli/lists", "internal/cli/program", "internal/cli/results", "internal/cli/subject",
+		"formats", "formats/screen", "gclog", "gclog/stacks", "internal/callers", "internal/flame", "internal/output", "internal/unpack", "internal/view", "parse",
+		"github.com/urfave/cli/v2",
+	},
+	"internal/cli/compare": {
+		"internal/cli/assess", "internal/cli/exit", "internal/cli/flags", "internal/cli/outfile", "internal/cli/program", "internal/cli/results", "internal/cli/subject", "internal/cli/watch",
+		"formats/screen", "gclog", "gclog/analysis", "internal/cause", "internal/condition", "internal/history", "internal/output", "internal/spelling", "internal/view", "parse",
+		"github.com/urfave/cli/v2",
+	},
+	"internal/cli/tune": {
+		"internal/cli/assess", "internal/cli/compare", "internal/cli/exit", "internal/cli/flags", "internal/cli/program", "internal/cli/record", "internal/cli/results", "internal/cli/subject",
+		"formats", "formats/screen", "gclog", "gclog/analysis", "internal/attach", "internal/gcsettings", "internal/history", "internal/output", "internal/spelling", "internal/view",
+		"github.com/urfave/cli/v2",
+	},
+	"internal/cli/heap": {
+		"internal/cli/ctl", "internal/cli/exit", "internal/cli/flags", "internal/cli/lists", "internal/cli/outfile", "internal/cli/program", "internal/cli/results", "internal/cli/subject", "internal/cli/watch",
+		"formats", "formats/screen", "gclog", "gclog/heap", "internal/attach", "internal/cause", "internal/command", "internal/control", "internal/daemon", "internal/doctor", "internal/flame", "internal/history", "internal/host", "internal/output", "internal/report", "internal/spelling", "internal/unpack", "internal/view", "parse", "session",
+		"github.com/urfave/cli/v2", "golang.org/x/sys/unix", "golang.org/x/tools/txtar",
+	},
+	"internal/cli/live": {
+		"internal/cli/ctl", "internal/cli/exit", "internal/cli/flags", "internal/cli/lists", "internal/cli/program", "internal/cli/results", "internal/cli/subject", "internal/cli/watch",
+		"formats", "formats/screen", "gclog", "gclog/analysis", "internal/attach", "internal/doctor", "internal/gcsettings", "internal/history", "internal/host", "internal/metrics", "internal/spelling", "internal/top", "internal/unpack", "internal/view", "session",
+		"github.com/prometheus/common/expfmt", "github.com/urfave/cli/v2",
+	},
+	"internal/cli/record": {
+		"internal/cli/exit", "internal/cli/flags", "internal/cli/outfile", "internal/cli/program", "internal/cli/results", "internal/cli/subject", "internal/cli/watch",
+		"formats", "formats/logs", "formats/screen", "gclog", "gclog/analysis", "internal/actions", "internal/attach", "internal/cause", "internal/command", "internal/condition", "internal/doctor", "internal/fakeruntime", "internal/flight", "internal/history", "internal/host", "internal/output", "internal/parquet", "internal/rotate", "internal/rules", "internal/view", "internal/xlog", "session",
+		"github.com/urfave/cli/v2", "golang.org/x/sys/unix",
+	},
+	"internal/cli/node": {
+		"internal/cli/ctl", "internal/cli/exit", "internal/cli/flags", "internal/cli/lists", "internal/cli/program", "internal/cli/results", "internal/cli/subject",
+		"formats", "formats/screen", "gclog", "internal/condition", "internal/config", "internal/control", "internal/daemon", "internal/doctor", "internal/history", "internal/rules", "internal/view",
+		"github.com/rs/zerolog", "github.com/rs/zerolog/diode", "github.com/urfave/cli/v2",
+	},
+	"internal/cli/assess": {
+		"internal/cli/exit", "internal/cli/flags", "internal/cli/program", "internal/cli/watch",
+		"formats", "formats/screen", "gclog", "gclog/analysis", "internal/doctor", "internal/history", "internal/spelling", "internal/view", "parse/clr",
+		"github.com/urfave/cli/v2",
+	},
+	"internal/cli/watch": {
+		"internal/cli/exit", "internal/cli/flags", "internal/cli/program", "internal/cli/subject",
+		"formats", "gclog", "gclog/analysis", "internal/attach", "internal/doctor", "internal/history", "internal/host", "internal/view", "session",
+		"github.com/urfave/cli/v2",
+	},
+	"internal/cli/subject": {
+		"internal/cli/exit", "internal/cli/flags", "internal/cli/program",
+		"formats", "formats/screen", "gclog", "internal/attach", "internal/history", "internal/host", "internal/output", "internal/rotate", "internal/spelling", "internal/times", "internal/unpack", "internal/view", "parse", "session",
+		"github.com/urfave/cli/v2",
+	},
+	"internal/cli/lists": {
+		"internal/cli/program",
+		"formats", "formats/screen", "internal/output", "internal/view",
+	},
+	"internal/cli/results": {
+		"internal/cli/exit", "internal/cli/flags", "internal/cli/outfile", "internal/cli/program",
+		"formats", "internal/output",
+		"github.com/urfave/cli/v2",
+	},
+	"internal/cli/ctl": {
+		"internal/cli/exit", "internal/cli/flags",
+		"internal/config", "internal/control", "internal/view",
+		"github.com/urfave/cli/v2",
+	},
+	"internal/cli/outfile": {
+		"internal/cli/exit", "internal/cli/program",
+		"internal/cause", "internal/output", "internal/rotate",
+		"golang.org/x/sys/unix",
+	},
+	"internal/cli/flags": {
+		"internal/cli/exit",
+		"internal/condition", "internal/rules", "internal/spelling", "internal/unpack",
+		"github.com/urfave/cli/v2",
+	},
+	"internal/cli/program": {
+		"internal/cli/exit",
+		"formats", "formats/screen", "internal/cause", "internal/host", "internal/output", "internal/view",
+	},
+	"internal/cli/exit": {
+		"formats/logs", "internal/attach", "internal/host", "internal/output", "internal/rotate", "parse", "session",
 	},
 	// Only for tests and the demonstration of the Makefile.
 	"internal/testing/nettracetest": {},

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gclog/gclog/internal/cli/exit"
+	"github.com/gclog/gclog/internal/cli/flags"
 	"github.com/gclog/gclog/internal/xlog"
 	"github.com/urfave/cli/v2"
 )
@@ -27,16 +29,16 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 	}
 	if len(args) > 1 && xlog.IsOption(args[1]) {
 		if args[1] == xlog.HelpOption {
-			return []string{args[0], xlogHelpName}, nil
+			return []string{args[0], flags.XlogHelp}, nil
 		}
-		return nil, usagef("%s belongs after a command: gclog attach PID %s", args[1], args[1])
+		return nil, exit.Usagef("%s belongs after a command: gclog attach PID %s", args[1], args[1])
 	}
 	cmd, at := commandOf(app, args[1:]) // args[at] is the command's name
 	if cmd == nil || cmd.SkipFlagParsing {
 		return args, nil
 	}
 	takesValue := valueFlags(cmd)
-	var flags, rest []string
+	var given, rest []string
 	dashes, before := false, false // before: there are arguments in front of the dashes
 	for tail := args[at+1:]; len(tail) > 0; {
 		a := tail[0]
@@ -47,30 +49,30 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 			rest = append(rest, tail...)
 			tail = nil
 		case a == xlog.HelpOption:
-			return []string{args[0], xlogHelpName}, nil
-		case xlog.IsOption(a) && !takesValue[xlogFlag]:
-			return nil, usagef("%s does not accept -Xlog; attach, run and convert do", cmd.Name)
+			return []string{args[0], flags.XlogHelp}, nil
+		case xlog.IsOption(a) && !takesValue[flags.Xlog]:
+			return nil, exit.Usagef("%s does not accept -Xlog; attach, run and convert do", cmd.Name)
 		case xlog.IsOption(a):
-			flags = append(flags, "--"+xlogFlag, a)
+			given = append(given, "--"+flags.Xlog, a)
 		case strings.HasPrefix(a, "-XX:"):
-			return nil, usagef("%s is an option of older JVMs: %s", a, xlog.InsteadOf(a))
-		case takesValue[headerFlag] && a == "-h" && len(tail) > 0 && isNumber(tail[0]): // as in jstat
-			flags = append(flags, "--"+headerFlag, tail[0])
+			return nil, exit.Usagef("%s is an option of older JVMs: %s", a, xlog.InsteadOf(a))
+		case takesValue[flags.Header] && a == "-h" && len(tail) > 0 && flags.IsNumber(tail[0]): // as in jstat
+			given = append(given, "--"+flags.Header, tail[0])
 			tail = tail[1:]
-		case takesValue[headerFlag] && len(a) > 2 && a[:2] == "-h" && isNumber(a[2:]):
-			flags = append(flags, "--"+headerFlag, a[2:])
+		case takesValue[flags.Header] && len(a) > 2 && a[:2] == "-h" && flags.IsNumber(a[2:]):
+			given = append(given, "--"+flags.Header, a[2:])
 		case a == "--help", a == "-h": // overrides everything else
 			return append(slices.Clone(args[:at+1]), a), nil
 		case len(a) > 1 && a[0] == '-':
-			flags = append(flags, a)
+			given = append(given, a)
 			name := strings.TrimLeft(a, "-")
 			if strings.Contains(name, "=") || !takesValue[name] {
 				continue
 			}
 			if len(tail) == 0 || tail[0] == "--" {
-				return nil, usagef("%s needs a value (see gclog %s --help)", a, strings.Join(args[1:at+1], " "))
+				return nil, exit.Usagef("%s needs a value (see gclog %s --help)", a, strings.Join(args[1:at+1], " "))
 			}
-			flags = append(flags, tail[0])
+			given = append(given, tail[0])
 			tail = tail[1:]
 		case runsCommand(cmd):
 			rest = append(append(rest, a), tail...)
@@ -79,15 +81,15 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 			rest = append(rest, a)
 		}
 	}
-	if _, ok := takesValue[commandFlag]; dashes && ok {
+	if _, ok := takesValue[flags.Command]; dashes && ok {
 		if len(rest) == 0 {
-			return nil, usagef("-- needs a command to run")
+			return nil, exit.Usagef("-- needs a command to run")
 		}
 		if before {
-			return nil, usagef("choose a process, or a command to run, not both")
+			return nil, exit.Usagef("choose a process, or a command to run, not both")
 		}
-		flags = append(flags, "--"+commandFlag)
+		given = append(given, "--"+flags.Command)
 	}
-	out := append(slices.Clone(args[:at+1]), flags...)
+	out := append(slices.Clone(args[:at+1]), given...)
 	return append(append(out, "--"), rest...), nil
 }

@@ -1,5 +1,6 @@
-// Package cli is the command line of gclog: one file per command, and a few shared ones for
-// arguments, messages and exit codes. docs/manual.md describes what users see.
+// Package cli is the command line of gclog: the list of its commands, and what reads, explains and
+// completes a command line. The commands are in the packages below it, by what they are for.
+// docs/manual.md describes what users see.
 package cli
 
 import (
@@ -12,24 +13,24 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/gclog/gclog/internal/cli/analyse"
+	"github.com/gclog/gclog/internal/cli/callers"
+	"github.com/gclog/gclog/internal/cli/compare"
+	"github.com/gclog/gclog/internal/cli/exit"
+	"github.com/gclog/gclog/internal/cli/flags"
+	"github.com/gclog/gclog/internal/cli/heap"
+	"github.com/gclog/gclog/internal/cli/live"
+	"github.com/gclog/gclog/internal/cli/node"
+	"github.com/gclog/gclog/internal/cli/program"
+	"github.com/gclog/gclog/internal/cli/record"
+	"github.com/gclog/gclog/internal/cli/results"
+	"github.com/gclog/gclog/internal/cli/subject"
+	"github.com/gclog/gclog/internal/cli/tune"
 	"github.com/gclog/gclog/internal/command"
 	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/spelling"
 	"github.com/urfave/cli/v2"
 )
-
-// A program is one run of gclog.
-type program struct {
-	in     io.Reader
-	stdout io.Writer // for what is not text, or escapes what it writes: TestStdout lists all
-	out    *printer  // for text
-	ui     *ui       // for messages to people
-	code   int       // exit code of a command that returned no error
-	self   string    // the name under which this program was called
-	host   *host.Host
-
-	maxUnpacked int64 // of --max-unpacked; 0: the default of what is read
-}
 
 // helperCommand makes gclog look at file systems that may hang: only gclog itself runs it.
 const helperCommand = "look-for-gclog"
@@ -42,7 +43,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if code, isSupervisor := command.Supervise(args); isSupervisor {
 		return code
 	}
-	p := &program{in: stdin, stdout: stdout, out: newPrinter(stdout), ui: newUI(stderr), self: args[0], host: &host.Host{Helper: []string{"gclog", helperCommand}}}
+	p := &commands{&program.Run{In: stdin, Unfiltered: stdout, Out: program.NewPrinter(stdout), UI: program.NewUI(stderr), Self: args[0], Version: version(), Host: &host.Host{Helper: []string{"gclog", helperCommand}}}}
 	// A closed pipe is an error of writing, not a signal.
 	closed := make(chan os.Signal, 1)
 	signal.Notify(closed, syscall.SIGPIPE)
@@ -54,17 +55,17 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		err = app.RunContext(context.Background(), args)
 	}
 	// Output that was not written completely comes first: it is the most serious error.
-	if err := errors.Join(p.out.failed(), err); err != nil {
-		p.ui.error(err)
-		return exitCode(err)
+	if err := errors.Join(p.Out.Failed(), err); err != nil {
+		p.UI.Error(err)
+		return exit.Code(err)
 	}
-	return p.code
+	return p.Code
 }
 
 func serveHelper(stderr io.Writer) int {
 	if err := host.ServeHelper(); err != nil {
-		newUI(stderr).error(err)
-		return exitUsage
+		program.NewUI(stderr).Error(err)
+		return exit.Usage
 	}
 	return 0
 }
@@ -77,7 +78,7 @@ func makePoller() {
 	}
 }
 
-func (p *program) app() *cli.App {
+func (p *commands) app() *cli.App {
 	app := &cli.App{
 		Name:  "gclog",
 		Usage: "garbage collection logs of running .NET processes",
@@ -90,9 +91,9 @@ Examples:
    gclog attach 4711             watch process 4711
    gclog attach MyApp -o gc.log  write a rotating log
    gclog run -- dotnet app.dll   from the first collection on`,
-		Writer:                    p.out,
-		ErrWriter:                 p.ui.w,
-		Reader:                    p.in,
+		Writer:                    p.Out,
+		ErrWriter:                 p.UI.W,
+		Reader:                    p.In,
 		DisableSliceFlagSeparator: true,
 		HideVersion:               true,
 		HideHelpCommand:           true,
@@ -101,24 +102,22 @@ Examples:
 		ExitErrHandler: func(*cli.Context, error) {},
 		OnUsageError:   usageFailed,
 		CommandNotFound: func(c *cli.Context, name string) {
-			p.ui.say(noSuchCommand(c.App.Commands, "gclog", name).Error())
-			p.code = exitUsage
+			p.UI.Say(flags.NoSuchCommand(c.App.Commands, "gclog", name).Error())
+			p.Code = exit.Usage
 		},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
-				return noSuchCommand(c.App.Commands, "gclog", c.Args().First())
+				return flags.NoSuchCommand(c.App.Commands, "gclog", c.Args().First())
 			}
 			return cli.ShowAppHelp(c)
 		},
 		Commands: slices.Concat(
-			inGroup("watch", p.psCommand(), p.topCommand(), p.statCommand(), p.settingsCommand(), p.metricsCommand(),
-				p.gcCommand(), p.doctorCommand()),
-			inGroup("record", p.attachCommand(), p.runCommand(), p.recordCommand(), p.convertCommand()),
-			inGroup("analyse", p.summaryCommand(), p.reportCommand(), p.explainCommand(), p.pausesCommand(), p.allocCommand(), p.inducedCommand(),
-				p.checkCommand(), p.compareCommand(), p.tuneCommand()),
-			inGroup("heap", p.heapCommand()),
-			inGroup("node", p.daemonCommand(), p.ctlCommand(), p.healthCommand(), p.configCommand(), p.rulesCommand()),
-			inGroup("gclog", p.demoCommand(), p.versionCommand(), p.completionCommand(), p.manCommand()),
+			inGroup("watch", live.Commands(p.Run)...),
+			inGroup("record", record.Commands(p.Run)...),
+			inGroup("analyse", slices.Concat(analyse.Commands(p.Run), callers.Commands(p.Run), compare.Commands(p.Run), []*cli.Command{tune.Command(p.Run)})...),
+			inGroup("heap", heap.Command(p.Run)),
+			inGroup("node", node.Commands(p.Run)...),
+			inGroup("gclog", record.Demo(p.Run), p.versionCommand(), p.completionCommand(), p.manCommand()),
 			[]*cli.Command{p.xlogHelpCommand(), p.completeCommand()},
 		),
 	}
@@ -141,11 +140,11 @@ func inGroup(name string, list ...*cli.Command) []*cli.Command {
 }
 
 // before reads the flags that have the same meaning in all commands.
-func (p *program) before(c *cli.Context) error {
-	if err := checkWords(c); err != nil {
+func (p *commands) before(c *cli.Context) error {
+	if err := results.CheckWords(c); err != nil {
 		return err
 	}
-	return p.readMaxUnpacked(c)
+	return subject.ReadLimit(p.Run, c)
 }
 
 // usageFailed replaces the library's handler, which prints help to standard output: that may be a
@@ -164,32 +163,5 @@ func usageFailed(c *cli.Context, err error, _ bool) error {
 		what += spelling.DidYouMean(flag, typedNames(append(options(c.Command.Flags), helpOption)))
 	}
 	what = strings.Replace(what, " for flag -", " for --", 1)
-	return usagef("%s (see %s --help)", what, name)
-}
-
-func noSuchCommand(list []*cli.Command, of, name string) error {
-	var names []string
-	for _, x := range list {
-		if !x.Hidden {
-			names = append(names, x.Name)
-		}
-	}
-	return usagef("no such command: %s%s (%s --help lists them)", name, spelling.DidYouMean(name, names), of)
-}
-
-// noArguments rejects arguments of commands that take none.
-func noArguments(c *cli.Context) error {
-	if c.Args().Present() {
-		return usagef("%s takes no arguments: %s", c.Command.Name, c.Args().First())
-	}
-	return nil
-}
-
-// hostname returns the name of this host, or "" if it has none.
-func hostname() string {
-	name, err := os.Hostname()
-	if err != nil {
-		return ""
-	}
-	return name
+	return exit.Usagef("%s (see %s --help)", what, name)
 }

@@ -11,6 +11,9 @@ import (
 
 	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/attach"
+	"github.com/gclog/gclog/internal/cli/compare"
+	"github.com/gclog/gclog/internal/cli/exit"
+	"github.com/gclog/gclog/internal/cli/flags"
 	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/rules"
 	"github.com/urfave/cli/v2"
@@ -22,7 +25,7 @@ import (
 //go:embed completion
 var stubs embed.FS
 
-func (p *program) completionCommand() *cli.Command {
+func (p *commands) completionCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "completion",
 		Usage:     "print the completion script for a shell",
@@ -39,12 +42,12 @@ Examples:
 	}
 }
 
-func (p *program) completion(c *cli.Context) error {
+func (p *commands) completion(c *cli.Context) error {
 	script, err := stubs.ReadFile("completion/gclog." + c.Args().First())
 	if err != nil || c.Args().Len() != 1 {
-		return usagef("completion needs the name of a shell: bash, zsh, fish or powershell")
+		return exit.Usagef("completion needs the name of a shell: bash, zsh, fish or powershell")
 	}
-	_, err = p.out.Write(script)
+	_, err = p.Out.Write(script)
 	return err
 }
 
@@ -53,13 +56,13 @@ const (
 	filesToo        = ":files" // instead of a word: the shell completes the names of files
 )
 
-func (p *program) completeCommand() *cli.Command {
+func (p *commands) completeCommand() *cli.Command {
 	return &cli.Command{Name: completeCommand, Hidden: true, SkipFlagParsing: true, Action: p.complete}
 }
 
 // complete prints what the last of the words can be: a word a line, with its description after a tab.
 // The shell selects those that begin with what has been typed, in its own way.
-func (p *program) complete(c *cli.Context) error {
+func (p *commands) complete(c *cli.Context) error {
 	words := c.Args().Slice()
 	if len(words) == 0 {
 		return nil
@@ -70,17 +73,17 @@ func (p *program) complete(c *cli.Context) error {
 	current := strings.TrimSuffix(words[last], " ") // see gclog.powershell
 	can := proposals(c.App, before, strings.TrimPrefix(current, "="))
 	if can.processes {
-		list, err := p.host.List(c.Context)
+		list, err := p.Host.List(c.Context)
 		if err != nil {
 			return err
 		}
 		can.words = append(can.words, processWords(list)...)
 	}
 	for _, w := range can.words {
-		fmt.Fprintln(p.out, can.prefix+w.text+"\t"+w.about)
+		fmt.Fprintln(p.Out, can.prefix+w.text+"\t"+w.about)
 	}
 	if can.files {
-		fmt.Fprintln(p.out, filesToo)
+		fmt.Fprintln(p.Out, filesToo)
 	}
 	return nil
 }
@@ -186,17 +189,12 @@ func (can *proposal) value(c *cli.Command, name string) {
 		return
 	}
 	switch c.Flags[at].Names()[0] {
-	case failIfFlag:
-		for _, m := range allMetrics() {
+	case flags.FailIf:
+		for _, m := range compare.ConditionMetrics() {
 			can.words = append(can.words, word{m.Name, m.Help})
 		}
-		for _, m := range differenceMetrics(nil) {
-			if !m.compared {
-				can.words = append(can.words, word{m.Name, m.Help})
-			}
-		}
 		return
-	case onFlag:
+	case flags.On:
 		for _, f := range rules.OnGC.Fields() {
 			can.words = append(can.words, word{f.Name, f.About})
 		}
@@ -204,7 +202,7 @@ func (can *proposal) value(c *cli.Command, name string) {
 			can.words = append(can.words, word{text: kind})
 		}
 		return
-	case thresholdFlagName:
+	case flags.Threshold:
 		for _, r := range analysis.Rules() {
 			for _, t := range r.Thresholds {
 				can.words = append(can.words, word{r.ID + "." + t.Name, t.Help})

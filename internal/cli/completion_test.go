@@ -7,13 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gclog/gclog/internal/cli/program"
 	"github.com/urfave/cli/v2"
 )
 
 // TestValuesAreProposed: a flag whose default is a word has a usage that lists this word, so that
 // completion finds it; and the name of every value is in the usage.
 func TestValuesAreProposed(t *testing.T) {
-	app := (&program{ui: newUI(io.Discard)}).app()
+	app := (&commands{&program.Run{UI: program.NewUI(io.Discard)}}).app()
 	var lists int
 	check := func(c *cli.Command) {
 		for _, f := range c.Flags {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gclog/gclog/internal/cli/exit"
 	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
@@ -91,7 +92,7 @@ func checkEnded(t *testing.T, log, reason, text, severity string, bad bool) {
 	}
 	for _, args := range [][]string{{"explain", log}, {"pauses", log}, {"stat", log}, {"pauses", log, "--at", "5s"}} {
 		out, said, code := run(args...)
-		if got := strings.Contains(out+said, text+", at "); got != bad || code != exitOK {
+		if got := strings.Contains(out+said, text+", at "); got != bad || code != exit.OK {
 			t.Errorf("%s: %d\n%s%s", args, code, out, said)
 		}
 	}

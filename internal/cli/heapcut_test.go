@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gclog/gclog/gclog/heap"
+	"github.com/gclog/gclog/internal/cli/exit"
 	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
@@ -62,19 +63,19 @@ func TestHeapCutOff(t *testing.T) {
 		} {
 			code, stdout, stderr := run(command...)
 			if file == whole {
-				if code != exitOK {
+				if code != exit.OK {
 					t.Errorf("%q: %d, %s", command, code, stderr)
 				}
 				continue
 			}
 			counts := command[0] == "stat"
-			if code != exitData || !strings.Contains(stderr, "cut") || !strings.Contains(stderr, "off") || (stdout != "") != counts {
+			if code != exit.Data || !strings.Contains(stderr, "cut") || !strings.Contains(stderr, "off") || (stdout != "") != counts {
 				t.Errorf("%q: %d, %s\n%s", command, code, stderr, stdout)
 			}
 			if counts && command[2] == "-o" {
 				var x struct {
 					Complete bool
-					countJSON
+					Objects  uint64
 				}
 				if err := json.Unmarshal([]byte(stdout), &x); err != nil || x.Complete || x.Objects != uint64(g.Len()) {
 					t.Errorf("%q: %v, %+v", command, err, x)

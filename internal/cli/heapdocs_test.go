@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/gclog/gclog/internal/cli/exit"
 )
 
 // TestHeapJSON: the JSON in docs/heap.md is what the commands print.
@@ -33,7 +35,7 @@ func TestHeapJSON(t *testing.T) {
 		}
 		compared++
 		var out, said bytes.Buffer
-		if code := Main(append([]string{"gclog"}, strings.Fields(command)...), nil, &out, &said); code != exitOK {
+		if code := Main(append([]string{"gclog"}, strings.Fields(command)...), nil, &out, &said); code != exit.OK {
 			t.Fatalf("%s: %d: %s", command, code, said.String())
 		}
 		var got any

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/gclog/gclog/formats/screen"
+	"github.com/gclog/gclog/internal/cli/program"
 	"github.com/urfave/cli/v2"
 )
 
@@ -17,8 +18,8 @@ import (
 func init() {
 	cli.HelpPrinter = func(w io.Writer, _ string, subject any) {
 		width := screen.TextWidth(w)
-		if p, ok := w.(*printer); ok {
-			width = screen.TextWidth(p.w)
+		if p, ok := w.(*program.Printer); ok {
+			width = screen.TextWidth(p.W)
 		}
 		_, _ = io.WriteString(w, helpText(subject, width))
 	}

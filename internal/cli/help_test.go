@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"github.com/gclog/gclog/formats/screen"
+	"github.com/gclog/gclog/internal/cli/program"
 	"github.com/urfave/cli/v2"
 )
 
 // subjects returns everything that --help can describe, by name.
 func subjects(t *testing.T) map[string]any {
 	t.Helper()
-	app := (&program{ui: newUI(io.Discard)}).app()
+	app := (&commands{&program.Run{UI: program.NewUI(io.Discard)}}).app()
 	app.Setup()
 	all := map[string]any{"gclog": app}
 	var add func(prefix string, list []*cli.Command)

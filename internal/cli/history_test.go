@@ -13,6 +13,9 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/cli/exit"
+	"github.com/gclog/gclog/internal/cli/program"
+	"github.com/gclog/gclog/internal/cli/watch"
 	"github.com/gclog/gclog/internal/history"
 	"github.com/urfave/cli/v2"
 )
@@ -60,11 +63,11 @@ func (t *tape) outside() {
 func runHistory(t *testing.T, args ...string) (h *history.History, seen *tape, said string, err error) {
 	t.Helper()
 	var stderr bytes.Buffer
-	p := &program{in: strings.NewReader(""), stdout: io.Discard, out: newPrinter(io.Discard), ui: newUI(&stderr)}
+	p := &commands{&program.Run{In: strings.NewReader(""), Unfiltered: io.Discard, Out: program.NewPrinter(io.Discard), UI: program.NewUI(&stderr)}}
 	app := &cli.App{
 		Writer: io.Discard, ErrWriter: io.Discard, ExitErrHandler: func(*cli.Context, error) {},
-		Commands: []*cli.Command{{Name: "tell", Flags: historyFlags(), Action: func(c *cli.Context) error {
-			h, err = p.history(c, func(*gclog.Process, analysis.Window) (gclog.Observer, gclog.EventObserver) {
+		Commands: []*cli.Command{{Name: "tell", Flags: watch.HistoryFlags(), Action: func(c *cli.Context) error {
+			h, err = watch.History(p.Run, c, func(*gclog.Process, analysis.Window) (gclog.Observer, gclog.EventObserver) {
 				seen = &tape{}
 				return seen.Observe, nil
 			})
@@ -150,7 +153,7 @@ func TestHistoryWindow(t *testing.T) {
 		{"--for 5s", "--for is for a running process"},
 	} {
 		h, _, _, err := runHistory(t, append(strings.Fields(bad.args), recording)...)
-		if err == nil || h != nil || !strings.Contains(err.Error(), bad.want) || exitCode(err) != exitUsage {
+		if err == nil || h != nil || !strings.Contains(err.Error(), bad.want) || exit.Code(err) != exit.Usage {
 			t.Errorf("%s: %v", bad.args, err)
 		}
 	}
@@ -168,7 +171,7 @@ func TestHistoryDamaged(t *testing.T) {
 			t.Fatal(err)
 		}
 		h, got, _, err := runHistory(t, cut)
-		if err == nil || exitCode(err) != exitData {
+		if err == nil || exit.Code(err) != exit.Data {
 			t.Errorf("%d bytes: %v", size, err)
 		}
 		if (h != nil) != seen {
@@ -185,11 +188,11 @@ func TestHistoryChoice(t *testing.T) {
 	log := convertTo(t, "both.json", both)
 	for _, file := range []string{both, log} {
 		_, _, _, err := runHistory(t, file)
-		if err == nil || exitCode(err) != exitUsage || !strings.Contains(err.Error(), "contains 2 processes with a .NET runtime: choose one with --pid or --name:\n  27125") || !strings.Contains(err.Error(), "\n  29261") {
+		if err == nil || exit.Code(err) != exit.Usage || !strings.Contains(err.Error(), "contains 2 processes with a .NET runtime: choose one with --pid or --name:\n  27125") || !strings.Contains(err.Error(), "\n  29261") {
 			t.Errorf("%s: %v", file, err)
 		}
 		_, _, _, err = runHistory(t, "--pid", "1", file)
-		if err == nil || exitCode(err) != exitNoProcess || !strings.Contains(err.Error(), "it contains no process 1, only 27125, 29261") {
+		if err == nil || exit.Code(err) != exit.NoProcess || !strings.Contains(err.Error(), "it contains no process 1, only 27125, 29261") {
 			t.Errorf("%s: %v", file, err)
 		}
 		h, got, _, err := runHistory(t, "--pid", "29261", file)

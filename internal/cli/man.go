@@ -8,12 +8,14 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/gclog/gclog/internal/cli/exit"
+	"github.com/gclog/gclog/internal/cli/flags"
 	"github.com/gclog/gclog/internal/config"
 	"github.com/urfave/cli/v2"
 	"golang.org/x/tools/txtar"
 )
 
-func (p *program) manCommand() *cli.Command {
+func (p *commands) manCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "man",
 		Usage: "print the manual page, or write all of them into a directory",
@@ -30,23 +32,23 @@ Examples:
 	}
 }
 
-func (p *program) man(c *cli.Context) error {
-	if err := noArguments(c); err != nil {
+func (p *commands) man(c *cli.Context) error {
+	if err := flags.NoArguments(c); err != nil {
 		return err
 	}
 	pages := p.manPages(c.App)
 	dir := c.String("dir")
 	if dir == "" {
-		_, err := io.WriteString(p.out, pages[0].text)
+		_, err := io.WriteString(p.Out, pages[0].text)
 		return err
 	}
 	for _, page := range pages {
 		path := filepath.Join(dir, fmt.Sprintf("man%d", page.section), fmt.Sprintf("%s.%d", page.name, page.section))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return usagef("cannot write the pages: %w", err)
+			return exit.Usagef("cannot write the pages: %w", err)
 		}
 		if err := os.WriteFile(path, []byte(page.text), 0o644); err != nil { //nolint:gosec // a page is for everybody
-			return usagef("cannot write the pages: %w", err)
+			return exit.Usagef("cannot write the pages: %w", err)
 		}
 	}
 	return nil
@@ -60,7 +62,7 @@ type manPage struct {
 }
 
 // manPages returns all pages, starting with gclog's own.
-func (p *program) manPages(app *cli.App) []manPage {
+func (p *commands) manPages(app *cli.App) []manPage {
 	pages := []manPage{{"gclog", 1, p.mainPage(app)}}
 	for _, c := range app.VisibleCommands() {
 		pages = append(pages, manPage{"gclog-" + c.Name, 1, p.commandPage(c)})
@@ -68,8 +70,8 @@ func (p *program) manPages(app *cli.App) []manPage {
 	return append(pages, manPage{"gclog.yaml", 5, p.configPage()})
 }
 
-func (p *program) mainPage(app *cli.App) string {
-	r := newRoff("gclog", 1, p.version())
+func (p *commands) mainPage(app *cli.App) string {
+	r := newRoff("gclog", 1, p.Version)
 	r.title("gclog", app.Usage)
 	r.section("SYNOPSIS")
 	r.b.WriteString(bold("gclog") + " " + italic("COMMAND") + " [" + italic("FLAGS") + "] [" + italic("ARGUMENTS") + "]\n")
@@ -113,8 +115,8 @@ func manEntries(section string) (list []manEntry) {
 }
 
 // configPage returns gclog.yaml(5), with the keys from their table.
-func (p *program) configPage() string {
-	r := newRoff("gclog.yaml", 5, p.version())
+func (p *commands) configPage() string {
+	r := newRoff("gclog.yaml", 5, p.Version)
 	r.title("gclog.yaml", "configuration of gclog's daemon")
 	r.section("SYNOPSIS")
 	r.b.WriteString(italic(config.DefaultFile) + "\n")
@@ -146,8 +148,8 @@ func (p *program) configPage() string {
 	return r.String()
 }
 
-func (p *program) commandPage(c *cli.Command) string {
-	r := newRoff("gclog-"+c.Name, 1, p.version())
+func (p *commands) commandPage(c *cli.Command) string {
+	r := newRoff("gclog-"+c.Name, 1, p.Version)
 	r.title("gclog-"+c.Name, c.Usage)
 	r.section("SYNOPSIS")
 	r.synopsis("gclog "+c.Name, c)

@@ -10,6 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gclog/gclog/internal/cli/exit"
+	"github.com/gclog/gclog/internal/cli/flags"
+	"github.com/gclog/gclog/internal/cli/program"
 	"github.com/gclog/gclog/internal/config"
 	"github.com/gclog/gclog/internal/testing/generated"
 	"github.com/urfave/cli/v2"
@@ -21,7 +24,7 @@ func manual(t *testing.T) (files []string) {
 	t.Helper()
 	dir := t.TempDir()
 	var stderr bytes.Buffer
-	if code := Main([]string{"gclog", "man", "--dir", dir}, nil, io.Discard, &stderr); code != exitOK {
+	if code := Main([]string{"gclog", "man", "--dir", dir}, nil, io.Discard, &stderr); code != exit.OK {
 		t.Fatalf("gclog man ended with %d: %s", code, &stderr)
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "man[15]", "*"))
@@ -53,7 +56,7 @@ func TestManPages(t *testing.T) {
 	for _, file := range manual(t) {
 		pages[filepath.Base(file)] = render(t, file)
 	}
-	app := (&program{ui: newUI(io.Discard)}).app()
+	app := (&commands{&program.Run{UI: program.NewUI(io.Discard)}}).app()
 	has := func(page, what string) {
 		if !strings.Contains(pages[page], what) {
 			t.Errorf("%s has not %q:\n%s", page, what, pages[page])
@@ -168,7 +171,7 @@ func TestManual(t *testing.T) {
 			t.Errorf("%s is on no page", f.Name)
 		}
 	}
-	for _, term := range []string{config.FileVariable, config.DefaultFile, xlogVariable, "DESCRIPTION", "KEYS", "RULES", "EXAMPLES"} {
+	for _, term := range []string{config.FileVariable, config.DefaultFile, flags.XlogVariable, "DESCRIPTION", "KEYS", "RULES", "EXAMPLES"} {
 		if !slices.Contains(terms, term) {
 			t.Errorf("there is no text about %s", term)
 		}

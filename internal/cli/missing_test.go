@@ -9,6 +9,8 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/cli/assess"
+	"github.com/gclog/gclog/internal/cli/subject"
 	"github.com/gclog/gclog/internal/doctor"
 	"github.com/gclog/gclog/internal/history"
 	"github.com/gclog/gclog/internal/testing/recordings"
@@ -19,16 +21,17 @@ import (
 // says about that.
 func missedIn(t *testing.T, path string) (missed uint64, said string) {
 	t.Helper()
+	p := testProgram()
 	for _, pid := range recordedPIDs(t, path) {
-		var a *assessment
-		_, err := testProgram().readHistory([]string{path}, history.Options{Choice: history.Choice{PID: pid}}, func(p *gclog.Process, w analysis.Window) (gclog.Observer, gclog.EventObserver) {
-			a = newAssessment(p, analysis.Thresholds{}, w)
-			return a.observe, a.event
+		var a *assess.Assessment
+		_, err := subject.Read(p.Run, []string{path}, history.Options{Choice: history.Choice{PID: pid}}, func(process *gclog.Process, w analysis.Window) (gclog.Observer, gclog.EventObserver) {
+			a = assess.New(process, analysis.Thresholds{}, w)
+			return a.Observe, a.Event
 		})
 		if a == nil {
 			t.Fatal(err)
 		}
-		missed += a.statistics.Summary().Missed
+		missed += a.Statistics.Summary().Missed
 	}
 	for _, f := range doctor.File(path, unpack.LimitPassed).Findings {
 		if f.Cause.ID == "missing-gcs" {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gclog/gclog/internal/cli/exit"
 )
 
 // cutOut removes the lines of a log that are about some collections.
@@ -47,7 +49,7 @@ func TestHoleInLog(t *testing.T) {
 		if !strings.HasPrefix(whole, "yes: ") {
 			t.Fatalf("%s: %s", name, whole)
 		}
-		if said, _, code := run("check", log, "--fail-if", "gc.missed>0"); strings.HasSuffix(name, "json") && code != exitOK {
+		if said, _, code := run("check", log, "--fail-if", "gc.missed>0"); strings.HasSuffix(name, "json") && code != exit.OK {
 			t.Errorf("%s, the whole: %s", name, said)
 		}
 		cutOut(t, log, "5|6|7")
@@ -59,7 +61,7 @@ func TestHoleInLog(t *testing.T) {
 		if !regexp.MustCompile(` missing 3 (GCs|GC numbers \(some may be those of no-GC regions\)), 0 events, 0 records not observed `).MatchString(strings.Join(strings.Fields(got), " ")) {
 			t.Errorf("%s: %s", name, got)
 		}
-		if said, _, code := run("check", log, "--fail-if", "gc.missed>0"); code != exitCheck {
+		if said, _, code := run("check", log, "--fail-if", "gc.missed>0"); code != exit.Check {
 			t.Errorf("%s: %s", name, said)
 		}
 		requests := filepath.Join(t.TempDir(), "requests.json")

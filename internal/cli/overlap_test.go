@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/gclog/gclog/internal/cli/exit"
 )
 
 // TestReportedTwice: what is reported a second time is not counted again, and a message says so.
@@ -36,16 +38,16 @@ func TestReportedTwice(t *testing.T) {
 		} {
 			once, _, _ := run("check", log, "--fail-if", "gc.count > 1000")
 			got, said, code := run(append([]string{"check", "--fail-if", "gc.count > 1000"}, strings.Fields(names)...)...)
-			if code != exitData || got != once || !regexp.MustCompile(want).MatchString(said) {
+			if code != exit.Data || got != once || !regexp.MustCompile(want).MatchString(said) {
 				t.Errorf("%s, %s: exit %d, %s, want %s\n%s, want %s", format, names, code, got, once, said, want)
 			}
-			if _, said, code = run(append([]string{"convert", "-o", filepath.Join(t.TempDir(), "c.csv")}, strings.Fields(names)...)...); code != exitData || !regexp.MustCompile(want).MatchString(said) {
+			if _, said, code = run(append([]string{"convert", "-o", filepath.Join(t.TempDir(), "c.csv")}, strings.Fields(names)...)...); code != exit.Data || !regexp.MustCompile(want).MatchString(said) {
 				t.Errorf("%s, %s: exit %d\n%s", format, names, code, said)
 			}
 		}
 		// A restarted process has the same numbers at a later time.
 		anew := bytes.ReplaceAll(b, []byte("2026-11-21T00:"), []byte("2026-11-21T05:"))
-		if _, said, code := run("check", write("anew.log", b, anew), "--fail-if", "gc.count > 1000"); code != exitOK {
+		if _, said, code := run("check", write("anew.log", b, anew), "--fail-if", "gc.count > 1000"); code != exit.OK {
 			t.Errorf("%s: exit %d\n%s", format, code, said)
 		}
 	}

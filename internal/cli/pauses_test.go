@@ -9,17 +9,9 @@ import (
 	"strings"
 	"testing"
 	"time"
-)
 
-func TestAbout(t *testing.T) {
-	for ns, want := range map[int64]string{
-		0: "0.000 ms", 412_345: "0.412 ms", 12_345_678: "12.3 ms", 3_210_000_000: "3.2 s", 119e9: "119.0 s", 7_384_600_000_000: "2 h 3 min",
-	} {
-		if got := about(ns); got != want {
-			t.Errorf("%d: %s, want %s", ns, got, want)
-		}
-	}
-}
+	"github.com/gclog/gclog/internal/cli/exit"
+)
 
 // TestPauseWithoutLine: if the line of a collection is missing, there may have been a pause between its
 // neighbours.
@@ -101,7 +93,7 @@ func TestAtTook(t *testing.T) {
 				}
 			}
 		}
-		if err := json.Unmarshal([]byte(out), &x); err != nil || code != exitOK {
+		if err := json.Unmarshal([]byte(out), &x); err != nil || code != exit.OK {
 			t.Fatalf("%s: %v %d\n%s%s", c.args, err, code, out, said)
 		}
 		if want := overlap(c.from, c.to); !x.Event.Start.Equal(c.from) || !x.Event.End.Equal(c.to) || x.Dotnet.GC.Pause.NS != want.Nanoseconds() || x.Dotnet.GC.Answer != "partly" {
@@ -119,7 +111,7 @@ func TestAtTook(t *testing.T) {
 		t.Error(out)
 	}
 	for _, args := range [][]string{{"--took", "3ms"}, {"--at", "5s", "--took", "x"}, {"--at", "5s", "--took", "0ms"}, {"--at", "5s..6s", "--took", "3ms"}, {"--at", "6s..5s"}, {"--at", "5s..5s"}, {"--at", "5s.."}, {"--at", "..5s"}} {
-		if out, said, code := run(append([]string{"pauses", recording}, args...)...); code != exitUsage || said == "" {
+		if out, said, code := run(append([]string{"pauses", recording}, args...)...); code != exit.Usage || said == "" {
 			t.Errorf("%s: %d %s%s", args, code, out, said)
 		}
 	}
@@ -149,7 +141,7 @@ func TestAtOfLives(t *testing.T) {
 		"03:00:00":                  "",
 	} {
 		got, said, code := run("pauses", first, second, "--at", at)
-		if !strings.HasPrefix(got, want) || (code == exitOK) != (want != "") {
+		if !strings.HasPrefix(got, want) || (code == exit.OK) != (want != "") {
 			t.Errorf("--at %s: %d, %s%s, want %s", at, code, got, said, want)
 		}
 		if anew := strings.Contains(said, "was restarted"); anew == strings.Contains(at, "00:30:3") {

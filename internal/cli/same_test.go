@@ -14,6 +14,11 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/cli/analyse"
+	"github.com/gclog/gclog/internal/cli/assess"
+	"github.com/gclog/gclog/internal/cli/exit"
+	"github.com/gclog/gclog/internal/cli/program"
+	"github.com/gclog/gclog/internal/cli/subject"
 	"github.com/gclog/gclog/internal/history"
 	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/recordings"
@@ -28,22 +33,22 @@ type reading struct {
 
 // A pageReader observes a history for the summary and for the pages.
 type pageReader struct {
-	*assessment
+	*assess.Assessment
 	peers *analysis.Peers
 	gcs   []*gclog.GCDetails
 }
 
 // Observe takes a record.
 func (r *pageReader) Observe(x gclog.Record) {
-	r.assessment.observe(x)
+	r.Assessment.Observe(x)
 	r.peers.Observe(x)
 	if d, ok := x.(*gclog.GCDetails); ok {
 		r.gcs = append(r.gcs, d.Clone())
 	}
 }
 
-func testProgram() *program {
-	return &program{in: strings.NewReader(""), stdout: io.Discard, out: newPrinter(io.Discard), ui: newUI(io.Discard)}
+func testProgram() *commands {
+	return &commands{&program.Run{In: strings.NewReader(""), Unfiltered: io.Discard, Out: program.NewPrinter(io.Discard), UI: program.NewUI(io.Discard)}}
 }
 
 // readAll returns what gclog reports about a process in files. It ignores damage in them.
@@ -51,25 +56,25 @@ func readAll(t *testing.T, pid int64, files ...string) *reading {
 	t.Helper()
 	p := testProgram()
 	var o *pageReader
-	h, err := p.readHistory(files, history.Options{Choice: history.Choice{PID: pid}}, func(process *gclog.Process, w analysis.Window) (gclog.Observer, gclog.EventObserver) {
-		o = &pageReader{assessment: newAssessment(process, analysis.Thresholds{}, w), peers: analysis.NewPeers()}
-		return o.Observe, o.event
+	h, err := subject.Read(p.Run, files, history.Options{Choice: history.Choice{PID: pid}}, func(process *gclog.Process, w analysis.Window) (gclog.Observer, gclog.EventObserver) {
+		o = &pageReader{Assessment: assess.New(process, analysis.Thresholds{}, w), peers: analysis.NewPeers()}
+		return o.Observe, o.Event
 	})
 	if h == nil {
 		t.Fatal(err)
 	}
 	h.Names = nil
-	r := &reading{summary: toJSON(t, p.summaryJSON(h, o.assessment))}
+	r := &reading{summary: toJSON(t, analyse.SummaryJSON(p.Run, h, o.Assessment))}
 	for _, d := range o.gcs {
 		e := analysis.Explain(d, analysis.Context{Process: h.Process, Begin: h.Begin, HasBegin: true, Log: h.Format, Peers: o.peers})
-		r.pages = append(r.pages, toJSON(t, p.explanationJSON(h, d, &e)))
+		r.pages = append(r.pages, toJSON(t, analyse.ExplanationJSON(p.Run, h, d, &e)))
 	}
 	return r
 }
 
 // A holder passes on what a format contains of the collections.
 type holder struct {
-	*assessment
+	*assess.Assessment
 	held func(*gclog.GCDetails) *gclog.GCDetails
 	gcs  int
 }
@@ -80,18 +85,18 @@ func (h *holder) Observe(r gclog.Record) {
 	case *gclog.GCDetails:
 		h.gcs++
 		if r = h.held(r); r != nil {
-			h.assessment.observe(r)
+			h.Assessment.Observe(r)
 		}
 	case *gclog.Pause:
 		if r.GC == nil {
-			h.assessment.observe(r)
+			h.Assessment.Observe(r)
 		} else if d := h.held(r.GC); d != nil {
 			q := *r
 			q.GC = d
-			h.assessment.observe(&q)
+			h.Assessment.Observe(&q)
 		}
 	default:
-		h.assessment.observe(r)
+		h.Assessment.Observe(r)
 	}
 }
 
@@ -104,15 +109,15 @@ func summarize(t *testing.T, held func(*gclog.GCDetails) *gclog.GCDetails, pid i
 	t.Helper()
 	p := testProgram()
 	var o *holder
-	h, err := p.readHistory(files, history.Options{Choice: history.Choice{PID: pid}}, func(process *gclog.Process, w analysis.Window) (gclog.Observer, gclog.EventObserver) {
-		o = &holder{assessment: newAssessment(process, analysis.Thresholds{}, w), held: held}
-		return o.Observe, o.event
+	h, err := subject.Read(p.Run, files, history.Options{Choice: history.Choice{PID: pid}}, func(process *gclog.Process, w analysis.Window) (gclog.Observer, gclog.EventObserver) {
+		o = &holder{Assessment: assess.New(process, analysis.Thresholds{}, w), held: held}
+		return o.Observe, o.Event
 	})
 	if h == nil {
 		t.Fatal(err)
 	}
 	h.Names = nil
-	return fromJSON(t, toJSON(t, p.summaryJSON(h, o.assessment))), o.gcs
+	return fromJSON(t, toJSON(t, analyse.SummaryJSON(p.Run, h, o.Assessment))), o.gcs
 }
 
 func toJSON(t *testing.T, x any) []byte {
@@ -152,7 +157,7 @@ func recordedPIDs(t *testing.T, path string) (pids []int64) {
 // convertAll converts a recording to logs, as far as it can be read.
 func convertAll(t *testing.T, path string, args ...string) {
 	t.Helper()
-	if code := Main(append([]string{"gclog", "convert", path}, args...), nil, io.Discard, io.Discard); code != exitOK && code != exitData {
+	if code := Main(append([]string{"gclog", "convert", path}, args...), nil, io.Discard, io.Discard); code != exit.OK && code != exit.Data {
 		t.Fatalf("convert %v: exit code %d", args, code)
 	}
 }

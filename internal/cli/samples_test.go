@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gclog/gclog/internal/cli/exit"
+	"github.com/gclog/gclog/internal/cli/program"
 	"github.com/goccy/go-yaml"
 	"github.com/urfave/cli/v2"
 )
@@ -120,7 +122,7 @@ func callsOfText(file string, text []byte) (calls []call) {
 
 // takes runs a command line through the tree of commands, whose actions are removed.
 func takes(args []string) error {
-	p := &program{stdout: io.Discard, out: newPrinter(io.Discard), ui: newUI(io.Discard)}
+	p := &commands{&program.Run{Unfiltered: io.Discard, Out: program.NewPrinter(io.Discard), UI: program.NewUI(io.Discard)}}
 	app := p.app()
 	reached := false
 	var stub func(c *cli.Command)
@@ -142,7 +144,7 @@ func takes(args []string) error {
 	if err == nil {
 		err = app.Run(arranged)
 	}
-	if err == nil && (!reached || p.code != exitOK) {
+	if err == nil && (!reached || p.Code != exit.OK) {
 		err = errors.New("there is no such command")
 	}
 	return err
@@ -231,7 +233,7 @@ func TestSampleConfigurations(t *testing.T) {
 			t.Fatal(err)
 		}
 		var stdout, stderr bytes.Buffer
-		if code := Main([]string{"gclog", "config", "validate", "-c", file}, nil, &stdout, &stderr); code != exitOK || len(text) == 0 {
+		if code := Main([]string{"gclog", "config", "validate", "-c", file}, nil, &stdout, &stderr); code != exit.OK || len(text) == 0 {
 			t.Errorf("%s: %d: %s", name, code, &stderr)
 		}
 	}

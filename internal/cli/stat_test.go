@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
-	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -42,7 +41,7 @@ func TestStatIsTheSummary(t *testing.T) {
 				if !there {
 					t.Fatalf("no metric %s", metric)
 				}
-				cell := got[slices.Index(statTitles, column)]
+				cell := got[slices.Index(strings.Fields(lines[0]), column)]
 				if want := statCell(m); cell != want {
 					t.Errorf("%s every %q: %s is %s, %s is %s", tr.Name, interval, column, cell, metric, want)
 				}
@@ -100,7 +99,7 @@ func TestStatShare(t *testing.T) {
 		}
 		out, _, _ := run("stat", trace(name), "500ms")
 		lines := strings.Split(strings.TrimSpace(out), "\n")
-		lines = lines[1 : len(lines)-1] // the last interval is shorter
+		titles, lines := strings.Fields(lines[0]), lines[1:len(lines)-1] // the last interval is shorter
 		if len(lines) < 9 {
 			t.Fatalf("%d lines", len(lines))
 		}
@@ -122,7 +121,7 @@ func TestStatShare(t *testing.T) {
 			}
 			classes := 0.0
 			for _, title := range []string{"G0T", "G1T", "G2BT", "BGCT"} {
-				v, err := strconv.ParseFloat(cells[slices.Index(statTitles, title)], 64)
+				v, err := strconv.ParseFloat(cells[slices.Index(titles, title)], 64)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -131,41 +130,6 @@ func TestStatShare(t *testing.T) {
 			if classes > total+0.003 {
 				t.Errorf("%s: at the end of interval %d the pauses of collections are %v s, all %v s", name, i, classes, total)
 			}
-		}
-	}
-}
-
-// TestStatArguments: what to observe, the interval and the count can be told apart.
-func TestStatArguments(t *testing.T) {
-	for _, c := range []struct {
-		args string
-		flag bool
-		want string
-	}{
-		{"4711", false, "[4711] 0s 0"},
-		{"4711 1s", false, "[4711] 1s 0"},
-		{"4711 1s 10", false, "[4711] 1s 10"},
-		{"4711 250 4", false, "[4711] 250ms 4"},
-		{"a.json b.json 1m", false, "[a.json b.json] 1m0s 0"},
-		{"a.json b.json", false, "[a.json b.json] 0s 0"},
-		{"1s 3", true, "[] 1s 3"},
-		{"", true, "[] 0s 0"},
-		{"", false, "[] 0s 0"},
-		{"4711 1s 0", false, `"0" is not a number of lines: it must be at least 1`},
-		{"4711 1s x", false, `"x" is not a number of lines: it must be at least 1`},
-		{"4711 1s 1 1", false, "after the interval and the count there must be no more arguments: 1"},
-		{"a.json 1s", true, "[a.json] 1s 0"},
-		{"4711 99", false, "an interval of 99ms is too short: runtimes send their events every 100 ms"},
-		{"4711 0 3", false, "an interval of 0s is too short: runtimes send their events every 100 ms"},
-		{"99", true, "an interval of 99ms is too short: runtimes send their events every 100 ms"},
-	} {
-		names, interval, count, err := statArguments(strings.Fields(c.args), c.flag)
-		got := fmt.Sprintf("%v %v %d", names, interval, count)
-		if err != nil {
-			got = err.Error()
-		}
-		if got != c.want {
-			t.Errorf("%q: %s, want %s", c.args, got, c.want)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gclog/gclog/internal/cli/exit"
 	"github.com/gclog/gclog/internal/testing/recordings"
 )
 
@@ -30,7 +31,7 @@ func TestSummaryQuality(t *testing.T) {
 			if q == nil {
 				continue
 			}
-			if q.code != exitData || q.Damage == "" || !q.found["data-quality"] || !strings.HasPrefix(q.missing, "everything after the damage") {
+			if q.code != exit.Data || q.Damage == "" || !q.found["data-quality"] || !strings.HasPrefix(q.missing, "everything after the damage") {
 				t.Errorf("cut at %d of %d: exit code %d, damage %q, findings %v, missing: %s", cut, len(stream), q.code, q.Damage, q.found, q.missing)
 			}
 			if whole != nil && q.count > whole.count {
@@ -65,7 +66,7 @@ func checkQuality(t *testing.T, stream []byte) *quality {
 	}
 	out, said, code := run("summary", "-f", "json", path)
 	if out == "" {
-		if code == exitOK {
+		if code == exit.OK {
 			t.Errorf("nothing is said, and all is well: %s", said)
 		}
 		return nil
@@ -101,7 +102,7 @@ func checkQuality(t *testing.T, stream []byte) *quality {
 	if none := strings.HasPrefix(q.missing, "none known"); none != (q.Damage == "" && value("gc.missed")+value("events.lost")+value("records.dropped") == 0 && q.Metrics["gc.missed"]["unknown"] == nil && q.Metrics["events.lost"]["unknown"] == nil) {
 		t.Errorf("missing %s, damage %q, %v collections, %v events", q.missing, q.Damage, q.Metrics["gc.missed"], q.Metrics["events.lost"])
 	}
-	if (q.Damage != "") != (code == exitData) || (q.Damage != "") != strings.Contains(text, "\n  damaged ") {
+	if (q.Damage != "") != (code == exit.Data) || (q.Damage != "") != strings.Contains(text, "\n  damaged ") {
 		t.Errorf("exit code %d, damage %q:\n%s", code, q.Damage, text)
 	}
 	for _, f := range q.Findings {

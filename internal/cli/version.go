@@ -1,13 +1,13 @@
 package cli
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"runtime"
 	"runtime/debug"
 
 	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/internal/cli/flags"
+	"github.com/gclog/gclog/internal/cli/results"
 	"github.com/urfave/cli/v2"
 )
 
@@ -15,7 +15,7 @@ import (
 var linkedVersion string
 
 // version returns the version of the release, or of the module that go install built.
-func (p *program) version() string {
+func version() string {
 	if linkedVersion != "" {
 		return linkedVersion
 	}
@@ -25,17 +25,17 @@ func (p *program) version() string {
 	return "devel"
 }
 
-func (p *program) versionCommand() *cli.Command {
+func (p *commands) versionCommand() *cli.Command {
 	return &cli.Command{
 		Name:   "version",
 		Usage:  "print the version",
-		Flags:  resultFlags(textOrJSON),
-		Action: p.result(textOrJSON, p.printVersion),
+		Flags:  results.Flags(results.TextOrJSON),
+		Action: results.Action(p.Run, results.TextOrJSON, p.printVersion),
 	}
 }
 
-func (p *program) printVersion(c *cli.Context, how string) error {
-	if err := noArguments(c); err != nil {
+func (p *commands) printVersion(c *cli.Context, how string) error {
+	if err := flags.NoArguments(c); err != nil {
 		return err
 	}
 	v := struct {
@@ -44,7 +44,7 @@ func (p *program) printVersion(c *cli.Context, how string) error {
 		Go       string `json:"go"`
 		Platform string `json:"platform"`
 		Schema   string `json:"schema"` // of the JSON records
-	}{Version: p.version(), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Schema: formats.Schema}
+	}{Version: p.Version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Schema: formats.Schema}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {
 			if s.Key == "vcs.revision" {
@@ -53,19 +53,12 @@ func (p *program) printVersion(c *cli.Context, how string) error {
 		}
 	}
 	if how == "json" {
-		return formats.NewJSONEncoder(p.out).Encode(v)
+		return formats.NewJSONEncoder(p.Out).Encode(v)
 	}
 	s := "gclog " + v.Version
 	if v.Commit != "" {
 		s += " (" + v.Commit[:min(12, len(v.Commit))] + ")"
 	}
-	_, err := fmt.Fprintf(p.out, "%s, %s, %s\n", s, v.Go, v.Platform)
+	_, err := fmt.Fprintf(p.Out, "%s, %s, %s\n", s, v.Go, v.Platform)
 	return err
-}
-
-// randomID returns an id that no other run has.
-func randomID() string {
-	var b [8]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return hex.EncodeToString(b[:])
 }

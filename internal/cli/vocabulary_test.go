@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gclog/gclog/internal/cli/flags"
 	"github.com/urfave/cli/v2"
 )
 
@@ -14,14 +15,14 @@ var vocabulary = map[string]struct {
 	aliases []string
 	value   string
 }{
-	outputFlag: {[]string{"o"}, ""},
-	formatFlag: {[]string{"f"}, "FORMAT"},
-	forFlag:    {[]string{"duration"}, ""},
-	pidFlag:    {[]string{"p", "process-id"}, "PID"},
-	nameFlag:   {[]string{"n"}, "NAME"},
-	onFlag:     {nil, "RULE"},
-	failIfFlag: {nil, "CONDITION"},
-	configFlag: {[]string{"c"}, ""},
+	flags.Output: {[]string{"o"}, ""},
+	flags.Format: {[]string{"f"}, "FORMAT"},
+	flags.For:    {[]string{"duration"}, ""},
+	flags.PID:    {[]string{"p", "process-id"}, "PID"},
+	flags.Name:   {[]string{"n"}, "NAME"},
+	flags.On:     {nil, "RULE"},
+	flags.FailIf: {nil, "CONDITION"},
+	flags.Config: {[]string{"c"}, ""},
 }
 
 var placeholder = regexp.MustCompile("`([^`]+)`")

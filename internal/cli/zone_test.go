@@ -7,6 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gclog/gclog/internal/cli/flags"
+	"github.com/gclog/gclog/internal/cli/program"
+	"github.com/gclog/gclog/internal/cli/subject"
 	"github.com/urfave/cli/v2"
 )
 
@@ -29,12 +32,13 @@ func TestZoneOf(t *testing.T) {
 	} {
 		t.Setenv("TZ", test.tz)
 		set := flag.NewFlagSet("", flag.ContinueOnError)
-		set.Bool(localFlag, false, "")
+		set.Bool(flags.Local, false, "")
 		if err := set.Parse(test.args); err != nil {
 			t.Fatal(err)
 		}
 		got := ""
-		if z := (&program{ui: newUI(io.Discard)}).zoneOf(cli.NewContext(nil, set, nil)); z.Local != nil {
+		p := &commands{&program.Run{UI: program.NewUI(io.Discard)}}
+		if z := subject.Zone(p.Run, cli.NewContext(nil, set, nil)); z.Local != nil {
 			got = z.Local.String() + " " + z.From
 		}
 		if got != test.want {
@@ -43,7 +47,7 @@ func TestZoneOf(t *testing.T) {
 	}
 	var said strings.Builder
 	t.Setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3")
-	p := &program{ui: newUI(&said), stdout: io.Discard}
+	p := &commands{&program.Run{UI: program.NewUI(&said), Unfiltered: io.Discard}}
 	if err := p.app().Run([]string{"gclog", "pauses", trace("net10-datas-bgc")}); err != nil || strings.Count(said.String(), "is unknown on this machine") != 1 {
 		t.Errorf("%v, %s", err, said.String())
 	}

@@ -1,0 +1,16 @@
+// Package callers has the commands about call stacks: who allocates, and who asks for collections.
+package callers
+
+import (
+	"github.com/gclog/gclog/internal/cli/program"
+	"github.com/urfave/cli/v2"
+)
+
+// commands are those of this package, in one run of gclog.
+type commands struct{ *program.Run }
+
+// Commands returns the commands in the order of gclog --help.
+func Commands(p *program.Run) []*cli.Command {
+	x := &commands{p}
+	return []*cli.Command{x.allocCommand(), x.inducedCommand()}
+}

@@ -1,0 +1,163 @@
+package callers
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/gclog/gclog/formats/screen"
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/gclog/stacks"
+	"github.com/gclog/gclog/internal/callers"
+	"github.com/gclog/gclog/internal/cli/exit"
+	"github.com/gclog/gclog/internal/cli/flags"
+	"github.com/gclog/gclog/internal/cli/lists"
+	"github.com/gclog/gclog/internal/cli/results"
+	"github.com/gclog/gclog/internal/cli/subject"
+	"github.com/gclog/gclog/internal/flame"
+	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/internal/unpack"
+	"github.com/gclog/gclog/internal/view"
+	"github.com/gclog/gclog/parse"
+	"github.com/urfave/cli/v2"
+)
+
+// What alloc and induced have in common: recordings with call stacks.
+
+// stackFormats are the formats of what has call stacks.
+var stackFormats = []string{"text", "csv", "json", "pprof", "speedscope", "folded"}
+
+// stackFlags are the flags of commands that list what has call stacks.
+func stackFlags(more ...cli.Flag) []cli.Flag {
+	return flags.Join(results.Flags(stackFormats), []cli.Flag{
+		&cli.IntFlag{Name: "top", Usage: "list the first `N` rows", DefaultText: "20 in a table; else all"},
+		&cli.StringFlag{Name: "filter", Usage: "list only what matches the regular expression `RE`"},
+		&cli.BoolFlag{Name: rawFlag, Usage: "show all frames, with their names as the runtime writes them"},
+		flags.Unpack(),
+	}, more)
+}
+
+const rawFlag = "raw-names"
+
+// A stackList is what the flags say about a list.
+type stackList struct {
+	callers.View
+	top int // 0: all
+}
+
+func readStackFlags(c *cli.Context, how string) (l stackList, err error) {
+	if l.Raw = c.Bool(rawFlag); how == "text" {
+		l.top = lists.TableRows
+	}
+	if c.IsSet("top") {
+		if l.top = c.Int("top"); l.top <= 0 {
+			return l, exit.Usagef("--top %d: it must be 1 or more", l.top)
+		}
+	}
+	if text := c.String("filter"); text != "" {
+		if l.Filter, err = regexp.Compile(text); err != nil {
+			return l, exit.Usagef("--filter: %v", err)
+		}
+	}
+	return l, nil
+}
+
+// readStacks reads the recordings that the arguments name. Several are of one process.
+func (p *commands) readStacks(c *cli.Context) (*stacks.Profile, error) {
+	names := c.Args().Slice()
+	switch {
+	case len(names) == 0:
+		return nil, exit.Usagef("gclog %s needs a recording with call stacks; this makes one: gclog record PID --stacks --for 30s", c.Command.Name)
+	case !subject.AreFiles(names):
+		return nil, exit.Usagef("gclog %s reads recordings, and there is no file %s; this makes one of a process: gclog record %[2]s --stacks --for 30s",
+			c.Command.Name, names[0])
+	}
+	b := stacks.NewBuilder()
+	for _, name := range names {
+		if err := p.readStackFile(b, name); err != nil {
+			return nil, err
+		}
+	}
+	return b.Profile(), nil
+}
+
+// sayNames says what a profile lacks.
+func (p *commands) sayNames(x *stacks.Profile, name string) {
+	if x.Lost > 0 {
+		p.UI.Sayf("%s: the runtime dropped %s, so the result is not representative; a larger buffer may avoid that",
+			name, view.Counted(x.Lost, "event"))
+	}
+	if n := x.Names; 1000*n.Unnamed > n.Frames && !n.Complete {
+		p.UI.Sayf("%s: %.1f %% of the frames have no name: what the runtime sends of them at the end of a session is missing, or not all of it",
+			name, 100*float64(n.Unnamed)/float64(n.Frames))
+	}
+}
+
+func (p *commands) readStackFile(b *stacks.Builder, name string) error {
+	src, err := subject.OpenInput(p.Run, name, "a recording")
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	name = subject.InputName(name)
+	var read atomic.Int64
+	content, err := unpack.Reader(src, &read, subject.Limit(p.Run, unpack.LimitPassed))
+	if err != nil {
+		return exit.Dataf("%s: %w", name, err)
+	}
+	err = b.Read(content)
+	_, damaged := errors.AsType[*parse.FormatError](err)
+	switch {
+	case err == nil:
+		return nil
+	case damaged:
+		p.UI.Sayf("%s: %v; this is what precedes the damage", name, err)
+		return nil
+	}
+	return exit.Dataf("%s: %w", name, err)
+}
+
+// stackless returns why a profile has no stacks as an error, or nil if it has some.
+func stackless(x *stacks.Profile, name string) error {
+	switch {
+	case x.HasStacks():
+		return nil
+	case x.Process.Flavor == gclog.FlavorNativeAOT || x.Nameless():
+		return exit.Dataf("%s: NativeAOT reports neither call stacks nor types", name)
+	}
+	return exit.Dataf("%s has no call stacks: record it with gclog record PID --stacks", name)
+}
+
+// printFlame prints a profile for tools that draw flame graphs.
+func (p *commands) printFlame(c *cli.Context, how string, x *flame.Profile) error {
+	to := cmp.Or(c.String(flags.Output), output.Stdout)
+	if how == "pprof" && to == output.Stdout && screen.IsTerminal(p.Unfiltered) {
+		return exit.Usagef("a profile for pprof is binary: give a file with -o, or a pipe")
+	}
+	write := map[string]func(*flame.Profile, io.Writer) error{
+		"pprof": (*flame.Profile).WritePprof, "speedscope": (*flame.Profile).WriteSpeedscope, "folded": (*flame.Profile).WriteFolded,
+	}[how]
+	return p.WriteFormat(func(w io.Writer) error { return write(x, w) })
+}
+
+// isFlame reports whether a format is one of tools that draw flame graphs.
+func isFlame(how string) bool { return slices.Contains(results.FlameFormats, how) }
+
+// stackTitle is the name of a profile.
+func stackTitle(c *cli.Context) string { return subject.InputName(c.Args().First()) }
+
+// listOf says that a list has the first n of all.
+func listOf(n, all int, what string) string {
+	if n >= all {
+		return view.Counted(uint64(all), what)
+	}
+	return fmt.Sprintf("the first %d of %s", n, view.Counted(uint64(all), what))
+}
+
+// pathText is a path in one line.
+func pathText(path []string) string { return strings.Join(path, ";") }

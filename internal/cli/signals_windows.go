@@ -1,5 +1,0 @@
-package cli
-
-func daemonSignals() (rotate, status <-chan struct{}, release func()) {
-	return nil, nil, func() {}
-}
