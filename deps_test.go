@@ -88,7 +88,7 @@ var arrows = map[string][]string{
 	"internal/unpack":      {"formats", "github.com/klauspost/compress/zstd"},
 	"internal/times":       {},
 	"internal/history":     {"internal/rotate", "formats", "formats/logs", "gclog", "gclog/analysis", "parse", "parse/clr", "internal/times", "internal/attach", "internal/cause", "internal/output", "internal/unpack"},
-	"internal/doctor":      {"internal/rotate", "formats", "formats/logs", "gclog", "parse", "parse/clr", "session", "internal/host", "internal/attach", "internal/config", "internal/control", "internal/history", "internal/output", "internal/unpack", "golang.org/x/sys/unix", "golang.org/x/tools/txtar"},
+	"internal/doctor":      {"internal/rotate", "formats", "formats/logs", "gclog", "gclog/analysis", "parse", "parse/clr", "session", "internal/host", "internal/attach", "internal/config", "internal/control", "internal/history", "internal/output", "internal/unpack", "golang.org/x/sys/unix", "golang.org/x/tools/txtar"},
 	"internal/fakeruntime": {"github.com/Microsoft/go-winio", "golang.org/x/sys/unix"},
 	"internal/daemon": {
 		"internal/rotate",
