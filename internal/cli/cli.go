@@ -43,7 +43,10 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if code, isSupervisor := command.Supervise(args); isSupervisor {
 		return code
 	}
-	p := &commands{&program.Run{In: stdin, Unfiltered: stdout, Out: program.NewPrinter(stdout), UI: program.NewUI(stderr), Self: args[0], Version: version(), Host: &host.Host{Helper: []string{"gclog", helperCommand}}}}
+	p := &commands{&program.Run{
+		In: stdin, Unfiltered: stdout, Out: program.NewPrinter(stdout), UI: program.NewUI(stderr), Self: args[0],
+		Version: version(), Host: &host.Host{Helper: []string{"gclog", helperCommand}},
+	}}
 	// A closed pipe is an error of writing, not a signal.
 	closed := make(chan os.Signal, 1)
 	signal.Notify(closed, syscall.SIGPIPE)
@@ -114,7 +117,8 @@ Examples:
 		Commands: slices.Concat(
 			inGroup("watch", live.Commands(p.Run)...),
 			inGroup("record", record.Commands(p.Run)...),
-			inGroup("analyse", slices.Concat(analyse.Commands(p.Run), callers.Commands(p.Run), compare.Commands(p.Run), []*cli.Command{tune.Command(p.Run)})...),
+			inGroup("analyse", slices.Concat(analyse.Commands(p.Run), callers.Commands(p.Run), compare.Commands(p.Run),
+				[]*cli.Command{tune.Command(p.Run)})...),
 			inGroup("heap", heap.Command(p.Run)),
 			inGroup("node", node.Commands(p.Run)...),
 			inGroup("gclog", record.Demo(p.Run), p.versionCommand(), p.completionCommand(), p.manCommand()),

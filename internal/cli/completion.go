@@ -258,7 +258,8 @@ func processWords(list []host.Listed) (words []word) {
 		names := attach.Names(&list[i].Process)
 		for _, name := range names {
 			// The system truncates names, and the host of programs is not a program's name.
-			if !safeName.MatchString(name) || name != names[0] && (name == "dotnet" || strings.HasPrefix(names[0], name)) {
+			part := name != names[0] && (name == "dotnet" || strings.HasPrefix(names[0], name))
+			if part || !safeName.MatchString(name) {
 				continue
 			}
 			if about == "" {

@@ -26,7 +26,9 @@ Examples:
    gclog man | man -l -
    gclog man --dir ~/.local/share/man      then: man gclog-attach`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "dir", Usage: "write all pages into man1 and man5 in `DIR`, creating them if necessary"},
+			&cli.StringFlag{
+				Name: "dir", Usage: "write all pages into man1 and man5 in `DIR`, creating them if necessary",
+			},
 		},
 		Action: p.man,
 	}
@@ -74,7 +76,8 @@ func (p *commands) mainPage(app *cli.App) string {
 	r := newRoff("gclog", 1, p.Version)
 	r.title("gclog", app.Usage)
 	r.section("SYNOPSIS")
-	r.b.WriteString(bold("gclog") + " " + italic("COMMAND") + " [" + italic("FLAGS") + "] [" + italic("ARGUMENTS") + "]\n")
+	r.b.WriteString(bold("gclog") + " " + italic("COMMAND") + " [" + italic("FLAGS") + "] [" + italic("ARGUMENTS") +
+		"]\n")
 	about, examples := splitExamples(app.Description)
 	r.section("DESCRIPTION")
 	r.paragraphs(about)

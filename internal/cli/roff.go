@@ -12,7 +12,8 @@ func newRoff(name string, section int, version string) *roff {
 	r := &roff{}
 	// No date: the same sources give the same page. No hyphenation and no justification: names of
 	// flags must not be broken.
-	fmt.Fprintf(&r.b, ".TH %s %d \"\" %s \"gclog manual\"\n.nh\n.ad l\n", roffWord(strings.ToUpper(name)), section, roffWord("gclog "+version))
+	fmt.Fprintf(&r.b, ".TH %s %d \"\" %s \"gclog manual\"\n.nh\n.ad l\n",
+		roffWord(strings.ToUpper(name)), section, roffWord("gclog "+version))
 	return r
 }
 

@@ -50,10 +50,11 @@ func (p *commands) explain(c *cli.Context, how string) error {
 		return err
 	}
 	var o *explainable
-	h, err := watch.HistoryOf(p.Run, c, names, func(_ *gclog.Process, w analysis.Window) (gclog.Observer, gclog.EventObserver) {
+	observe := func(_ *gclog.Process, w analysis.Window) (gclog.Observer, gclog.EventObserver) {
 		o = &explainable{Peers: analysis.NewPeers(), window: w, number: number, wanted: wanted}
 		return o.Observe, nil
-	})
+	}
+	h, err := watch.HistoryOf(p.Run, c, names, observe)
 	if h == nil {
 		return err
 	}
@@ -61,7 +62,8 @@ func (p *commands) explain(c *cli.Context, how string) error {
 	if d == nil {
 		return errors.Join(err, missing) // the damage may be why the collection is missing
 	}
-	e := analysis.Explain(d, analysis.Context{Process: h.Process, Begin: h.Begin, HasBegin: true, Log: h.Format, Peers: o.Peers})
+	e := analysis.Explain(d,
+		analysis.Context{Process: h.Process, Begin: h.Begin, HasBegin: true, Log: h.Format, Peers: o.Peers})
 	if how == "json" {
 		return errors.Join(p.PrintJSON(ExplanationJSON(p.Run, h, d, &e)), err)
 	}
@@ -125,13 +127,15 @@ func (o *explainable) chosen(h *history.History) (*gclog.GCDetails, error) {
 	case len(o.found) == 1:
 		return o.found[0], nil
 	case len(o.found) > 1:
-		return nil, exit.Usagef("%s contains several collections with the number %d because the process was restarted: choose one with --since and --until:\n%s", h.Source(), o.number, o.foundText(h))
+		return nil, exit.Usagef("%s contains several collections with the number %d because the process was "+
+			"restarted: choose one with --since and --until:\n%s", h.Source(), o.number, o.foundText(h))
 	case len(o.numbers) == 0:
 		return nil, exit.Usagef("%s has no collection to explain%s", h.Source(), o.within())
 	case !o.wanted:
 		return nil, exit.Usagef("%s has no collection whose pause is known%s", h.Source(), o.within())
 	case o.Used(o.number):
-		return nil, exit.Usagef("number %d is not a collection: a no-GC region (GC.TryStartNoGCRegion) used the number; %s", o.number, o.rangeText())
+		return nil, exit.Usagef("number %d is not a collection: a no-GC region (GC.TryStartNoGCRegion) used "+
+			"the number; %s", o.number, o.rangeText())
 	}
 	return nil, exit.Usagef("there is no collection %d in %s%s: %s", o.number, h.Source(), o.within(), o.rangeText())
 }

@@ -51,14 +51,36 @@ Examples:
    gclog pauses gc.log --join access.csv.gz --time-field time \
          --duration-field request_time --duration-unit s > joined.csv`,
 		Flags: flags.Join(watch.HistoryFlags(), []cli.Flag{
-			&cli.StringFlag{Name: "at", Usage: "report whether the program was paused at `TIME`, or FROM..TO, in the notation of --since"},
-			&cli.StringFlag{Name: "took", Usage: "with --at: report about the request that ended at that time and took `TIME` (783ms, 1.5s, 00:00:01.5; ms without a unit)"},
-			&cli.StringFlag{Name: "within", Usage: "with --at: list the pauses up to `TIME` before and after it", DefaultText: aroundAt.String()},
-			&cli.StringFlag{Name: "join", Usage: "write the access log `FILE` with the pause of each request; - is standard input"},
-			&cli.StringFlag{Name: "time-field", Usage: "`FIELD` of the log with the time of the request; a dot selects a field of an object"},
+			&cli.StringFlag{
+				Name:  "at",
+				Usage: "report whether the program was paused at `TIME`, or FROM..TO, in the notation of --since",
+			},
+			&cli.StringFlag{
+				Name: "took",
+				Usage: "with --at: report about the request that ended at that time and took `TIME` (783ms, 1.5s, " +
+					"00:00:01.5; ms without a unit)",
+			},
+			&cli.StringFlag{
+				Name:        "within",
+				Usage:       "with --at: list the pauses up to `TIME` before and after it",
+				DefaultText: aroundAt.String(),
+			},
+			&cli.StringFlag{
+				Name: "join", Usage: "write the access log `FILE` with the pause of each request; - is standard input",
+			},
+			&cli.StringFlag{
+				Name:  "time-field",
+				Usage: "`FIELD` of the log with the time of the request; a dot selects a field of an object",
+			},
 			&cli.StringFlag{Name: "duration-field", Usage: "`FIELD` of the log with the duration of the request"},
-			&cli.StringFlag{Name: timeIsFlag, Value: "end", Usage: "`WHEN` the time of a request was taken: end (of the request, as in most logs) or start"},
-			&cli.StringFlag{Name: durationUnitFlag, Usage: "`UNIT` of durations without one: s, ms, us or ns", DefaultText: "ms"},
+			&cli.StringFlag{
+				Name:  timeIsFlag,
+				Value: "end",
+				Usage: "`WHEN` the time of a request was taken: end (of the request, as in most logs) or start",
+			},
+			&cli.StringFlag{
+				Name: durationUnitFlag, Usage: "`UNIT` of durations without one: s, ms, us or ns", DefaultText: "ms",
+			},
 		}, results.Flags(results.Lists)),
 		Action: results.Action(p.Run, results.Lists, p.pauses),
 	}
@@ -125,7 +147,8 @@ func (p *commands) pausesList(c *cli.Context, how string) error {
 	}
 	known := t.Known()
 	if len(stops) == 0 && h.Window != analysis.Always() {
-		p.UI.Sayf("%s has no pause from %s to %s", h.Source(), history.TimeText(h.Process.Time(known.From)), history.TimeText(h.Process.Time(known.To)))
+		p.UI.Sayf("%s has no pause from %s to %s",
+			h.Source(), history.TimeText(h.Process.Time(known.From)), history.TimeText(h.Process.Time(known.To)))
 	}
 	list := t.Missing(nil, known.From, known.To)
 	for i, m := range list {
@@ -187,7 +210,10 @@ func stopColumns(p *gclog.Process) []lists.Column[analysis.Stop] {
 				return s.Suspend
 			},
 		},
-		{Column: screen.Column{Title: "gc", Right: true, Rank: 1}, CSV: "gc_number", Text: stopNumber, Value: func(s *analysis.Stop) any { return lists.Some(s.Number) }},
+		{
+			Column: screen.Column{Title: "gc", Right: true, Rank: 1}, CSV: "gc_number", Text: stopNumber,
+			Value: func(s *analysis.Stop) any { return lists.Some(s.Number) },
+		},
 		{CSV: "generation", Value: func(s *analysis.Stop) any {
 			if s.Generation < 0 {
 				return nil
@@ -202,12 +228,15 @@ func stopColumns(p *gclog.Process) []lists.Column[analysis.Stop] {
 		}},
 		{Column: screen.Column{Title: "what"}, Text: stopKind},
 		{CSV: "kind", Value: func(s *analysis.Stop) any { return s.Kind }},
-		{Column: screen.Column{Title: "reason", Rank: 2}, CSV: "reason", Text: stopReason, Value: func(s *analysis.Stop) any {
-			if !s.HasReason {
-				return nil
-			}
-			return s.Reason.String()
-		}},
+		{
+			Column: screen.Column{Title: "reason", Rank: 2}, CSV: "reason", Text: stopReason,
+			Value: func(s *analysis.Stop) any {
+				if !s.HasReason {
+					return nil
+				}
+				return s.Reason.String()
+			},
+		},
 	}
 }
 
@@ -325,7 +354,12 @@ func newPauseJSON(h *history.History, s *analysis.Stop) *pauseJSON {
 	j := &pauseJSON{Process: assess.Process{PID: p.ID, EntityID: p.Cookie, Name: p.Name, End: assess.NewEnd(h)}}
 	j.Dotnet.GC = *newStopJSON(p, s)
 	j.Timestamp = j.Dotnet.GC.Pause.Start
-	j.Event = assess.Event{Action: "gc-pause", Start: j.Timestamp, End: assess.Time(p.Time(s.End())), Duration: s.Duration}
+	j.Event = assess.Event{
+		Action:   "gc-pause",
+		Start:    j.Timestamp,
+		End:      assess.Time(p.Time(s.End())),
+		Duration: s.Duration,
+	}
 	return j
 }
 

@@ -89,11 +89,12 @@ func (p *commands) pausesAt(c *cli.Context, asJSON bool) error {
 	}
 	var line *atTimeline
 	var a *assess.Assessment
-	h, err := watch.History(p.Run, c, func(process *gclog.Process, w analysis.Window) (gclog.Observer, gclog.EventObserver) {
+	observe := func(process *gclog.Process, w analysis.Window) (gclog.Observer, gclog.EventObserver) {
 		line = &atTimeline{Timeline: analysis.NewTimeline(w)}
 		a = assess.New(process, analysis.Thresholds{}, w)
 		return gclog.Tee(line.Observe, a.Findings.Observe), nil
-	})
+	}
+	h, err := watch.History(p.Run, c, observe)
 	if h == nil {
 		return err
 	}
@@ -104,11 +105,13 @@ func (p *commands) pausesAt(c *cli.Context, asJSON bool) error {
 		return wrong
 	}
 	if at := &h.Span.At; at.IsClock() && h.End-h.Begin > int64(24*time.Hour) {
-		p.UI.Sayf("%s is longer than a day: this is the first %s in it; add a date for another one", h.Source(), at.Text)
+		p.UI.Sayf("%s is longer than a day: this is the first %s in it; add a date for another one",
+			h.Source(), at.Text)
 	}
 	return errors.Join(p.Write(func(w io.Writer) error {
 		if asJSON {
-			return program.NewEncoder(w).Encode(assess.NewJSON(p.Run, h, "gc-pauses-at", analysis.Window{From: m.from, To: m.to}, m.json()).With(a))
+			return program.NewEncoder(w).Encode(assess.NewJSON(p.Run, h, "gc-pauses-at",
+				analysis.Window{From: m.from, To: m.to}, m.json()).With(a))
 		}
 		return p.writeMoment(w, m)
 	}), err)
@@ -119,16 +122,19 @@ func (m *moment) look(within time.Duration) error {
 	h := m.h
 	from, to := h.At()
 	if !from.Before(to) {
-		return exit.Usagef("--at %s..%s: %s is not before %s", h.Span.At.Text, h.Span.AtEnd.Text, history.TimeText(from), history.TimeText(to))
+		return exit.Usagef("--at %s..%s: %s is not before %s",
+			h.Span.At.Text, h.Span.AtEnd.Text, history.TimeText(from), history.TimeText(to))
 	}
 	known := m.line.Known()
 	begin, end := h.Process.Time(known.From), h.Process.Time(known.To)
 	asked := analysis.Window{From: int64(from.Sub(h.Process.Sync)), To: int64(to.Sub(h.Process.Sync))}
-	openEnded := asked.From > h.End && m.line.Overlap(asked.From, asked.To).Gap // nothing shows that the last pause ended
+	// Nothing shows that the last pause ended.
+	openEnded := asked.From > h.End && m.line.Overlap(asked.From, asked.To).Gap
 	beyond := (m.damaged || openEnded) && known.To == h.End && asked.To > h.End
 	if !to.After(begin) || from.After(end) && !beyond {
 		at := history.TimeText(from.In(h.Process.Sync.Location()))
-		return exit.Usagef("--at %s (%s) is outside of the recorded time: that is from %s to %s%s", h.Span.At.Text, at, history.TimeText(begin), history.TimeText(end), h.ZoneRule())
+		return exit.Usagef("--at %s (%s) is outside of the recorded time: that is from %s to %s%s",
+			h.Span.At.Text, at, history.TimeText(begin), history.TimeText(end), h.ZoneRule())
 	}
 	clip := func(w analysis.Window) analysis.Window {
 		if from, to := known.Clip(w.From, w.To); from < to {
@@ -187,7 +193,8 @@ func (m *moment) say(beyond bool) (answer, text string) {
 	case len(stops) > 0:
 		return m.weigh(stops)
 	case beyond && m.damaged:
-		return "unknown", m.unknown("it is truncated or damaged, and could be read only up to %s", clockText(p, m.h.End))
+		return "unknown",
+			m.unknown("it is truncated or damaged, and could be read only up to %s", clockText(p, m.h.End))
 	case m.in.Gap:
 		what := m.line.Missing(nil, m.from, m.to)[0]
 		if beyond {
@@ -200,14 +207,18 @@ func (m *moment) say(beyond bool) (answer, text string) {
 	switch {
 	case before != nil && m.from-before.End() < before.Duration && m.h.Span.Took == 0:
 		// What it delayed may have ended at the time that was asked about.
-		text = fmt.Sprintf("no at that moment %s; a pause of %s ms for %s ended %s ms before, and delayed what took longer than that (--took)", m.span(), millisText(before.Duration), stopText(p, before), millisText(m.from-before.End()))
+		text = fmt.Sprintf("no at that moment %s; a pause of %s ms for %s ended %s ms before, and delayed what took "+
+			"longer than that (--took)",
+			m.span(), millisText(before.Duration), stopText(p, before), millisText(m.from-before.End()))
 	case before != nil:
-		text += fmt.Sprintf("the pause before it ended %s earlier, %s ms for %s", about(m.from-before.End()), millisText(before.Duration), stopText(p, before))
+		text += fmt.Sprintf("the pause before it ended %s earlier, %s ms for %s",
+			about(m.from-before.End()), millisText(before.Duration), stopText(p, before))
 	default:
 		text += "there was no pause before it"
 	}
 	if after != nil {
-		text += fmt.Sprintf("; the next began %s later, %s ms for %s", about(after.Start-m.from), millisText(after.Duration), stopText(p, after))
+		text += fmt.Sprintf("; the next began %s later, %s ms for %s",
+			about(after.Start-m.from), millisText(after.Duration), stopText(p, after))
 	} else {
 		text += "; there was none after it"
 	}
@@ -247,7 +258,8 @@ func (m *moment) weigh(stops []analysis.Stop) (answer, text string) {
 	} else {
 		text += ", in a pause"
 	}
-	return answer, text + fmt.Sprintf(" of %s ms at %s for %s", millisText(longest.Duration), clockText(p, longest.Start), stopText(p, longest))
+	return answer, text + fmt.Sprintf(" of %s ms at %s for %s",
+		millisText(longest.Duration), clockText(p, longest.Start), stopText(p, longest))
 }
 
 // clockText formats the time of day of a timestamp.
@@ -278,16 +290,20 @@ func (p *commands) writeMoment(w io.Writer, m *moment) error {
 		return err
 	}
 	length := m.within.To - m.within.From
-	span := fmt.Sprintf("of the %s from %s to %s", about(length), history.TimeText(process.Time(m.within.From)), history.TimeText(process.Time(m.within.To)))
+	span := fmt.Sprintf("of the %s from %s to %s",
+		about(length), history.TimeText(process.Time(m.within.From)), history.TimeText(process.Time(m.within.To)))
 	lines := []string{"nothing is known " + span}
 	if m.within.From < m.line.Known().To {
-		lines[0] = fmt.Sprintf("%s, %s ms, %s %s", view.Counted(uint64(m.around.Pauses), "pause"), millisText(m.around.Pause), shareText(m.around.Pause, length), span)
+		lines[0] = fmt.Sprintf("%s, %s ms, %s %s", view.Counted(uint64(m.around.Pauses), "pause"),
+			millisText(m.around.Pause), shareText(m.around.Pause, length), span)
 	}
 	for _, x := range m.concurrents() {
-		lines = append(lines, fmt.Sprintf("%s ran from %s to %s", backgroundText(x.number), history.TimeText(process.Time(x.start)), history.TimeText(process.Time(x.end))))
+		lines = append(lines, fmt.Sprintf("%s ran from %s to %s",
+			backgroundText(x.number), history.TimeText(process.Time(x.start)), history.TimeText(process.Time(x.end))))
 	}
 	for _, x := range m.waited() {
-		lines = append(lines, fmt.Sprintf("thread %d waited for %s with an allocation, for %s ms from %s", x.Thread, backgroundText(x.number), millisText(x.Duration), history.TimeText(process.Time(x.Start))))
+		lines = append(lines, fmt.Sprintf("thread %d waited for %s with an allocation, for %s ms from %s",
+			x.Thread, backgroundText(x.number), millisText(x.Duration), history.TimeText(process.Time(x.Start))))
 	}
 	for _, x := range m.missing {
 		lines = append(lines, missingText(process, x))

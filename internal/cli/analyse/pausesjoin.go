@@ -24,13 +24,19 @@ const (
 	durationUnitFlag = "duration-unit"
 )
 
-var durationUnits = map[string]time.Duration{"s": time.Second, "ms": time.Millisecond, "us": time.Microsecond, "ns": time.Nanosecond}
+var durationUnits = map[string]time.Duration{
+	"s":  time.Second,
+	"ms": time.Millisecond,
+	"us": time.Microsecond,
+	"ns": time.Nanosecond,
+}
 
 func (p *commands) pausesJoin(c *cli.Context) error {
 	name := c.String("join")
 	o := accesslog.Options{Time: c.String("time-field"), Duration: c.String("duration-field")}
 	if o.Time == "" || o.Duration == "" {
-		return exit.Usagef("--join needs --time-field and --duration-field: the fields of %s with the time and the duration of a request", name)
+		return exit.Usagef("--join needs --time-field and --duration-field: the fields of %s with the time and the "+
+			"duration of a request", name)
 	}
 	switch is := c.String(timeIsFlag); is {
 	case "start", "end":
@@ -76,11 +82,13 @@ func (p *commands) pausesJoin(c *cli.Context) error {
 		return errors.Join(exit.With(joinCode(err), fmt.Errorf("%s: %w", name, err)), damage)
 	}
 	known := t.Known()
-	for _, s := range report.Sentences(history.TimeText(h.Process.Time(known.From).UTC()) + " to " + history.TimeText(h.Process.Time(known.To).UTC())) {
+	from, to := h.Process.Time(known.From).UTC(), h.Process.Time(known.To).UTC()
+	for _, s := range report.Sentences(history.TimeText(from) + " to " + history.TimeText(to)) {
 		p.UI.Say(name + ": " + s)
 	}
 	if report.Apart() {
-		return errors.Join(exit.Usagef("%s: no request was within the observed time of the process: check the time zone and --time-is", name), damage)
+		return errors.Join(exit.Usagef("%s: no request was within the observed time of the process: check the time "+
+			"zone and --time-is", name), damage)
 	}
 	return damage
 }

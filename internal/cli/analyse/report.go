@@ -172,7 +172,10 @@ func reportedText(d *report.Data) string {
 // comparedFiles returns the two files to compare: if there are exactly two, that are neither heap
 // snapshots nor parts of one rotated log.
 func comparedFiles(names []string) (a, b string, two bool) {
-	if len(names) != 2 || rotate.ArchivedFrom(names[0]) == rotate.ArchivedFrom(names[1]) || heap.IsSnapshot(names[0]) || heap.IsSnapshot(names[1]) {
+	if len(names) != 2 || rotate.ArchivedFrom(names[0]) == rotate.ArchivedFrom(names[1]) {
+		return "", "", false
+	}
+	if heap.IsSnapshot(names[0]) || heap.IsSnapshot(names[1]) {
 		return "", "", false
 	}
 	for _, name := range names {
@@ -198,7 +201,8 @@ func (p *commands) reportComparison(c *cli.Context, a, b, how, to string) error 
 	if how == "md" {
 		write = x.WriteMarkdown
 	}
-	return errors.Join(results.Write(p.Run, to, view.Counted(x.Sides[0].Collected+x.Sides[1].Collected, "collection"), write), err, err2)
+	return errors.Join(results.Write(p.Run, to, view.Counted(x.Sides[0].Collected+x.Sides[1].Collected, "collection"),
+		write), err, err2)
 }
 
 // A reporting observes what a report needs.
@@ -214,11 +218,12 @@ func (p *commands) reported(c *cli.Context, files []string) (*history.History, *
 		return nil, nil, err
 	}
 	var o *reporting
-	h, err := watch.HistoryOf(p.Run, c, files, func(process *gclog.Process, w analysis.Window) (gclog.Observer, gclog.EventObserver) {
+	observe := func(process *gclog.Process, w analysis.Window) (gclog.Observer, gclog.EventObserver) {
 		a := assess.New(process, thresholds, w)
 		o = &reporting{a, report.NewRecorder(w, a.Findings.List)}
 		return gclog.Tee(a.Observe, o.records.Observe), a.Event
-	})
+	}
+	h, err := watch.HistoryOf(p.Run, c, files, observe)
 	if h != nil {
 		o.Conclude(h)
 	}
@@ -227,7 +232,8 @@ func (p *commands) reported(c *cli.Context, files []string) (*history.History, *
 
 func (p *commands) describeHistory(in *report.Input, h *history.History, o *reporting) {
 	in.Source, in.Process, in.Format, in.Begin = h.Source(), h.Process, h.Format, h.Begin
-	in.Summary, in.Findings, in.NotEvaluated, in.Records = o.Statistics.Summary(), o.Findings.List(), o.Findings.NotEvaluated(), o.records
+	in.Summary, in.Records = o.Statistics.Summary(), o.records
+	in.Findings, in.NotEvaluated = o.Findings.List(), o.Findings.NotEvaluated()
 	if len(h.Names) > 0 {
 		in.Command = "gclog explain " + view.ShellWords(h.Names)
 	}
@@ -263,7 +269,8 @@ func reportFacts(h *history.History, s *analysis.Summary) (list []report.Fact) {
 	if s.Unobserved > 0 {
 		observed += " of it observed"
 	}
-	add("time", fmt.Sprintf("%s to %s, %s", x.Time(w.From).Format("2006-01-02 15:04:05.000"), x.Time(w.To).Format("15:04:05.000 MST"), observed))
+	add("time", fmt.Sprintf("%s to %s, %s",
+		x.Time(w.From).Format("2006-01-02 15:04:05.000"), x.Time(w.To).Format("15:04:05.000 MST"), observed))
 	add("collections", strconv.FormatUint(s.Classes[analysis.ClassAll].Count, 10))
 	add("source", h.Source())
 	if h.Damage != "" {

@@ -24,9 +24,16 @@ import (
 
 // browsers are the names of programs that can, and where they are if they are not in the path.
 var browsers = map[string][]string{
-	"linux":   {"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge"},
-	"darwin":  {"chromium", "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome", "/Applications/Chromium.app/Contents/MacOS/Chromium", "/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge"},
-	"windows": {"chrome", "chromium", `C:\Program Files\Google\Chrome\Application\chrome.exe`, `C:\Program Files (x86)\Microsoft\Edge\Application\msedge.exe`},
+	"linux": {"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge"},
+	"darwin": {
+		"chromium", "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+		"/Applications/Chromium.app/Contents/MacOS/Chromium",
+		"/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge",
+	},
+	"windows": {
+		"chrome", "chromium", `C:\Program Files\Google\Chrome\Application\chrome.exe`,
+		`C:\Program Files (x86)\Microsoft\Edge\Application\msedge.exe`,
+	},
 }
 
 // findBrowser returns the path of a browser.
@@ -36,7 +43,8 @@ func findBrowser() (string, error) {
 			return path, nil
 		}
 	}
-	return "", exit.Usagef("--png needs Chromium or Chrome, and there is none in PATH: install it (apt install chromium), or open the page of -o report.html in a browser")
+	return "", exit.Usagef("--png needs Chromium or Chrome, and there is none in PATH: install it (apt install " +
+		"chromium), or open the page of -o report.html in a browser")
 }
 
 // drawingTime is how long a browser may take.
@@ -72,9 +80,11 @@ func drawn(ctx context.Context, browser, dir string, d *report.Data) ([]byte, er
 		return nil, err
 	}
 	args := []string{
-		"--headless", "--disable-gpu", "--hide-scrollbars", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions", "--host-resolver-rules=MAP * ~NOTFOUND",
-		"--user-data-dir=" + filepath.Join(dir, "profile"), "--force-device-scale-factor=2", fmt.Sprintf("--window-size=%d,%d", report.PictureWidth, report.PictureHeight),
-		"--virtual-time-budget=20000", "--screenshot=" + to,
+		"--headless", "--disable-gpu", "--hide-scrollbars", "--no-first-run", "--disable-background-networking",
+		"--disable-component-update", "--disable-sync", "--disable-extensions", "--host-resolver-rules=MAP * ~NOTFOUND",
+		"--user-data-dir=" + filepath.Join(dir, "profile"), "--force-device-scale-factor=2",
+		fmt.Sprintf("--window-size=%d,%d", report.PictureWidth, report.PictureHeight), "--virtual-time-budget=20000",
+		"--screenshot=" + to,
 	}
 	if os.Geteuid() == 0 {
 		args = append(args, "--no-sandbox") // it refuses to start as root otherwise

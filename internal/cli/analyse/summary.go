@@ -35,7 +35,11 @@ Examples:
    gclog summary app.nettrace -f json | jq '.dotnet.gc.metrics["pause.p99"].ns'`,
 		Flags: flags.Join(watch.HistoryFlags(), []cli.Flag{
 			assess.ThresholdFlag(),
-			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "also show which rules were not evaluated and which values are unknown (n/a), and why"},
+			&cli.BoolFlag{
+				Name:    "verbose",
+				Aliases: []string{"v"},
+				Usage:   "also show which rules were not evaluated and which values are unknown (n/a), and why",
+			},
 		}, results.Flags(results.TextOrJSON)),
 		Action: results.Action(p.Run, results.TextOrJSON, p.summary),
 	}

@@ -10,16 +10,16 @@ import (
 // summaryGC contains a summary in JSON.
 type summaryGC struct {
 	Metrics     map[string]analysis.Number   `json:"metrics"`
-	Worst       []stretchJSON                `json:"worst"`       // of each length the window in which the program was paused most
-	Utilization []stretchJSON                `json:"utilization"` // of each length the window in which the program ran least
+	Worst       []stretchJSON                `json:"worst"`       // by length, the windows with the longest pauses
+	Utilization []stretchJSON                `json:"utilization"` // the windows in which it ran least
 	WithoutGC   map[string]analysis.Quantity `json:"without_gc"`  // pauses, by kind
 	Reasons     map[string]uint64            `json:"reasons"`
 	Allocated   analysis.AllocatedTypes      `json:"allocated"`
 	Finalized   []analysis.FinalizedType     `json:"finalized"`
 	Findings    []analysis.Finding           `json:"findings"`
 	Unjudged    []analysis.NotEvaluated      `json:"unjudged"`
-	Damage      string                       `json:"damage,omitempty"`        // why the input could not be read to its end
-	Skipped     int64                        `json:"skipped_lines,omitempty"` // of a log: damaged lines, and lines that are not gclog's
+	Damage      string                       `json:"damage,omitempty"`        // why the input could not be read wholly
+	Skipped     int64                        `json:"skipped_lines,omitempty"` // lines that are damaged or not gclog's
 }
 
 // mostTypes is how many types are listed.
@@ -36,9 +36,9 @@ type stretchJSON struct {
 func SummaryJSON(p *program.Run, h *history.History, a *assess.Assessment) *assess.JSON {
 	s := a.Statistics.Summary()
 	gc := summaryGC{
-		Metrics: map[string]analysis.Number{}, Worst: stretchesJSON(h, s.Worst), Utilization: stretchesJSON(h, s.Utilization),
-		WithoutGC: map[string]analysis.Quantity{}, Reasons: map[string]uint64{},
-		Allocated: a.Types.Allocated(mostTypes), Finalized: a.Types.Finalized(mostTypes),
+		Metrics: map[string]analysis.Number{}, Worst: stretchesJSON(h, s.Worst),
+		Utilization: stretchesJSON(h, s.Utilization), WithoutGC: map[string]analysis.Quantity{},
+		Reasons: map[string]uint64{}, Allocated: a.Types.Allocated(mostTypes), Finalized: a.Types.Finalized(mostTypes),
 		Findings: a.Findings.List(), Unjudged: a.Findings.NotEvaluated(), Damage: h.Damage, Skipped: h.Skipped,
 	}
 	for _, m := range s.Metrics() {

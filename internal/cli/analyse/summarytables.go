@@ -29,7 +29,8 @@ func (t *summaryText) classes(columns []view.ClassColumn, there func(*analysis.R
 	for class := range analysis.Classes {
 		r := &t.s.Classes[class]
 		switch {
-		case class == analysis.ClassAll && !slices.ContainsFunc(known, func(c view.ClassColumn) bool { return c.Of(r).Known() }):
+		case class == analysis.ClassAll &&
+			!slices.ContainsFunc(known, func(c view.ClassColumn) bool { return c.Of(r).Known() }):
 			continue
 		case class != analysis.ClassAll && !there(r):
 			continue

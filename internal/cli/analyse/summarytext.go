@@ -31,7 +31,10 @@ type summaryText struct {
 func (p *commands) printSummary(h *history.History, a *assess.Assessment, why bool) error {
 	width := screen.TextWidth(p.Unfiltered)
 	wide, _ := screen.Size(p.Unfiltered)
-	t := &summaryText{h: h, s: a.Statistics.Summary(), a: a, why: why, width: width, wide: max(wide, width), paint: screen.Painter(screen.Colored(p.Unfiltered))}
+	t := &summaryText{
+		h: h, s: a.Statistics.Summary(), a: a, why: why, width: width, wide: max(wide, width),
+		paint: screen.Painter(screen.Colored(p.Unfiltered)),
+	}
 	t.page()
 	_, err := t.WriteTo(p.Out)
 	return err
@@ -113,7 +116,8 @@ func (t *summaryText) head() {
 	}
 	from, to := p.Time(w.From), p.Time(w.To)
 	if p.Dated() {
-		t.line("time", "%s to %s, %s%s", from.Format("2006-01-02 15:04:05.000"), to.Format("15:04:05.000 MST"), t.num("time", t.s.Duration), observed)
+		t.line("time", "%s to %s, %s%s", from.Format("2006-01-02 15:04:05.000"), to.Format("15:04:05.000 MST"),
+			t.num("time", t.s.Duration), observed)
 	} else {
 		t.line("time", "%s%s, at an unknown time", t.num("time", t.s.Duration), observed)
 	}
@@ -146,7 +150,8 @@ func (t *summaryText) pauses() {
 	t.spread("suspension", "until all threads were suspended", &s.Suspend)
 	t.spread("between GCs", "from start to start", &s.Between)
 	for _, x := range s.WithoutGC {
-		t.line("without a GC", "%s: %s, longest %s", x.Kind, view.Counted(x.Pauses.Count, "pause"), t.num("without a GC", x.Pauses.Max))
+		t.line("without a GC",
+			"%s: %s, longest %s", x.Kind, view.Counted(x.Pauses.Count, "pause"), t.num("without a GC", x.Pauses.Max))
 	}
 	t.classes(view.PauseColumns(), hasPauses)
 }
@@ -192,7 +197,9 @@ func (t *summaryText) collections() {
 		if all.Demoted > 0 {
 			demoted = fmt.Sprintf("; %d others were started as background but ran as blocking", all.Demoted)
 		}
-		t.line("background", "%d, with %s foreground %s while they ran and %s in their first pause%s", n, t.num("foreground", s.SparseCount(all.Foreground)), view.Plural(all.Foreground, "GC"), t.num("in the first pause", s.SparseCount(all.InsideBGCStart)), demoted)
+		t.line("background", "%d, with %s foreground %s while they ran and %s in their first pause%s",
+			n, t.num("foreground", s.SparseCount(all.Foreground)), view.Plural(all.Foreground, "GC"),
+			t.num("in the first pause", s.SparseCount(all.InsideBGCStart)), demoted)
 	}
 	if s.BlockingGen2.Known() {
 		latest := ""
@@ -209,7 +216,8 @@ func (t *summaryText) collections() {
 	}
 	if all.HeapDumps > 0 {
 		t.line("snapshots", "%s, longest pause %s, not counted in findings",
-			view.Counted(all.HeapDumps, "heap snapshot"), t.num("longest pause for a heap snapshot", all.HeapDumpPause.Max))
+			view.Counted(all.HeapDumps, "heap snapshot"),
+			t.num("longest pause for a heap snapshot", all.HeapDumpPause.Max))
 	}
 	if all.Count == 0 {
 		t.line("GCs", "none")
@@ -222,17 +230,20 @@ func (t *summaryText) collections() {
 func (t *summaryText) heap() {
 	h, all := &t.s.Heap, &t.s.Classes[analysis.ClassAll]
 	t.title("Heap and allocation")
-	t.known("size", h.Last, "%s after the latest GC, %s after the latest gen2; at most %s", t.num("size after gen2", h.LastGen2), t.num("largest size", h.Max))
+	t.known("size", h.Last, "%s after the latest GC, %s after the latest gen2; at most %s",
+		t.num("size after gen2", h.LastGen2), t.num("largest size", h.Max))
 	t.known("committed", h.Committed, "%s; at most %s", h.MaxCommitted.Text())
 	t.memory(&t.s.Memory)
-	t.known("allocated", t.s.AllocationRate, "%s: %s in %s between GCs", t.s.Allocated.Text(), t.s.AllocationTime.Text())
+	t.known("allocated", t.s.AllocationRate,
+		"%s: %s in %s between GCs", t.s.Allocated.Text(), t.s.AllocationTime.Text())
 	t.known("pinned", all.PinnedShare, "%s of the survivors not moved: pinned, or next to a pinned object")
 	t.pins(all)
 	retained := ""
 	if size := t.num("size of finalization", all.FinalizationBytes.Max); all.FinalizationBytes.Max.Known() {
 		retained = ", " + size + " retained for it"
 	}
-	t.known("finalization", all.Finalization.Max, "at most %s %s%s", view.Plural(uint64(all.Finalization.Max.Value), "object"), retained)
+	t.known("finalization", all.Finalization.Max,
+		"at most %s %s%s", view.Plural(uint64(all.Finalization.Max.Value), "object"), retained)
 	t.finalized(t.a.Types.Finalized(3))
 	t.classes(view.SizeColumns(), hasGCs)
 }
@@ -270,7 +281,8 @@ func (t *summaryText) allocated(a *analysis.Types) {
 	rest := 100.0
 	for _, x := range list {
 		rest -= x.Share.Value
-		fmt.Fprintf(t, "  %5.1f %%  ± %4.1f  %s\n", x.Share.Value, x.Error.Value, view.OneLine(view.Shorten(x.Type, t.width-19)))
+		fmt.Fprintf(t,
+			"  %5.1f %%  ± %4.1f  %s\n", x.Share.Value, x.Error.Value, view.OneLine(view.Shorten(x.Type, t.width-19)))
 	}
 	if more := types.Named - len(list); more > 0 {
 		fmt.Fprintf(t, "  %5.1f %%          %s\n", max(rest, 0), view.Counted(uint64(more), "more type"))
@@ -295,7 +307,8 @@ func (t *summaryText) pins(all *analysis.Rollup) {
 		parts = append(parts, fmt.Sprintf("%s in %s", seen.Total.Text(), view.Counted(seen.Count, "GC")))
 	}
 	if plugs := &all.PinPlugs; plugs.Count > 0 {
-		parts = append(parts, fmt.Sprintf("%s could not be moved in %s", plugs.Total.Text(), view.Counted(plugs.Count, "GC")))
+		parts = append(parts,
+			fmt.Sprintf("%s could not be moved in %s", plugs.Total.Text(), view.Counted(plugs.Count, "GC")))
 	}
 	if len(parts) == 0 {
 		return

@@ -30,7 +30,11 @@ type Assessment struct {
 
 // ThresholdFlag changes the thresholds of findings.
 func ThresholdFlag() cli.Flag {
-	return &cli.StringSliceFlag{Name: flags.Threshold, Usage: "set the threshold of a finding: `RULE.NAME=VALUE`, such as long-pause.over=100ms; may be repeated; docs/findings.md lists them"}
+	return &cli.StringSliceFlag{
+		Name: flags.Threshold,
+		Usage: "set the threshold of a finding: `RULE.NAME=VALUE`, such as long-pause.over=100ms; may be repeated; " +
+			"docs/findings.md lists them",
+	}
 }
 
 // Thresholds reads --threshold.
@@ -55,10 +59,11 @@ func Read(p *program.Run, c *cli.Context) (*history.History, *Assessment, error)
 		return nil, nil, err
 	}
 	var a *Assessment
-	h, err := watch.History(p, c, func(process *gclog.Process, w analysis.Window) (gclog.Observer, gclog.EventObserver) {
+	observe := func(process *gclog.Process, w analysis.Window) (gclog.Observer, gclog.EventObserver) {
 		a = New(process, thresholds, w)
 		return a.Observe, a.Event
-	})
+	}
+	h, err := watch.History(p, c, observe)
 	if h != nil {
 		a.Conclude(h)
 	}
@@ -90,7 +95,9 @@ func New(process *gclog.Process, thresholds analysis.Thresholds, w analysis.Wind
 }
 
 // NewSample returns an assessment whose statistics are a Sample, for compare.
-func NewSample(process *gclog.Process, thresholds analysis.Thresholds, w analysis.Window) (*Assessment, *analysis.Sample) {
+func NewSample(
+	process *gclog.Process, thresholds analysis.Thresholds, w analysis.Window,
+) (*Assessment, *analysis.Sample) {
 	s, f := analysis.NewSample(w), analysis.NewFindings(process, thresholds, w)
 	if process.Dated() {
 		s.Sync = process.Sync

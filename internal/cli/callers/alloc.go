@@ -44,7 +44,10 @@ Examples:
    gclog alloc app.nettrace -f folded | flamegraph.pl > app.svg`,
 		Flags: stackFlags(
 			&cli.StringFlag{Name: "by", Value: "type", Usage: "`WHAT` to count by: type, method, path or thread"},
-			&cli.StringFlag{Name: "min", Usage: "list only what has at least `SIZE`: bytes (K, M, G), or a share of the whole (1%)"},
+			&cli.StringFlag{
+				Name:  "min",
+				Usage: "list only what has at least `SIZE`: bytes (K, M, G), or a share of the whole (1%)",
+			},
 			&cli.BoolFlag{Name: "large", Usage: "count only objects on the large object heap"},
 		),
 		Action: results.Action(p.Run, stackFormats, p.alloc),
@@ -88,7 +91,8 @@ func (p *commands) alloc(c *cli.Context, how string) error {
 		}
 	}
 	if x.Silent > x.Collections/10 && x.Silent > 2 {
-		p.UI.Sayf("%s: %s began although no allocation had been reported since the one before: the sampling of another tool, or the filter of the session, has suppressed events",
+		p.UI.Sayf("%s: %s began although no allocation had been reported since the one before: the sampling of "+
+			"another tool, or the filter of the session, has suppressed events",
 			name, view.Counted(x.Silent, "collection"))
 	}
 	p.sayNames(x, name)
@@ -131,7 +135,8 @@ func (l *stackList) head(by string, shown, all int) string {
 	if l.biased() {
 		about = "about "
 	}
-	s := fmt.Sprintf("%s%s allocated in %s, %s; from %s", about, formats.SizeText(int64(x.Total.Bytes)), secondsText(x.Duration),
+	s := fmt.Sprintf("%s%s allocated in %s, %s; from %s",
+		about, formats.SizeText(int64(x.Total.Bytes)), secondsText(x.Duration),
 		rateText(x.Total.Bytes, x.Duration), view.Counted(x.Total.Events, strings.TrimSuffix(x.Source.String(), "s")))
 	if by != callers.ByPath {
 		s += "; " + listOf(shown, all, by)
@@ -186,7 +191,8 @@ func (l *stackList) columns(by string) []lists.Column[callers.Row] {
 		number("share_low", func(e stacks.Estimate) float64 { return within(e, -1) }),
 		number("share_high", func(e stacks.Estimate) float64 { return within(e, 1) }),
 		rate,
-		lists.Size("bytes", "bytes", "bytes", func(r *callers.Row) uint64 { return uint64(math.Round(max(0, r.Bytes))) }).Ranked(1),
+		lists.Size("bytes", "bytes", "bytes",
+			func(r *callers.Row) uint64 { return uint64(math.Round(max(0, r.Bytes))) }).Ranked(1),
 		number("bytes_margin", x.Margin),
 		number("objects", func(e stacks.Estimate) float64 { return math.Round(e.Objects) }),
 		lists.Count("events", "events", "events", func(r *callers.Row) uint64 { return r.Events }).Ranked(2),
@@ -231,9 +237,9 @@ type allocJSON struct {
 func (l *stackList) json(by string, rows []lists.Object) *allocJSON {
 	x := l.Profile
 	return &allocJSON{
-		Source: x.Source.String(), Start: startJSON(x), Duration: x.Duration.Seconds(), Bytes: uint64(max(0, x.Total.Bytes)),
-		BytesMargin: uint64(x.Margin(x.Total)), Events: x.Total.Events, Lost: x.Lost,
-		Frames: x.Names.Frames, Unnamed: x.Names.Unnamed, By: by, Rows: rows,
+		Source: x.Source.String(), Start: startJSON(x), Duration: x.Duration.Seconds(),
+		Bytes: uint64(max(0, x.Total.Bytes)), BytesMargin: uint64(x.Margin(x.Total)), Events: x.Total.Events,
+		Lost: x.Lost, Frames: x.Names.Frames, Unnamed: x.Names.Unnamed, By: by, Rows: rows,
 	}
 }
 

@@ -59,7 +59,8 @@ func (p *commands) induced(c *cli.Context, how string) error {
 	name := stackTitle(c)
 	if x.Requests == 0 {
 		if x.Collections > 0 {
-			return exit.Dataf("%s has collections, but not who asked for them: record it with gclog record PID --stacks", name)
+			return exit.Dataf(
+				"%s has collections, but not who asked for them: record it with gclog record PID --stacks", name)
 		}
 		return exit.Dataf("%s has no collections", name)
 	}
@@ -89,7 +90,8 @@ func (p *commands) induced(c *cli.Context, how string) error {
 	return p.Write(func(w io.Writer) error {
 		count, paused := sumOfCalls(rows)
 		if len(rows) == 0 {
-			fmt.Fprintf(w, "none of %s in %s was asked for%s\n", view.Counted(x.Collections, "collection"), secondsText(x.Duration), l.that())
+			fmt.Fprintf(w, "none of %s in %s was asked for%s\n",
+				view.Counted(x.Collections, "collection"), secondsText(x.Duration), l.that())
 			return nil
 		}
 		fmt.Fprintf(w, "%s asked for in %s, which paused the program for %s; %s\n", view.Counted(count, "collection"),
@@ -178,8 +180,8 @@ type inducedJSON struct {
 func newInducedJSON(x *stacks.Profile, by string, rows []callers.CallRow, list []lists.Object) *inducedJSON {
 	count, paused := sumOfCalls(rows)
 	return &inducedJSON{
-		Start: startJSON(x), Duration: x.Duration.Seconds(), Collections: x.Collections, Requested: count, Paused: paused,
-		Lost: x.Lost, By: by, Rows: list,
+		Start: startJSON(x), Duration: x.Duration.Seconds(), Collections: x.Collections, Requested: count,
+		Paused: paused, Lost: x.Lost, By: by, Rows: list,
 	}
 }
 

@@ -72,9 +72,11 @@ func (p *commands) readStacks(c *cli.Context) (*stacks.Profile, error) {
 	names := c.Args().Slice()
 	switch {
 	case len(names) == 0:
-		return nil, exit.Usagef("gclog %s needs a recording with call stacks; this makes one: gclog record PID --stacks --for 30s", c.Command.Name)
+		return nil, exit.Usagef("gclog %s needs a recording with call stacks; this makes one: gclog record PID "+
+			"--stacks --for 30s", c.Command.Name)
 	case !subject.AreFiles(names):
-		return nil, exit.Usagef("gclog %s reads recordings, and there is no file %s; this makes one of a process: gclog record %[2]s --stacks --for 30s",
+		return nil, exit.Usagef("gclog %s reads recordings, and there is no file %s; this makes one of a process: "+
+			"gclog record %[2]s --stacks --for 30s",
 			c.Command.Name, names[0])
 	}
 	b := stacks.NewBuilder()
@@ -93,7 +95,8 @@ func (p *commands) sayNames(x *stacks.Profile, name string) {
 			name, view.Counted(x.Lost, "event"))
 	}
 	if n := x.Names; 1000*n.Unnamed > n.Frames && !n.Complete {
-		p.UI.Sayf("%s: %.1f %% of the frames have no name: what the runtime sends of them at the end of a session is missing, or not all of it",
+		p.UI.Sayf("%s: %.1f %% of the frames have no name: what the runtime sends of them at the end of a session is "+
+			"missing, or not all of it",
 			name, 100*float64(n.Unnamed)/float64(n.Frames))
 	}
 }
@@ -140,7 +143,8 @@ func (p *commands) printFlame(c *cli.Context, how string, x *flame.Profile) erro
 		return exit.Usagef("a profile for pprof is binary: give a file with -o, or a pipe")
 	}
 	write := map[string]func(*flame.Profile, io.Writer) error{
-		"pprof": (*flame.Profile).WritePprof, "speedscope": (*flame.Profile).WriteSpeedscope, "folded": (*flame.Profile).WriteFolded,
+		"pprof": (*flame.Profile).WritePprof, "speedscope": (*flame.Profile).WriteSpeedscope,
+		"folded": (*flame.Profile).WriteFolded,
 	}[how]
 	return p.WriteFormat(func(w io.Writer) error { return write(x, w) })
 }

@@ -50,9 +50,13 @@ Examples:
    gclog check 4711 --for 1m --fail-if 'alloc.rate>500MB/s'
    gclog check app.nettrace --since 1m --fail-if 'gc.missed!=0' -f json`,
 		Flags: flags.Join(watch.HistoryFlags(), []cli.Flag{
-			&cli.StringSliceFlag{Name: flags.FailIf, Usage: "fail if `CONDITION` is true, such as 'pause.p99>50ms'; may be repeated"},
+			&cli.StringSliceFlag{
+				Name: flags.FailIf, Usage: "fail if `CONDITION` is true, such as 'pause.p99>50ms'; may be repeated",
+			},
 			assess.ThresholdFlag(),
-			&cli.StringFlag{Name: "junit", Usage: "also write the results to `FILE` in JUnit XML, which CI systems display"},
+			&cli.StringFlag{
+				Name: "junit", Usage: "also write the results to `FILE` in JUnit XML, which CI systems display",
+			},
 		}, results.Flags(results.TextOrJSON)),
 		Action: results.Action(p.Run, results.TextOrJSON, p.check),
 	}
@@ -63,7 +67,8 @@ func (p *commands) check(c *cli.Context, how string) error {
 	if len(texts) == 0 {
 		return exit.Usagef("check needs a condition: --%s 'pause.p99>50ms'", flags.FailIf)
 	}
-	conditions, err := parseConditions(texts, metricScope(allMetrics(), "docs/analysis.md lists them, gclog summary -f json prints them"))
+	conditions, err := parseConditions(texts,
+		metricScope(allMetrics(), "docs/analysis.md lists them, gclog summary -f json prints them"))
 	if err != nil {
 		return err
 	}
@@ -131,7 +136,11 @@ func failure(verdicts []verdict) error {
 	return exit.With(exit.Check, errors.Join(lines...))
 }
 
-var resultStyles = map[string]screen.Style{verdictPassed: screen.Good, verdictFailed: screen.Failure, verdictError: screen.Failure}
+var resultStyles = map[string]screen.Style{
+	verdictPassed: screen.Good,
+	verdictFailed: screen.Failure,
+	verdictError:  screen.Failure,
+}
 
 // resultTexts are the results in the lines for people.
 var resultTexts = map[string]string{verdictPassed: "ok", verdictFailed: "failed", verdictError: "error"}
@@ -245,7 +254,12 @@ func (p *part) json() conditionJSON {
 	}
 	if p.Simple {
 		m := &p.actual[0]
-		x.comparisonOf = comparisonOf{Metric: m.Name, Operator: p.Operator, Limit: &analysis.Number{Value: p.Limit, Unit: m.Unit}, Actual: &m.Number}
+		x.comparisonOf = comparisonOf{
+			Metric:   m.Name,
+			Operator: p.Operator,
+			Limit:    &analysis.Number{Value: p.Limit, Unit: m.Unit},
+			Actual:   &m.Number,
+		}
 		return x
 	}
 	x.Metrics = map[string]analysis.Number{}

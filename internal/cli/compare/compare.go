@@ -42,7 +42,10 @@ Examples:
    gclog compare before/ after/ --fail-if 'pause.p99 worse than 10%' \
          --fail-if 'findings.new>0'`,
 		Flags: flags.Join(subject.Flags(), subject.SpanFlags(), []cli.Flag{
-			&cli.StringSliceFlag{Name: flags.FailIf, Usage: "fail if `CONDITION` is true, such as 'pause.p99 worse than 10%'; may be repeated"},
+			&cli.StringSliceFlag{
+				Name:  flags.FailIf,
+				Usage: "fail if `CONDITION` is true, such as 'pause.p99 worse than 10%'; may be repeated",
+			},
 			assess.ThresholdFlag(),
 		}, results.Flags(results.TextOrJSON)),
 		Action: results.Action(p.Run, results.TextOrJSON, p.compare),
@@ -58,9 +61,11 @@ type compared struct {
 
 func (p *commands) compare(c *cli.Context, how string) error {
 	if n := c.Args().Len(); n != 2 {
-		return exit.Usagef("compare needs two arguments, each a file, a directory, or a pattern in quotes: gclog compare before.json after.json")
+		return exit.Usagef("compare needs two arguments, each a file, a directory, or a pattern in quotes: gclog " +
+			"compare before.json after.json")
 	}
-	conditions, err := parseConditions(c.StringSlice(flags.FailIf), metricScope(differenceMetrics(nil), "gclog compare shows them"))
+	conditions, err := parseConditions(c.StringSlice(flags.FailIf),
+		metricScope(differenceMetrics(nil), "gclog compare shows them"))
 	if err != nil {
 		return err
 	}
@@ -109,6 +114,7 @@ func (p *commands) sayDifferent(sides [2]*runGroup) {
 		}
 	}
 	if len(names) > 1 {
-		p.UI.Sayf("warning: the runs are of different programs (%s): differences may have other causes than a change", strings.Join(names, ", "))
+		p.UI.Sayf("warning: the runs are of different programs (%s): differences may have other causes than a change",
+			strings.Join(names, ", "))
 	}
 }

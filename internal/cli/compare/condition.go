@@ -75,7 +75,11 @@ const (
 	verdictError  = "error" // the condition cannot be evaluated
 )
 
-var verdictResults = [...]string{condition.Unknown: verdictError, condition.False: verdictPassed, condition.True: verdictFailed}
+var verdictResults = [...]string{
+	condition.Unknown: verdictError,
+	condition.False:   verdictPassed,
+	condition.True:    verdictFailed,
+}
 
 // A verdict is the result of a condition.
 type verdict struct {
@@ -173,7 +177,9 @@ func (p *part) line() string {
 }
 
 // limitTexts describe the values for which a comparison with an operator is false.
-var limitTexts = map[string]string{">": "", ">=": "below ", "<": "at least ", "<=": "above ", "==": "not ", "!=": "exactly ", condition.Worse: "+"}
+var limitTexts = map[string]string{
+	">": "", ">=": "below ", "<": "at least ", "<=": "above ", "==": "not ", "!=": "exactly ", condition.Worse: "+",
+}
 
 // flags.limitText formats the limit like the metric's value. One that was written in units of 1024 looks
 // different then, so both are shown.
@@ -266,12 +272,14 @@ func (m *checkMetric) explain() string {
 }
 
 // unheard is why every metric is unknown of a recording that may not contain the GC's events.
-const unheard = "nothing shows that GC events were recorded: they were not, or no collection happened (see gclog doctor)"
+const unheard = "nothing shows that GC events were recorded: they were not, or no collection happened (see " +
+	"gclog doctor)"
 
 // checkable returns the metrics of a history.
 func checkable(a *assess.Assessment, h *history.History, s *analysis.Summary) []checkMetric {
 	list := checkMetrics(s, a.Findings.List(), a.Findings.NotEvaluated())
-	list = append(list, checkMetric{Metric: analysis.Metric{Name: causeMetric}, text: string(a.Findings.Verdict().Cause)})
+	list = append(list,
+		checkMetric{Metric: analysis.Metric{Name: causeMetric}, text: string(a.Findings.Verdict().Cause)})
 	if !h.Unheard {
 		return list
 	}
@@ -284,7 +292,9 @@ func checkable(a *assess.Assessment, h *history.History, s *analysis.Summary) []
 }
 
 // checkMetrics returns the metrics of a summary, and those of the findings.
-func checkMetrics(s *analysis.Summary, found []analysis.Finding, unjudged []analysis.NotEvaluated) (list []checkMetric) {
+func checkMetrics(
+	s *analysis.Summary, found []analysis.Finding, unjudged []analysis.NotEvaluated,
+) (list []checkMetric) {
 	for _, m := range s.Metrics() {
 		list = append(list, checkMetric{Metric: m, note: snapshotNote(s, m.Name)})
 	}
@@ -304,7 +314,8 @@ func snapshotNote(s *analysis.Summary, metric string) string {
 	if r.HeapDumps == 0 || !strings.Contains(metric, "pause.") && !strings.HasPrefix(metric, "mutator.") {
 		return ""
 	}
-	return fmt.Sprintf("includes %s, longest pause %s", view.Counted(r.HeapDumps, "heap snapshot"), r.HeapDumpPause.Max.Text())
+	return fmt.Sprintf("includes %s, longest pause %s",
+		view.Counted(r.HeapDumps, "heap snapshot"), r.HeapDumpPause.Max.Text())
 }
 
 // findingMetrics returns the number of findings, in total and for each rule. It is unknown for a

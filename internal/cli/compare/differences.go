@@ -18,7 +18,11 @@ func differenceMetrics(x *compared) (list []checkMetric) {
 	}
 	for i := range x.result.Differences {
 		d := &x.result.Differences[i]
-		m := checkMetric{Metric: analysis.Metric{Name: d.Name, Help: d.Help, Number: d.Change, Empty: d.Empty}, compared: true, verdict: d.Verdict}
+		m := checkMetric{
+			Metric:   analysis.Metric{Name: d.Name, Help: d.Help, Number: d.Change, Empty: d.Empty},
+			compared: true,
+			verdict:  d.Verdict,
+		}
 		m.Unit = "%"
 		if d.Verdict != analysis.TooLittleData {
 			m.note = fmt.Sprintf("%s to %s, %s", d.A.Text(), d.B.Text(), d.Verdict)

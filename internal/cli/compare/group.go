@@ -69,10 +69,11 @@ func (p *commands) readGroup(c *cli.Context, arg string) (*runGroup, error) {
 		}
 		var r Run
 		var a *assess.Assessment
-		r.History, err = subject.Read(p.Run, names, history.Options{Choice: chosen, Span: asked}, func(process *gclog.Process, w analysis.Window) (gclog.Observer, gclog.EventObserver) {
+		observe := func(process *gclog.Process, w analysis.Window) (gclog.Observer, gclog.EventObserver) {
 			a, r.Sample = assess.NewSample(process, thresholds, w)
 			return a.Observe, a.Event
-		})
+		}
+		r.History, err = subject.Read(p.Run, names, history.Options{Choice: chosen, Span: asked}, observe)
 		switch {
 		case r.History != nil:
 			a.Conclude(r.History)
@@ -107,9 +108,12 @@ func (g *runGroup) overlap() error {
 	for i, r := range g.runs {
 		for _, other := range g.runs[:i] {
 			x, y := r.History, other.History
-			if x.Process.Dated() && y.Process.Dated() && x.Process.ID == y.Process.ID && programName(x.Process) == programName(y.Process) &&
-				x.Process.Time(x.Begin).Before(y.Process.Time(y.End)) && y.Process.Time(y.Begin).Before(x.Process.Time(x.End)) {
-				return exit.Usagef("%s and %s are of the same process at the same time: leave one of them out", y.Source(), x.Source())
+			if x.Process.Dated() && y.Process.Dated() && x.Process.ID == y.Process.ID &&
+				programName(x.Process) == programName(y.Process) &&
+				x.Process.Time(x.Begin).Before(y.Process.Time(y.End)) &&
+				y.Process.Time(y.Begin).Before(x.Process.Time(x.End)) {
+				return exit.Usagef("%s and %s are of the same process at the same time: leave one of them out",
+					y.Source(), x.Source())
 			}
 		}
 	}

@@ -63,7 +63,8 @@ func (p *commands) comparisonJSON(x *compared, verdicts []verdict) *comparisonJS
 	gc.Confidence = analysis.Number{Value: analysis.Confidence, Unit: "%"}
 	gc.Metrics = map[string]DifferenceJSON{}
 	AddDifferences(gc.Metrics, x.result.Differences)
-	gc.New, gc.Gone, gc.Both = findingsJSON(x.findings.added), findingsJSON(x.findings.gone), findingsJSON(x.findings.both)
+	gc.New, gc.Gone = findingsJSON(x.findings.added), findingsJSON(x.findings.gone)
+	gc.Both = findingsJSON(x.findings.both)
 	if len(verdicts) > 0 {
 		check := newCheckGC(verdicts)
 		gc.Check = &check

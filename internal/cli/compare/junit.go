@@ -86,7 +86,9 @@ func junitReport(h *history.History, verdicts []verdict, damage error) *junitSui
 		switch v.result {
 		case verdictFailed:
 			suite.Failures++
-			x.Failure = &junitProblem{v.explain(), "limit", fmt.Sprintf("%s\nthe check fails if %s", v.explain(), v.Text)}
+			x.Failure = &junitProblem{
+				v.explain(), "limit", fmt.Sprintf("%s\nthe check fails if %s", v.explain(), v.Text),
+			}
 		case verdictError:
 			suite.Errors++
 			x.Error = &junitProblem{v.explain(), "unknown", v.explain()}

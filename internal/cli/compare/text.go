@@ -21,7 +21,11 @@ type comparisonText struct {
 }
 
 func (p *commands) printComparison(x *compared, verdicts []verdict) error {
-	t := &comparisonText{x: x, width: screen.TextWidth(p.Unfiltered), paint: screen.Painter(screen.Colored(p.Unfiltered))}
+	t := &comparisonText{
+		x:     x,
+		width: screen.TextWidth(p.Unfiltered),
+		paint: screen.Painter(screen.Colored(p.Unfiltered)),
+	}
 	for side := range x.sides {
 		t.side(side)
 	}
@@ -42,7 +46,12 @@ func (p *commands) printComparison(x *compared, verdicts []verdict) error {
 var VerdictOrder = [...]analysis.Outcome{analysis.Worse, analysis.Better, analysis.NoDifference, analysis.TooLittleData}
 
 // VerdictTitles are the headings of verdicts.
-var VerdictTitles = [...]string{analysis.Worse: "Worse", analysis.Better: "Better", analysis.NoDifference: "No detectable difference", analysis.TooLittleData: "Too little data"}
+var VerdictTitles = [...]string{
+	analysis.Worse:         "Worse",
+	analysis.Better:        "Better",
+	analysis.NoDifference:  "No detectable difference",
+	analysis.TooLittleData: "Too little data",
+}
 
 // VerdictStyles are the styles of verdicts that have one.
 var VerdictStyles = map[analysis.Outcome]screen.Style{analysis.Worse: screen.Failure, analysis.Better: screen.Good}
@@ -79,7 +88,8 @@ func (t *comparisonText) side(side int) {
 		n += s.Classes[analysis.ClassAll].Pauses.Count
 		observed += s.Duration.Value
 	}
-	view.Wrapped(t, t.width, 3, fmt.Sprintf("%s in %s", view.Counted(n, "pause"), analysis.Number{Value: observed, Unit: "ns"}.Text()))
+	view.Wrapped(t, t.width, 3,
+		fmt.Sprintf("%s in %s", view.Counted(n, "pause"), analysis.Number{Value: observed, Unit: "ns"}.Text()))
 }
 
 // metrics prints the metrics that were compared, in a table for each verdict.
@@ -92,7 +102,8 @@ func (t *comparisonText) metrics() {
 			if v == analysis.TooLittleData && d.Verdict == v && (d.A.Known() || d.B.Known()) && !d.Empty {
 				x.Add(d.Name, perMinute(d.A), perMinute(d.B), "", "")
 			} else if v == d.Verdict && v != analysis.TooLittleData {
-				x.Add(d.Name, perMinute(d.A), perMinute(d.B), ChangeText(d.Change), ChangeText(d.Low)+" to "+ChangeText(d.High))
+				x.Add(d.Name, perMinute(d.A), perMinute(d.B), ChangeText(d.Change),
+					ChangeText(d.Low)+" to "+ChangeText(d.High))
 			}
 		}
 	}
@@ -150,7 +161,8 @@ func (t *comparisonText) lacking() {
 // findings prints what was found on one side only.
 func (t *comparisonText) findings() {
 	f := &t.x.findings
-	fmt.Fprintf(t, "\n%s %d new in B, %d gone, %d in both\n", t.paint(screen.Heading, "Findings:"), len(f.added), len(f.gone), len(f.both))
+	fmt.Fprintf(t, "\n%s %d new in B, %d gone, %d in both\n",
+		t.paint(screen.Heading, "Findings:"), len(f.added), len(f.gone), len(f.both))
 	for _, part := range []struct {
 		name string
 		side int
@@ -167,7 +179,8 @@ func (t *comparisonText) findings() {
 			severity := x.latest.Severity.String() + ":"
 			var b bytes.Buffer
 			view.Wrapped(&b, t.width, 2, fmt.Sprintf("%s %s %s", part.name, severity, text))
-			t.WriteString(strings.Replace(b.String(), severity, t.paint(view.OfSeverity(x.latest.Severity).Style, severity), 1))
+			t.WriteString(strings.Replace(b.String(), severity,
+				t.paint(view.OfSeverity(x.latest.Severity).Style, severity), 1))
 			view.Wrapped(t, t.width, 4, view.OneLine(x.latest.Text))
 		}
 	}
@@ -176,13 +189,16 @@ func (t *comparisonText) findings() {
 // method prints what the intervals are based on.
 func (t *comparisonText) method() {
 	r := t.x.result
-	if !slices.ContainsFunc(r.Differences, func(d analysis.Difference) bool { return d.Verdict != analysis.TooLittleData }) {
+	enough := func(d analysis.Difference) bool { return d.Verdict != analysis.TooLittleData }
+	if !slices.ContainsFunc(r.Differences, enough) {
 		return
 	}
-	text := fmt.Sprintf("All intervals hold together with a probability of %d %%; from %d blocks of %s in A and %d of %s in B.",
+	text := fmt.Sprintf(
+		"All intervals hold together with a probability of %d %%; from %d blocks of %s in A and %d of %s in B.",
 		analysis.Confidence, r.Blocks[0], r.BlockTime[0].Text(), r.Blocks[1], r.BlockTime[1].Text())
 	if r.WholeRuns {
-		text = fmt.Sprintf("All intervals hold together with a probability of %d %%; from %d runs in A and %d in B.", analysis.Confidence, r.Blocks[0], r.Blocks[1])
+		text = fmt.Sprintf("All intervals hold together with a probability of %d %%; from %d runs in A and %d in B.",
+			analysis.Confidence, r.Blocks[0], r.Blocks[1])
 	}
 	fmt.Fprintln(t)
 	view.Wrapped(t, t.width, 0, text)

@@ -25,7 +25,9 @@ func Config(c *cli.Context) (*config.Loaded, error) {
 func Flags() []cli.Flag {
 	return []cli.Flag{
 		ConfigFlag(),
-		&cli.StringFlag{Name: "socket", Usage: "`PATH` of the control socket, instead of control.socket of the configuration"},
+		&cli.StringFlag{
+			Name: "socket", Usage: "`PATH` of the control socket, instead of control.socket of the configuration",
+		},
 	}
 }
 
@@ -54,5 +56,9 @@ func Ready(ctx context.Context, path string) (string, error) {
 
 // ConfigFlag is the flag of the commands that read the daemon's configuration.
 func ConfigFlag() cli.Flag {
-	return &cli.StringFlag{Name: flags.Config, Aliases: []string{"c"}, Usage: "configuration `FILE` instead of $" + config.FileVariable + " or " + config.DefaultFile}
+	return &cli.StringFlag{
+		Name:    flags.Config,
+		Aliases: []string{"c"},
+		Usage:   "configuration `FILE` instead of $" + config.FileVariable + " or " + config.DefaultFile,
+	}
 }

@@ -112,7 +112,8 @@ const WatchFor = 30 * time.Second
 func Unpack() cli.Flag {
 	return &cli.StringFlag{
 		Name: unpack.Flag, Usage: "read up to `SIZE` (K, M, G) of what a .gz or .zst file contains",
-		DefaultText: fmt.Sprintf("%s of a snapshot or for a report, else %s", limitText(unpack.LimitKept), limitText(unpack.LimitPassed)),
+		DefaultText: fmt.Sprintf("%s of a snapshot or for a report, else %s",
+			limitText(unpack.LimitKept), limitText(unpack.LimitPassed)),
 	}
 }
 

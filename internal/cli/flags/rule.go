@@ -22,7 +22,8 @@ func Rule(text string, cooldown time.Duration) (*rules.Rule, error) {
 	}
 	r, err := rules.New(text, kind, when, 0, 0, cooldown)
 	if wrong, ok := errors.AsType[*condition.Error](err); ok {
-		return nil, exit.Usagef("--%s %q, column %d: %s", On, text, wrong.Column+strings.LastIndex(text, when), wrong.Msg)
+		return nil, exit.Usagef("--%s %q, column %d: %s",
+			On, text, wrong.Column+strings.LastIndex(text, when), wrong.Msg)
 	}
 	if err != nil {
 		return nil, exit.Usagef("--%s %q: %w", On, text, err)

@@ -29,7 +29,8 @@ func pendingCalls(r *inspectReport, d *heap.Detection) string {
 	default:
 		text += fmt.Sprintf(" %d of them are", unnamed)
 	}
-	return text + " of runtime async: a heap dump does not contain the names of their methods, only what they await, what awaits them, and what they refer to."
+	return text + " of runtime async: a heap dump does not contain the names of their methods, only what they await, " +
+		"what awaits them, and what they refer to."
 }
 
 // methodColumn names the method of a call, or what a call without a name awaits.
@@ -114,7 +115,10 @@ func (r *inspectReport) chainJSON(c *heap.CallChain) *chainJSON {
 	if c == nil {
 		return nil
 	}
-	x := &chainJSON{Chains: c.Chains, Calls: c.Calls, Layouts: []string{}, Holds: []string{}, Awaited: r.typ(c.Awaited), Task: r.typ(c.Task), Waiter: r.typ(c.Waiter)}
+	x := &chainJSON{
+		Chains: c.Chains, Calls: c.Calls, Layouts: []string{}, Holds: []string{}, Awaited: r.typ(c.Awaited),
+		Task: r.typ(c.Task), Waiter: r.typ(c.Waiter),
+	}
 	for _, t := range c.Layouts {
 		x.Layouts = append(x.Layouts, r.typ(t))
 	}

@@ -26,7 +26,12 @@ Examples:
    gclog heap convert app.nettrace -o app.gcdump
    gclog heap convert app.nettrace -o app.gcdump --assemblies /app`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: flags.Output, Aliases: []string{"o"}, Category: flags.OutputGroup, Usage: "write to `FILE`, a name that ends with .gcdump"},
+			&cli.StringFlag{
+				Name:     flags.Output,
+				Aliases:  []string{"o"},
+				Category: flags.OutputGroup,
+				Usage:    "write to `FILE`, a name that ends with .gcdump",
+			},
 			assembliesFlag(),
 			symbolsFlag(),
 			flags.Unpack(),

@@ -86,21 +86,33 @@ var detectors = map[heap.Detector]detector{
 	},
 	heap.DetectSparseArrays: {
 		unused("array", " of references, with less than half of their elements set"),
-		[]inspectColumn{wasteColumn("unused"), objectsColumn("objects"), slotsColumn("elements"), usedColumn(), typeColumn("type"), otherColumn("owner")},
+		[]inspectColumn{
+			wasteColumn("unused"), objectsColumn("objects"), slotsColumn("elements"), usedColumn(), typeColumn("type"),
+			otherColumn("owner"),
+		},
 	},
 	heap.DetectOverallocated: {
 		unused("collection", " with less than half of their capacity in use"),
-		[]inspectColumn{wasteColumn("unused"), objectsColumn("objects"), slotsColumn("capacity"), usedColumn(), typeColumn("type"), otherColumn("owner")},
+		[]inspectColumn{
+			wasteColumn("unused"), objectsColumn("objects"), slotsColumn("capacity"), usedColumn(), typeColumn("type"),
+			otherColumn("owner"),
+		},
 	},
 	heap.DetectCollections: {
 		func(r *inspectReport, d *heap.Detection) string {
-			return fmt.Sprintf("%s with %s or more.", view.Counted(uint64(len(d.Rows)), "collection"), formats.SizeText(int64(r.Min)))
+			return fmt.Sprintf("%s with %s or more.",
+				view.Counted(uint64(len(d.Rows)), "collection"), formats.SizeText(int64(r.Min)))
 		},
-		[]inspectColumn{retainedColumn(), objectsColumn("objects"), otherColumn("contents"), typeColumn("type"), holderColumn()},
+		[]inspectColumn{
+			retainedColumn(), objectsColumn("objects"), otherColumn("contents"), typeColumn("type"), holderColumn(),
+		},
 	},
 	heap.DetectHandlers: {
 		rowsOf("event", " with 16 subscribers or more"),
-		[]inspectColumn{retainedColumn(), objectsColumn("handlers"), typeColumn("event"), otherColumn("subscribers"), holderColumn()},
+		[]inspectColumn{
+			retainedColumn(), objectsColumn("handlers"), typeColumn("event"), otherColumn("subscribers"),
+			holderColumn(),
+		},
 	},
 	heap.DetectClosures: {
 		retained("object", " that the compiler made for lambdas and iterators"),
@@ -134,13 +146,15 @@ var detectors = map[heap.Detector]detector{
 		fragmentation,
 		[]inspectColumn{
 			wasteColumn("empty"), lists.Size("size", "", "", func(x *inspectRow) uint64 { return x.Bytes }),
-			objectsColumn("objects"), pinnedColumn(), addressColumn(), nameColumn("generation"), otherColumn("pinned type"),
+			objectsColumn("objects"), pinnedColumn(), addressColumn(), nameColumn("generation"),
+			otherColumn("pinned type"),
 		},
 	},
 	heap.DetectLargeObjects: {
 		func(r *inspectReport, d *heap.Detection) string {
 			if d.Rows[0].Name != "" {
-				return occupied("object", " of 85000 bytes or more")(r, d) + " Whether they are on the large object heap is unknown."
+				return occupied("object", " of 85000 bytes or more")(r, d) +
+					" Whether they are on the large object heap is unknown."
 			}
 			return occupied("object", " on the large object heap")(r, d)
 		},
@@ -170,12 +184,14 @@ var detectors = map[heap.Detector]detector{
 
 func fragmentation(_ *inspectReport, d *heap.Detection) string {
 	t := &d.Total
-	text := fmt.Sprintf("%s of %s in all regions are empty, %.1f %%.", formats.SizeText(int64(t.Waste)), formats.SizeText(int64(t.Bytes)), 100*float64(t.Waste)/float64(max(t.Bytes, 1)))
+	text := fmt.Sprintf("%s of %s in all regions are empty, %.1f %%.", formats.SizeText(int64(t.Waste)),
+		formats.SizeText(int64(t.Bytes)), 100*float64(t.Waste)/float64(max(t.Bytes, 1)))
 	pinned := uint64(0)
 	for i := range d.Rows {
 		if d.Rows[i].Pinned > 0 {
 			pinned++
 		}
 	}
-	return text + fmt.Sprintf(" More than half empty: %s, %d with pinned objects.", view.Counted(uint64(len(d.Rows)), "region"), pinned)
+	return text + fmt.Sprintf(" More than half empty: %s, %d with pinned objects.",
+		view.Counted(uint64(len(d.Rows)), "region"), pinned)
 }

@@ -114,7 +114,8 @@ func writeVanished(w io.Writer, width int, l *selection, rows []heap.Growth, top
 
 func writeDiff(w io.Writer, width int, l *selection, list []*heap.Histogram, rows []heap.Growth, all int) {
 	first, last := list[0].Total(), list[len(list)-1].Total()
-	fmt.Fprintf(w, "%s to %s, %s to %s", formats.SizeText(int64(first.Bytes)), formats.SizeText(int64(last.Bytes)), view.Counted(first.Objects, "object"), strconv.FormatUint(last.Objects, 10))
+	fmt.Fprintf(w, "%s to %s, %s to %s", formats.SizeText(int64(first.Bytes)), formats.SizeText(int64(last.Bytes)),
+		view.Counted(first.Objects, "object"), strconv.FormatUint(last.Objects, 10))
 	if all > len(rows) {
 		fmt.Fprintf(w, "; %s that grew", firstOf(len(rows), all))
 	}

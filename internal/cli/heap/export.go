@@ -59,7 +59,8 @@ func (p *commands) export(c *cli.Context) error {
 		return err
 	}
 	write := map[string]func(*flame.Profile, io.Writer) error{
-		"pprof": (*flame.Profile).WritePprof, "speedscope": (*flame.Profile).WriteSpeedscope, "folded": (*flame.Profile).WriteFolded,
+		"pprof": (*flame.Profile).WritePprof, "speedscope": (*flame.Profile).WriteSpeedscope,
+		"folded": (*flame.Profile).WriteFolded,
 	}[how]
 	to := cmp.Or(c.String(flags.Output), output.Stdout)
 	if err := outfile.NotInput(to, name); err != nil {
@@ -77,7 +78,8 @@ func (p *commands) export(c *cli.Context) error {
 	}
 	x := flameOf(g, &n)
 	x.Title, x.Time = subject.InputName(name), info.Time
-	return results.Write(p.Run, to, view.Counted(uint64(len(x.Samples)), "stack"), func(w io.Writer) error { return write(x, w) })
+	return results.Write(p.Run, to, view.Counted(uint64(len(x.Samples)), "stack"),
+		func(w io.Writer) error { return write(x, w) })
 }
 
 // flameOf returns the chains of dominators of all objects as stacks.
@@ -102,7 +104,8 @@ func flameOf(g *heap.Graph, n *naming) *flame.Profile {
 		stack = append(stack, frame(b.Type))
 		lengths = append(lengths[:depth+1], len(stack))
 		if b.Own.Objects > 0 {
-			x.Samples = append(x.Samples, flame.Sample{Stack: slices.Clone(stack), Objects: b.Own.Objects, Bytes: b.Own.Bytes})
+			x.Samples = append(x.Samples,
+				flame.Sample{Stack: slices.Clone(stack), Objects: b.Own.Objects, Bytes: b.Own.Bytes})
 		}
 	})
 	return x

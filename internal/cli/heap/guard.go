@@ -47,7 +47,9 @@ const (
 )
 
 // guardSnapshot begins to guard a snapshot. The context is for taking it.
-func (p *commands) guardSnapshot(ctx context.Context, s *plannedSnapshot) (_ context.Context, _ *memoryGuard, release func()) {
+func (p *commands) guardSnapshot(
+	ctx context.Context, s *plannedSnapshot,
+) (_ context.Context, _ *memoryGuard, release func()) {
 	g := &memoryGuard{memory: s.plan.OwnLimit(), pid: s.target.PID, own: ownMemory}
 	g.exit = func(err error) {
 		p.UI.Error(err)
@@ -107,7 +109,8 @@ func (g *memoryGuard) watch(done <-chan struct{}, overtime <-chan os.Signal) {
 				g.exit(g.err())
 			}
 		case <-overtime:
-			g.end(exit.Dataf("refused: gclog has used up the computing time that it may take (RLIMIT_CPU) for a snapshot of process %d, and the heap of a process of this size cannot take that", g.pid))
+			g.end(exit.Dataf("refused: gclog has used up the computing time that it may take (RLIMIT_CPU) for a "+
+				"snapshot of process %d, and the heap of a process of this size cannot take that", g.pid))
 			if seconds++; seconds > guardOvertime {
 				g.exit(g.err())
 			}
@@ -127,7 +130,8 @@ func (g *memoryGuard) check() error {
 		if g.least != "" {
 			why = g.least + " leaves no more"
 		}
-		g.end(exit.Dataf("refused: gclog itself takes more than %s of memory for a snapshot of process %d, and %s", formats.SizeText(int64(g.memory)), g.pid, why))
+		g.end(exit.Dataf("refused: gclog itself takes more than %s of memory for a snapshot of process %d, and %s",
+			formats.SizeText(int64(g.memory)), g.pid, why))
 	}
 	return g.err()
 }
@@ -204,7 +208,9 @@ func (g *memoryGuard) explain(err error) error {
 		return why
 	}
 	if long, ok := errors.AsType[*attach.TooLongError](err); ok {
-		return exit.Dataf("refused: process %d has sent more than %s, and a walk of its heap cannot take that; if the process has just grown to several times its size, take the snapshot again", g.pid, formats.SizeText(int64(long.Most)))
+		return exit.Dataf("refused: process %d has sent more than %s, and a walk of its heap cannot take that; if "+
+			"the process has just grown to several times its size, take the snapshot again",
+			g.pid, formats.SizeText(int64(long.Most)))
 	}
 	return err
 }

@@ -77,10 +77,16 @@ func fileFlags(more ...cli.Flag) []cli.Flag {
 // listFlags are the flags of all commands that list what a snapshot contains.
 func listFlags(more ...cli.Flag) []cli.Flag {
 	return flags.Join(results.Flags(results.Lists), []cli.Flag{
-		&cli.IntFlag{Name: "top", Usage: "list the first `N` rows", DefaultText: "20 in a table, 5 for each detector of inspect; else all"},
+		&cli.IntFlag{
+			Name:        "top",
+			Usage:       "list the first `N` rows",
+			DefaultText: "20 in a table, 5 for each detector of inspect; else all",
+		},
 		&cli.StringFlag{Name: "filter", Usage: "list only what matches the regular expression `RE`"},
 		rawNamesFlag(),
-		&cli.StringFlag{Name: "min", Usage: "list only what has at least `SIZE`: bytes (K, M, G), or a share of the heap (1%)"},
+		&cli.StringFlag{
+			Name: "min", Usage: "list only what has at least `SIZE`: bytes (K, M, G), or a share of the heap (1%)",
+		},
 	}, more)
 }
 
@@ -175,11 +181,15 @@ func fileOf(c *cli.Context) (string, error) {
 
 // readHeap reads a snapshot: a recording with one function, a .gcdump file with another. A snapshot
 // that is incomplete is returned with an error that says so.
-func readHeap[T any](p *commands, name string, recording func(io.Reader) (*T, error), dump func(r io.Reader, memory int64) (*T, error), walk func(*T) *heap.Walk) (*T, error) {
+func readHeap[T any](
+	p *commands, name string, recording func(io.Reader) (*T, error), dump func(r io.Reader, memory int64) (*T, error),
+	walk func(*T) *heap.Walk,
+) (*T, error) {
 	src, err := subject.OpenInput(p.Run, name, "a snapshot or a recording")
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !subject.AreFiles([]string{name}):
-		return nil, exit.Usagef("there is no file %[1]s; a snapshot of a process, which pauses it, makes one: gclog heap snapshot %[1]s -o heap.gcdump", name)
+		return nil, exit.Usagef("there is no file %[1]s; a snapshot of a process, which pauses it, makes one: gclog "+
+			"heap snapshot %[1]s -o heap.gcdump", name)
 	case err != nil:
 		return nil, err
 	}
@@ -204,7 +214,8 @@ func readHeap[T any](p *commands, name string, recording func(io.Reader) (*T, er
 	var kind *parse.KindError
 	switch {
 	case errors.Is(err, heap.ErrNoWalk):
-		return nil, exit.Dataf("%s contains no heap walk: it needs the keywords 0x1980001 of Microsoft-Windows-DotNETRuntime (dotnet-gcdump's) and a .NET that is not NativeAOT before 10", name)
+		return nil, exit.Dataf("%s contains no heap walk: it needs the keywords 0x1980001 of "+
+			"Microsoft-Windows-DotNETRuntime (dotnet-gcdump's) and a .NET that is not NativeAOT before 10", name)
 	case errors.As(err, &kind):
 		return nil, exit.Dataf("%s is neither a recording (.nettrace) nor a heap snapshot (.gcdump): %w", name, err)
 	case x == nil:
@@ -234,7 +245,8 @@ func (i input) Len() int {
 // may be such a one. A .gcdump file of another tool does not say which one it was.
 func (p *commands) sayLesser(name string, w *heap.Walk) {
 	if w.Collection > 0 && w.Depth < uint32(gclog.Gen2) {
-		p.UI.Sayf("%s: the walk followed a gen%d collection, so objects of older generations may be dead", name, w.Depth)
+		p.UI.Sayf("%s: the walk followed a gen%d collection, so objects of older generations may be dead",
+			name, w.Depth)
 	}
 }
 
@@ -260,11 +272,14 @@ func incomplete(name string, w *heap.Walk) error {
 	case w.Complete():
 		return nil
 	case w.Lost > 0:
-		return lacking(name, fmt.Sprintf("the runtime dropped %s, which a larger buffer may avoid", view.Counted(w.Lost, "event")))
+		return lacking(name,
+			fmt.Sprintf("the runtime dropped %s, which a larger buffer may avoid", view.Counted(w.Lost, "event")))
 	case w.Limited:
-		return lacking(name, "its writer has cut it off, at its limit of 10,000,000 objects; gclog heap snapshot and recordings have no such limit")
+		return lacking(name, "its writer has cut it off, at its limit of 10,000,000 objects; gclog heap snapshot and "+
+			"recordings have no such limit")
 	case w.Unrooted:
-		return lacking(name, "it was cut off: most of its objects are reachable from no root, so what keeps them alive is missing")
+		return lacking(name,
+			"it was cut off: most of its objects are reachable from no root, so what keeps them alive is missing")
 	case w.Cut:
 		return lacking(name, "it ends in the middle of the heap walk")
 	case w.Gaps:
@@ -294,7 +309,8 @@ func (p *commands) readGraph(name string, n *naming) (*heap.Graph, *heap.DumpInf
 		n.remember(g.Types)
 		p.sayNameless(subject.InputName(name), &n.assemblies, g.Types)
 		if g.Walk.Complete() && g.LacksStackRoots() {
-			p.UI.Sayf("%s lacks the roots on the stack, which NativeAOT sends from .NET 11 on: what only local variables and thread statics hold counts as unreachable", subject.InputName(name))
+			p.UI.Sayf("%s lacks the roots on the stack, which NativeAOT sends from .NET 11 on: what only local "+
+				"variables and thread statics hold counts as unreachable", subject.InputName(name))
 		}
 	}
 	return g, info, err
@@ -384,7 +400,8 @@ func (p *commands) snapshotMemory(r input) int64 {
 // exceeded.
 func tooLarge(err error, memory int64) error {
 	if errors.Is(err, heap.ErrTooLarge) {
-		return fmt.Errorf("it needs more than %s of memory: --%s SIZE lets it have %d times SIZE, and a file that is not packed has no limit", formats.SizeText(memory), unpack.Flag, memoryOfUnpacked)
+		return fmt.Errorf("it needs more than %s of memory: --%s SIZE lets it have %d times SIZE, and a file that is "+
+			"not packed has no limit", formats.SizeText(memory), unpack.Flag, memoryOfUnpacked)
 	}
 	return err
 }

@@ -78,7 +78,8 @@ type inspectReport struct {
 
 // keeps reports whether a row matches --filter.
 func (r *inspectReport) keeps(x *heap.Detail) bool {
-	return r.matches(r.typ(x.Type)) || r.matches(r.typ(x.Other)) || x.Name != "" && r.matches(x.Name) || x.Chain != nil && r.keepsChain(x.Chain)
+	return r.matches(r.typ(x.Type)) || r.matches(r.typ(x.Other)) || x.Name != "" && r.matches(x.Name) ||
+		x.Chain != nil && r.keepsChain(x.Chain)
 }
 
 // typ returns the exact name of a type, or "".
@@ -90,7 +91,8 @@ func (r *inspectReport) typ(i int) string {
 }
 
 func (r *inspectReport) write(w io.Writer, width, page int) {
-	fmt.Fprintf(w, "%s in %s are reachable\n", view.Counted(r.reachable.Objects, "object"), formats.SizeText(int64(r.reachable.Bytes)))
+	fmt.Fprintf(w, "%s in %s are reachable\n",
+		view.Counted(r.reachable.Objects, "object"), formats.SizeText(int64(r.reachable.Bytes)))
 	found := false
 	for i := range r.list {
 		d := &r.list[i]
@@ -121,7 +123,8 @@ func (r *inspectReport) writeMissing(w io.Writer, page int) {
 	}
 	for _, l := range lacks {
 		fmt.Fprintln(w)
-		view.Wrapped(w, page, 0, fmt.Sprintf("Not evaluated, because the snapshot lacks %s: %s", l.Why, strings.Join(l.Names, ", ")))
+		view.Wrapped(w, page, 0,
+			fmt.Sprintf("Not evaluated, because the snapshot lacks %s: %s", l.Why, strings.Join(l.Names, ", ")))
 	}
 }
 
@@ -226,7 +229,7 @@ var inspectColumns = []inspectColumn{
 	{CSV: "detector", Value: func(x *inspectRow) any { return x.detector }},
 	nameColumn(""), typeColumn(""), addressColumn(), objectsColumn(""), bytesColumn(), retainedColumn(),
 	slotsColumn(""), usedColumn(), wasteColumn(""), pinnedColumn(), copiesColumn(), otherColumn(""), holderColumn(),
-	{JSON: "chain", Value: func(x *inspectRow) any { return lists.Some(x.r.chainJSON(x.Chain)) }}, // of calls without a name
+	{JSON: "chain", Value: func(x *inspectRow) any { return lists.Some(x.r.chainJSON(x.Chain)) }},
 }
 
 type inspectJSON struct {

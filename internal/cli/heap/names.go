@@ -20,15 +20,26 @@ type naming struct {
 }
 
 func assembliesFlag() cli.Flag {
-	return &cli.StringSliceFlag{Name: "assemblies", Usage: "look in `DIR` for the program's assemblies, which have the names that a recording lacks; may be repeated"}
+	return &cli.StringSliceFlag{
+		Name: "assemblies",
+		Usage: "look in `DIR` for the program's assemblies, which have the names that a recording lacks; may " +
+			"be repeated",
+	}
 }
 
 func symbolsFlag() cli.Flag {
-	return &cli.StringSliceFlag{Name: "symbols", Usage: "read the names of a NativeAOT program's types from the symbols in `FILE`, the program or its .dbg, or in a folder; may be repeated"}
+	return &cli.StringSliceFlag{
+		Name: "symbols",
+		Usage: "read the names of a NativeAOT program's types from the symbols in `FILE`, the program or its .dbg, " +
+			"or in a folder; may be repeated",
+	}
 }
 
 func rawNamesFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "raw-names", Usage: "show the names of types as the runtime writes them, of NativeAOT programs the symbols"}
+	return &cli.BoolFlag{
+		Name:  "raw-names",
+		Usage: "show the names of types as the runtime writes them, of NativeAOT programs the symbols",
+	}
 }
 
 // read reads the flags, as far as the command has them.
@@ -85,8 +96,11 @@ func (p *commands) sayNameless(of string, a *heap.Assemblies, types []heap.Type)
 	}
 	const where = "the program itself if it was not stripped, or in the .dbg file that dotnet publish writes next to it"
 	if looked := a.LookedFor(); len(looked) > 0 {
-		p.UI.Sayf("%s: the types have numbers instead of names: there are no symbols of this build of the program in %s. They are in %s: --symbols FILE or DIR, also later for the file of a snapshot", of, strings.Join(looked, ", "), where)
+		p.UI.Sayf("%s: the types have numbers instead of names: there are no symbols of this build of the program in "+
+			"%s. They are in %s: --symbols FILE or DIR, also later for the file of a snapshot",
+			of, strings.Join(looked, ", "), where)
 		return
 	}
-	p.UI.Sayf("%s: the types have numbers instead of names, which are in the symbols of the NativeAOT program: in %s (--symbols FILE or DIR)", of, where)
+	p.UI.Sayf("%s: the types have numbers instead of names, which are in the symbols of the NativeAOT program: in %s "+
+		"(--symbols FILE or DIR)", of, where)
 }

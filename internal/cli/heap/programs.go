@@ -17,12 +17,14 @@ func differentPrograms(names []string, list []*heap.Histogram) string {
 		first, both := list[0], programText(names[0], &list[0].Process)+" and "+programText(names[i+1], &h.Process)
 		if first.Process.Name != "" && h.Process.Name != "" {
 			if !strings.EqualFold(first.Process.Name, h.Process.Name) {
-				return fmt.Sprintf("warning: %s are snapshots of different programs: a difference between them is not growth", both)
+				return fmt.Sprintf(
+					"warning: %s are snapshots of different programs: a difference between them is not growth", both)
 			}
 			continue
 		}
 		if shared, of := heap.SharedClasses(first, h); of >= fewest && 5*shared < of {
-			return fmt.Sprintf("warning: %s seem to be snapshots of different programs (they share %d of %d classes outside of .NET): a difference between them is not growth", both, shared, of)
+			return fmt.Sprintf("warning: %s seem to be snapshots of different programs (they share %d of %d classes "+
+				"outside of .NET): a difference between them is not growth", both, shared, of)
 		}
 	}
 	return ""

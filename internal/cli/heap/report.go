@@ -85,7 +85,12 @@ func (p *commands) reportSnapshots(names []string) (list []*report.Snapshot, err
 			}
 			for _, x := range heap.Compare(before, h) {
 				if x.Bytes() != 0 || x.Objects() != 0 {
-					s.Growth = append(s.Growth, report.Growth{Name: l.name(x.Name), Objects: x.Objects(), Bytes: x.Bytes(), Now: x.Counts[1].Bytes})
+					s.Growth = append(s.Growth, report.Growth{
+						Name:    l.name(x.Name),
+						Objects: x.Objects(),
+						Bytes:   x.Bytes(),
+						Now:     x.Counts[1].Bytes,
+					})
 				}
 			}
 			slices.SortStableFunc(s.Growth, func(a, b report.Growth) int { return cmp.Compare(b.Bytes, a.Bytes) })
@@ -97,7 +102,9 @@ func (p *commands) reportSnapshots(names []string) (list []*report.Snapshot, err
 	return list, err
 }
 
-func (p *commands) describeSnapshot(s *report.Snapshot, l *selection, g *heap.Graph, info *heap.DumpInfo, h *heap.Histogram) {
+func (p *commands) describeSnapshot(
+	s *report.Snapshot, l *selection, g *heap.Graph, info *heap.DumpInfo, h *heap.Histogram,
+) {
 	total := h.Total()
 	add := func(name, text string) {
 		if text != "" {
@@ -120,7 +127,12 @@ func (p *commands) describeSnapshot(s *report.Snapshot, l *selection, g *heap.Gr
 	}
 	for i, c := range total.Generations {
 		if c.Objects > 0 {
-			s.Generations = append(s.Generations, report.Bytes{Name: heap.Generation(i).String(), Text: formats.SizeText(int64(c.Bytes)), Objects: c.Objects, Width: 100 * float64(c.Bytes) / float64(largest)})
+			s.Generations = append(s.Generations, report.Bytes{
+				Name:    heap.Generation(i).String(),
+				Text:    formats.SizeText(int64(c.Bytes)),
+				Objects: c.Objects,
+				Width:   100 * float64(c.Bytes) / float64(largest),
+			})
 		}
 	}
 	var retained []uint64
@@ -150,13 +162,19 @@ func (p *commands) describeReferences(s *report.Snapshot, l *selection, g *heap.
 	paths := g.Paths()
 	all := reachableIn(l, g, d)
 	there := all.reachable
-	s.Facts = append(s.Facts, report.Fact{Name: "reachable", Text: view.Counted(there.Objects, "object") + " in " + formats.SizeText(int64(there.Bytes))})
+	s.Facts = append(s.Facts, report.Fact{
+		Name: "reachable",
+		Text: view.Counted(there.Objects, "object") + " in " + formats.SizeText(int64(there.Bytes)),
+	})
 	least := max(1, there.Bytes/1000)
 	tree := d.Tree(paths, nil, heap.TreeLimits{Depth: reportDepth, Least: least, Nodes: reportNodes})
 	s.Tree = reportTree(l, g, tree)
 	s.Roots = report.Grid{Caption: "What the roots hold", Head: []string{"retained", "objects", "root", "type"}}
 	for _, n := range tree.Below[:min(len(tree.Below), reportRoots)] {
-		s.Roots.Rows = append(s.Roots.Rows, []string{formats.SizeText(int64(n.Retained)), strconv.FormatUint(n.Objects, 10), cmp.Or(view.Clean(n.Holder), "several roots"), l.name(g.Types[n.Type].String())})
+		s.Roots.Rows = append(s.Roots.Rows, []string{
+			formats.SizeText(int64(n.Retained)), strconv.FormatUint(n.Objects, 10),
+			cmp.Or(view.Clean(n.Holder), "several roots"), l.name(g.Types[n.Type].String()),
+		})
 	}
 	r := suspectReport{reachableHeap: all, list: d.Suspects(paths, l.Min)}
 	for i := range r.list {
@@ -173,7 +191,8 @@ func (r *suspectReport) reported(s *heap.Suspect) report.Suspect {
 	}
 	x.Below = report.Grid{Caption: "What accumulates", Head: []string{"retained", "objects", "type"}}
 	for _, b := range s.Below[:min(len(s.Below), suspectRows)] {
-		x.Below.Rows = append(x.Below.Rows, []string{formats.SizeText(int64(b.Retained)), strconv.FormatUint(b.Objects, 10), r.shown(b.Type)})
+		x.Below.Rows = append(x.Below.Rows,
+			[]string{formats.SizeText(int64(b.Retained)), strconv.FormatUint(b.Objects, 10), r.shown(b.Type)})
 	}
 	return x
 }
@@ -195,7 +214,12 @@ func reportTree(l *selection, g *heap.Graph, root *heap.TreeNode) *report.Node {
 			if n.Repeated > 1 {
 				name += fmt.Sprintf(" (a chain of up to %d)", n.Repeated)
 			}
-			to := &report.Node{Name: strings.TrimSpace(name), Objects: n.Objects, Retained: n.Retained, Others: n.Others.Retained}
+			to := &report.Node{
+				Name:     strings.TrimSpace(name),
+				Objects:  n.Objects,
+				Retained: n.Retained,
+				Others:   n.Others.Retained,
+			}
 			todo[i].to.Below = append(todo[i].to.Below, to)
 			todo = append(todo, pair{n, to})
 		}

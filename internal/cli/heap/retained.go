@@ -53,7 +53,8 @@ func (p *commands) retained(c *cli.Context, how string) error {
 		return err
 	}
 	l, g := h.selection, h.g
-	groups := slices.DeleteFunc(retainedGroups(g, d), func(x retainedGroup) bool { return !l.keeps(x.name, x.retained) })
+	groups := slices.DeleteFunc(retainedGroups(g, d),
+		func(x retainedGroup) bool { return !l.keeps(x.name, x.retained) })
 	const mostObjects = 100 // in JSON
 	list := retainedObjects(g, d, l, cmp.Or(l.top, mostObjects))
 	byType, byObject := retainedColumns(l), retainedObjectColumns(l, g, d)
@@ -64,7 +65,10 @@ func (p *commands) retained(c *cli.Context, how string) error {
 			Unreachable countJSON      `json:"unreachable"`
 			Groups      []lists.Object `json:"groups"`
 			Objects     []lists.Object `json:"objects"`
-		}{g.Walk.Complete(), countJSON(g.Unreachable()), lists.Objects(byType, cut(l, groups)), lists.Objects(byObject, list)})
+		}{
+			g.Walk.Complete(), countJSON(g.Unreachable()), lists.Objects(byType, cut(l, groups)),
+			lists.Objects(byObject, list),
+		})
 	case "csv":
 		return lists.PrintCSV(p.Run, byType, cut(l, groups))
 	}
@@ -109,12 +113,14 @@ func retainedObjects(g *heap.Graph, d *heap.Dominators, l *selection, n int) []r
 	for o := range d.All {
 		head[o] = o
 		retained := d.Retained(o)
-		if above := d.Dominator(o); above != heap.NoObject && g.Type(above) == g.Type(o) && 2*retained >= d.Retained(above) {
+		above := d.Dominator(o)
+		if above != heap.NoObject && g.Type(above) == g.Type(o) && 2*retained >= d.Retained(above) {
 			head[o] = head[above]
 			chains[head[o]]++
 			continue
 		}
-		if len(list) == n && retained <= d.Retained(list[n-1].object) || !l.keeps(g.Types[g.Type(o)].String(), retained) {
+		small := len(list) == n && retained <= d.Retained(list[n-1].object)
+		if small || !l.keeps(g.Types[g.Type(o)].String(), retained) {
 			continue
 		}
 		at, _ := slices.BinarySearchFunc(list, retained, func(x retainedObject, retained uint64) int {
@@ -143,7 +149,8 @@ func retainedColumns(l *selection) []lists.Column[retainedGroup] {
 func retainedObjectColumns(l *selection, g *heap.Graph, d *heap.Dominators) []lists.Column[retainedObject] {
 	address := func(x *retainedObject) string { return addressOf(g, x.object) }
 	return []lists.Column[retainedObject]{
-		lists.Names("type", "", "name", l.name, func(x *retainedObject) string { return g.Types[g.Type(x.object)].String() }),
+		lists.Names("type", "", "name", l.name,
+			func(x *retainedObject) string { return g.Types[g.Type(x.object)].String() }),
 		lists.Size("retained", "", "retained_bytes", func(x *retainedObject) uint64 { return d.Retained(x.object) }),
 		lists.Size("bytes", "", "bytes", func(x *retainedObject) uint64 { return g.Space(x.object) }).Ranked(1),
 		{

@@ -48,7 +48,8 @@ func (p *commands) roots(c *cli.Context, how string) error {
 		return err
 	}
 	if c.Args().Len() != 2 {
-		return exit.Usagef("heap roots needs a file, and a type or an address (gclog heap roots --help shows what there is)")
+		return exit.Usagef(
+			"heap roots needs a file, and a type or an address (gclog heap roots --help shows what there is)")
 	}
 	g, _, err := p.readGraph(c.Args().First(), &l.naming)
 	if err != nil {
@@ -72,7 +73,10 @@ func (p *commands) roots(c *cli.Context, how string) error {
 			Paths       []branchJSON   `json:"paths"`
 			Roots       []rootPathJSON `json:"roots"`
 			MoreRoots   int            `json:"more_roots"`
-		}{g.Walk.Complete(), countJSON(unreachable.Count), branchesJSON(g, cut(&l, list)), rootsJSON(g, cut(&l, roots.list)), roots.all - len(cut(&l, roots.list))})
+		}{
+			g.Walk.Complete(), countJSON(unreachable.Count), branchesJSON(g, cut(&l, list)),
+			rootsJSON(g, cut(&l, roots.list)), roots.all - len(cut(&l, roots.list)),
+		})
 	case "csv":
 		return lists.PrintCSV(p.Run, []lists.Column[branchJSON]{
 			{CSV: "depth", Value: func(b *branchJSON) any { return b.Depth }},
@@ -97,7 +101,8 @@ func (p *commands) roots(c *cli.Context, how string) error {
 			roots.write(w, width, &l, g, top)
 		}
 		if unreachable.Objects > 0 {
-			fmt.Fprintf(w, "%s (%s) are reachable from no root: %s\n", view.Counted(unreachable.Objects, "object"), formats.SizeText(int64(unreachable.Bytes)), whyUnreachable(&unreachable))
+			fmt.Fprintf(w, "%s (%s) are reachable from no root: %s\n", view.Counted(unreachable.Objects, "object"),
+				formats.SizeText(int64(unreachable.Bytes)), whyUnreachable(&unreachable))
 		}
 		return nil
 	})
@@ -114,7 +119,8 @@ func whyUnreachable(n *heap.TypeCount) string {
 	case frozen == 0:
 		return "they are dead, or the snapshot lacks what holds them"
 	default:
-		return fmt.Sprintf("%d are frozen, as string literals are; the others are dead, or the snapshot lacks what holds them", frozen)
+		return fmt.Sprintf(
+			"%d are frozen, as string literals are; the others are dead, or the snapshot lacks what holds them", frozen)
 	}
 }
 
@@ -225,7 +231,9 @@ func eachBranch(list []*heap.Branch, f func(depth int, b *heap.Branch)) {
 }
 
 func pathTable() *view.Table {
-	return &view.Table{Columns: []screen.Column{{Title: "objects", Right: true}, {Title: "bytes", Right: true}, {Title: "path", Cut: true, Width: 20}}}
+	return &view.Table{Columns: []screen.Column{
+		{Title: "objects", Right: true}, {Title: "bytes", Right: true}, {Title: "path", Cut: true, Width: 20},
+	}}
 }
 
 // eventText returns the event for which an object of a type refers to another one, as the end of its
@@ -285,7 +293,8 @@ func newRootSet(p *heap.Paths, targets func(heap.Object) bool, merged []*heap.Br
 func (r *rootSet) narrow(l *selection, g *heap.Graph) {
 	before := len(r.list)
 	r.list = slices.DeleteFunc(r.list, func(x heap.RootPath) bool {
-		matches := l.filter.MatchString(x.Holder.String()) || slices.ContainsFunc(x.Path, func(s heap.Step) bool { return l.matches(g.Types[s.Type].String()) })
+		matches := l.filter.MatchString(x.Holder.String()) ||
+			slices.ContainsFunc(x.Path, func(s heap.Step) bool { return l.matches(g.Types[s.Type].String()) })
 		return x.Targets.Bytes < l.Min || !matches
 	})
 	r.all -= before - len(r.list)
@@ -381,7 +390,12 @@ type rootPathJSON struct {
 func rootsJSON(g *heap.Graph, list []heap.RootPath) []rootPathJSON {
 	rows := []rootPathJSON{}
 	for _, x := range list {
-		row := rootPathJSON{Root: x.Holder.String(), Kind: x.Holder.Kind(), Method: x.Holder.Method, countJSON: countJSON(x.Targets)}
+		row := rootPathJSON{
+			Root:      x.Holder.String(),
+			Kind:      x.Holder.Kind(),
+			Method:    x.Holder.Method,
+			countJSON: countJSON(x.Targets),
+		}
 		if x.Holder.Static != nil {
 			row.Static = x.Holder.Name()
 		}
@@ -416,7 +430,13 @@ func branchesJSON(g *heap.Graph, list []*heap.Branch) []branchJSON {
 	var above []int
 	eachBranch(list, func(depth int, b *heap.Branch) {
 		above = append(above[:depth], b.Type)
-		row := branchJSON{Root: b.Holder, Name: g.Types[b.Type].String(), Repeated: b.Repeated, countJSON: countJSON(b.Targets), Depth: depth}
+		row := branchJSON{
+			Root:      b.Holder,
+			Name:      g.Types[b.Type].String(),
+			Repeated:  b.Repeated,
+			countJSON: countJSON(b.Targets),
+			Depth:     depth,
+		}
 		if depth > 0 && b.Holder == "" {
 			row.Event = g.EventOf(above[depth-1], b.Type)
 		}

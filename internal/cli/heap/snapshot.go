@@ -55,14 +55,34 @@ Examples:
    gclog heap snapshot MyApp -o before.gcdump
    gclog heap snapshot 4711 --dry-run           what it would do`,
 		Flags: flags.Join(subject.Flags(), []cli.Flag{
-			&cli.StringFlag{Name: flags.Output, Aliases: []string{"o"}, Category: flags.OutputGroup, Usage: "write to `FILE`, a name that ends with .gcdump"},
+			&cli.StringFlag{
+				Name:     flags.Output,
+				Aliases:  []string{"o"},
+				Category: flags.OutputGroup,
+				Usage:    "write to `FILE`, a name that ends with .gcdump",
+			},
 			&cli.BoolFlag{Name: "dry-run", Usage: "only print what the snapshot would do to the process"},
-			&cli.BoolFlag{Name: "force", Usage: "take it even if there may not be enough memory, or space on the disk, or background collections go on"},
+			&cli.BoolFlag{
+				Name: "force",
+				Usage: "take it even if there may not be enough memory, or space on the disk, or background " +
+					"collections go on",
+			},
 			&cli.BoolFlag{Name: "keep-trace", Usage: "keep the recording too, as .nettrace next to the file"},
 			symbolsFlag(),
-			&cli.BoolFlag{Name: "stack-names", Usage: "also ask for the methods whose local variables hold objects; that may take seconds"},
-			&cli.StringFlag{Name: "wait-bgc", Value: waitBackground.String(), Usage: "wait up to `TIME` for a background collection that is running"},
-			&cli.StringFlag{Name: "timeout", Usage: "give up after `TIME` without an answer", DefaultText: "30s and more for a large heap"},
+			&cli.BoolFlag{
+				Name:  "stack-names",
+				Usage: "also ask for the methods whose local variables hold objects; that may take seconds",
+			},
+			&cli.StringFlag{
+				Name:  "wait-bgc",
+				Value: waitBackground.String(),
+				Usage: "wait up to `TIME` for a background collection that is running",
+			},
+			&cli.StringFlag{
+				Name:        "timeout",
+				Usage:       "give up after `TIME` without an answer",
+				DefaultText: "30s and more for a large heap",
+			},
 			&cli.Uint64Flag{Name: startKeyFlag, Hidden: true},
 		}),
 		Action: p.snapshot,
@@ -85,7 +105,13 @@ func (p *commands) snapshot(c *cli.Context) error {
 	if err := n.read(c); err != nil {
 		return err
 	}
-	o := snapshotOptions{daemon: usualSocket(c), force: c.Bool("force"), dryRun: c.Bool("dry-run"), stackNames: c.Bool("stack-names"), symbols: n.symbols}
+	o := snapshotOptions{
+		daemon:     usualSocket(c),
+		force:      c.Bool("force"),
+		dryRun:     c.Bool("dry-run"),
+		stackNames: c.Bool("stack-names"),
+		symbols:    n.symbols,
+	}
 	if o.wait, err = flags.Duration(c, "wait-bgc"); err != nil {
 		return err
 	}
@@ -162,7 +188,8 @@ func (p *commands) planSnapshot(ctx context.Context, ch subject.Choice, o snapsh
 	}
 	say(s.text())
 	if most := s.plan.BufferLimit(); s.plan.Need > most {
-		say(fmt.Sprintf("the runtime buffers %s at most: if the events take more, some are lost, and the snapshot is incomplete", formats.SizeText(int64(most))))
+		say(fmt.Sprintf("the runtime buffers %s at most: if the events take more, some are lost, and the snapshot "+
+			"is incomplete", formats.SizeText(int64(most))))
 	}
 	return s, p.allow(s)
 }
@@ -221,8 +248,10 @@ func (p *commands) allow(s *plannedSnapshot) error {
 		p.UI.Sayf("%s has only %s left: the process may be killed", lack.Of, formats.SizeText(int64(lack.Free())))
 		return nil
 	}
-	return exit.With(exit.Session, fmt.Errorf("refused: the events may need %s, but %s has only %s of %s left; --force takes the snapshot anyway",
-		formats.SizeText(int64(s.plan.Need)), lack.Of, formats.SizeText(int64(lack.Free())), formats.SizeText(int64(lack.Limit))))
+	return exit.With(exit.Session,
+		fmt.Errorf("refused: the events may need %s, but %s has only %s of %s left; --force takes the snapshot anyway",
+			formats.SizeText(int64(s.plan.Need)), lack.Of, formats.SizeText(int64(lack.Free())),
+			formats.SizeText(int64(lack.Limit))))
 }
 
 // askTime is how long the daemon may take to say what it knows of a process.
@@ -263,7 +292,8 @@ func (s *plannedSnapshot) text() string {
 	pause := fmt.Sprintf("%s to %s", view.ShortTime(s.plan.Shortest), view.ShortTime(s.plan.Longest))
 	memory := "up to " + formats.SizeText(int64(s.plan.Need))
 	if s.plan.Heap == 0 { // other systems than Linux do not show the memory of a process
-		pause, memory = "an unknown time (a full collection, and 0.1 to 0.2 s for each million objects)", "0.6 to 1.3 times the size of these objects"
+		pause, memory = "an unknown time (a full collection, and 0.1 to 0.2 s for each million objects)",
+			"0.6 to 1.3 times the size of these objects"
 	}
 	until := " until they are sent"
 	if s.plan.Ahead {
@@ -272,7 +302,8 @@ func (s *plannedSnapshot) text() string {
 	text := fmt.Sprintf("process %d (%s%s) will be paused for %s%s; the events take %s of its memory%s",
 		s.target.PID, s.facts.Name, version, pause, again, memory, until)
 	if last := s.plan.Last; last != nil {
-		text += fmt.Sprintf("; its last full collection, %s ago, paused it for %s and left %s", view.ShortTime(time.Since(last.Time)), view.ShortTime(time.Duration(last.Pause)), formats.SizeText(int64(last.Heap)))
+		text += fmt.Sprintf("; its last full collection, %s ago, paused it for %s and left %s", view.ShortTime(
+			time.Since(last.Time)), view.ShortTime(time.Duration(last.Pause)), formats.SizeText(int64(last.Heap)))
 	}
 	return text
 }
@@ -280,8 +311,9 @@ func (s *plannedSnapshot) text() string {
 // take takes the snapshot. The result must be closed, also to let other processes of gclog go on.
 func (p *commands) take(ctx context.Context, s *plannedSnapshot, spool attach.Spool) (*attach.Snapshot, error) {
 	o := attach.SnapshotOptions{
-		BufferMB: s.plan.BufferMB, Most: s.plan.StreamLimit, Timeout: s.o.timeout, WaitBackground: s.o.wait, DuringBackground: s.o.force, StackNames: s.o.stackNames, Patience: s.o.patience,
-		Spool: spool, Progress: &attach.SnapshotProgress{}, Held: func(ctx context.Context) func() { return p.holdDaemon(ctx, s) },
+		BufferMB: s.plan.BufferMB, Most: s.plan.StreamLimit, Timeout: s.o.timeout, WaitBackground: s.o.wait,
+		DuringBackground: s.o.force, StackNames: s.o.stackNames, Patience: s.o.patience, Spool: spool,
+		Progress: &attach.SnapshotProgress{}, Held: func(ctx context.Context) func() { return p.holdDaemon(ctx, s) },
 	}
 	if o.Timeout == 0 {
 		o.Timeout = s.plan.Timeout()
@@ -294,7 +326,8 @@ func (p *commands) take(ctx context.Context, s *plannedSnapshot, spool attach.Sp
 	stop := p.UI.Watch(func(since time.Duration) string {
 		grown := s.target.PrivateMemory()
 		grown -= min(before, grown)
-		return fmt.Sprintf("[%s] waiting for %s: %s received, its memory has grown by %s", view.Elapsed(since), s.phase(o.Progress),
+		return fmt.Sprintf("[%s] waiting for %s: %s received, its memory has grown by %s",
+			view.Elapsed(since), s.phase(o.Progress),
 			formats.SizeText(o.Progress.Received.Load()), formats.SizeText(int64(grown)))
 	})
 	var waited string // for what, when the user interrupted gclog
@@ -308,7 +341,8 @@ func (p *commands) take(ctx context.Context, s *plannedSnapshot, spool attach.Sp
 	defer context.AfterFunc(taking, func() {
 		select {
 		case <-time.After(time.Second):
-			p.UI.Sayf("waiting for process %d: the walk of its heap cannot be canceled%s", s.target.PID, p.UI.OrInterrupt())
+			p.UI.Sayf("waiting for process %d: the walk of its heap cannot be canceled%s",
+				s.target.PID, p.UI.OrInterrupt())
 		case <-over:
 		}
 	})()
@@ -317,15 +351,20 @@ func (p *commands) take(ctx context.Context, s *plannedSnapshot, spool attach.Sp
 	stop()
 	switch {
 	case errors.Is(err, attach.ErrBackground):
-		return nil, exit.With(exit.Session, fmt.Errorf("refused: background collections of process %d went on for %v, and the runtime would walk its heap at every collection until they end; --wait-bgc waits longer, --force takes the snapshot anyway", s.target.PID, s.o.wait))
+		return nil, exit.With(exit.Session,
+			fmt.Errorf("refused: background collections of process %d went on for %v, and the runtime would walk its "+
+				"heap at every collection until they end; --wait-bgc waits longer, --force takes the snapshot anyway",
+				s.target.PID, s.o.wait))
 	case errors.Is(err, attach.ErrNoWalk):
-		return nil, exit.With(exit.Unsupported, fmt.Errorf("process %d: %w, as is the case with runtimes other than CoreCLR and NativeAOT", s.target.PID, err))
+		return nil, exit.With(exit.Unsupported, fmt.Errorf(
+			"process %d: %w, as is the case with runtimes other than CoreCLR and NativeAOT", s.target.PID, err))
 	case err != nil && taking.Err() != nil:
 		return nil, orInterrupted(ctx, err, waited)
 	case err != nil:
 		return nil, doctor.Explain(ctx, s.target, err)
 	case taken.Background:
-		p.UI.Sayf("a background collection was running: the runtime has walked the heap at every collection until it ended")
+		p.UI.Sayf("a background collection was running: the runtime has walked the heap at every collection " +
+			"until it ended")
 	}
 	return taken, nil
 }
@@ -338,7 +377,8 @@ func (p *commands) holdDaemon(ctx context.Context, s *plannedSnapshot) func() {
 		return release
 	}
 	if refused, ok := errors.AsType[*control.RefusedError](err); ok {
-		p.UI.Sayf("the daemon may change its session with the process meanwhile, which would make the runtime walk its heap again: %v", refused)
+		p.UI.Sayf("the daemon may change its session with the process meanwhile, which would make the runtime walk "+
+			"its heap again: %v", refused)
 	}
 	return func() {}
 }
@@ -375,11 +415,13 @@ func (p *commands) whole(ctx context.Context, s *plannedSnapshot, take func(*pla
 		return err
 	}
 	if lack := again.plan.Lacks(); lack != nil && !s.o.force {
-		p.UI.Sayf("events of the walk were lost; with twice the buffer they may need %s, but %s has only %s of %s left", formats.SizeText(int64(again.plan.Need)),
+		p.UI.Sayf("events of the walk were lost; with twice the buffer they may need %s, but %s has only %s of %s left",
+			formats.SizeText(int64(again.plan.Need)),
 			lack.Of, formats.SizeText(int64(lack.Free())), formats.SizeText(int64(lack.Limit)))
 		return err
 	}
-	p.UI.Sayf("events of the walk were lost: gclog takes the snapshot once more, with a buffer of %d MB instead of %d MB", again.plan.BufferMB, s.plan.BufferMB)
+	p.UI.Sayf("events of the walk were lost: gclog takes the snapshot once more, with a buffer of %d MB "+
+		"instead of %d MB", again.plan.BufferMB, s.plan.BufferMB)
 	err = take(&again)
 	s.walked = again.walked
 	return err
@@ -414,13 +456,15 @@ func (p *commands) snapshotInto(ctx context.Context, s *plannedSnapshot, path st
 	ctx, guard, release := p.guardSnapshot(ctx, s)
 	defer release()
 	var names string
-	g, taken, err := takeInto(ctx, p, s, guard, &spoolReader{spool: trace}, trace, func(r io.Reader) (*heap.Graph, error) {
+	read := func(r io.Reader) (*heap.Graph, error) {
 		g, err := heap.Read(r)
 		if g != nil {
 			names = p.resolveNames(ctx, g, s)
 		}
 		return g, err
-	}, func(g *heap.Graph) *heap.Walk { return &g.Walk })
+	}
+	g, taken, err := takeInto(ctx, p, s, guard, &spoolReader{spool: trace}, trace, read,
+		func(g *heap.Graph) *heap.Walk { return &g.Walk })
 	if taken == nil {
 		return err
 	}
@@ -439,12 +483,15 @@ func (p *commands) snapshotInto(ctx context.Context, s *plannedSnapshot, path st
 		return err
 	}
 	all := g.Histogram().Total()
-	p.UI.Sayf("%s: %s in %s, no event of the walk lost, %s, %s (gclog heap stat %[1]s lists the types)", path, view.Counted(all.Objects, "object"), formats.SizeText(int64(all.Bytes)), names, formats.SizeText(size))
+	p.UI.Sayf("%s: %s in %s, no event of the walk lost, %s, %s (gclog heap stat %[1]s lists the types)",
+		path, view.Counted(all.Objects, "object"), formats.SizeText(int64(all.Bytes)), names, formats.SizeText(size))
 	return nil
 }
 
 // writeSnapshot writes the file of a snapshot, and returns its size.
-func (p *commands) writeSnapshot(path string, s *plannedSnapshot, guard *memoryGuard, g *heap.Graph, info *heap.DumpInfo) (int64, error) {
+func (p *commands) writeSnapshot(
+	path string, s *plannedSnapshot, guard *memoryGuard, g *heap.Graph, info *heap.DumpInfo,
+) (int64, error) {
 	reserve := output.Reserve{Folder: filepath.Dir(path)}
 	if s.o.force || outfile.IsDevice(path) {
 		reserve.Folder = ""
@@ -482,7 +529,8 @@ func (s *plannedSnapshot) checkDisk(dir string, need uint64) error {
 	if err != nil || disk.Spare() >= need || s.o.force {
 		return nil // a disk that cannot be asked may be large enough
 	}
-	return exit.Dataf("refused: the snapshot may need %s, but %s has only %s of %s left, the last tenth of which is for others; --force takes it anyway",
+	return exit.Dataf("refused: the snapshot may need %s, but %s has only %s of %s left, the last tenth of which is "+
+		"for others; --force takes it anyway",
 		formats.SizeText(int64(need)), dir, formats.SizeText(int64(disk.Free)), formats.SizeText(int64(disk.Size)))
 }
 
@@ -494,8 +542,10 @@ func (s *plannedSnapshot) checkOwnMemory(h *host.Host) error {
 	if lack == nil || s.o.force {
 		return nil
 	}
-	return exit.With(exit.Session, fmt.Errorf("refused: gclog itself may need %s, but %s has only %s of %s left; --force takes the snapshot anyway",
-		formats.SizeText(int64(need)), lack.Of, formats.SizeText(int64(lack.Free())), formats.SizeText(int64(lack.Limit))))
+	return exit.With(exit.Session, fmt.Errorf(
+		"refused: gclog itself may need %s, but %s has only %s of %s left; --force takes the snapshot anyway",
+		formats.SizeText(int64(need)), lack.Of, formats.SizeText(int64(lack.Free())),
+		formats.SizeText(int64(lack.Limit))))
 }
 
 // waitedNames is what was being waited for when gclog is interrupted while it reads assemblies.
@@ -521,7 +571,9 @@ func (p *commands) resolveNames(ctx context.Context, g *heap.Graph, s *plannedSn
 }
 
 // histogramOf takes a snapshot of a process and counts its objects. It writes no file.
-func (p *commands) histogramOf(ctx context.Context, ch subject.Choice, socket string, n *naming) (*heap.Histogram, error) {
+func (p *commands) histogramOf(
+	ctx context.Context, ch subject.Choice, socket string, n *naming,
+) (*heap.Histogram, error) {
 	s, err := p.planSnapshot(ctx, ch, snapshotOptions{daemon: socket, wait: waitBackground, symbols: n.symbols})
 	if err != nil {
 		return nil, err
@@ -538,7 +590,8 @@ func (p *commands) count(ctx context.Context, s *plannedSnapshot, n *naming) (*h
 	ctx, guard, release := p.guardSnapshot(ctx, s)
 	defer release()
 	r, w := io.Pipe()
-	h, taken, err := takeInto(ctx, p, s, guard, r, w, heap.ReadHistogram, func(h *heap.Histogram) *heap.Walk { return &h.Walk })
+	h, taken, err := takeInto(ctx, p, s, guard, r, w, heap.ReadHistogram,
+		func(h *heap.Histogram) *heap.Walk { return &h.Walk })
 	if taken != nil {
 		defer taken.Close()
 		p.sayPauses(s, taken)
@@ -557,7 +610,10 @@ func (p *commands) count(ctx context.Context, s *plannedSnapshot, n *naming) (*h
 
 // takeInto takes a snapshot and reads it at the same time: what is written to w can be read from r.
 // What is incomplete is returned with an error that says so.
-func takeInto[T any](ctx context.Context, p *commands, s *plannedSnapshot, guard *memoryGuard, r io.Reader, w attach.Spool, read func(io.Reader) (*T, error), walk func(*T) *heap.Walk) (*T, *attach.Snapshot, error) {
+func takeInto[T any](
+	ctx context.Context, p *commands, s *plannedSnapshot, guard *memoryGuard, r io.Reader, w attach.Spool,
+	read func(io.Reader) (*T, error), walk func(*T) *heap.Walk,
+) (*T, *attach.Snapshot, error) {
 	done := make(chan error)
 	var x *T
 	go func() {
@@ -579,7 +635,8 @@ func takeInto[T any](ctx context.Context, p *commands, s *plannedSnapshot, guard
 		return nil, taken, exit.Dataf("%s: %w", name, damage)
 	}
 	if n := walk(x).Others; n > 0 {
-		p.UI.Sayf("the runtime has walked its heap %s more, for another tool or at other collections of the program", view.Counted(uint64(n), "time"))
+		p.UI.Sayf("the runtime has walked its heap %s more, for another tool or at other collections of the program",
+			view.Counted(uint64(n), "time"))
 	}
 	p.sayLesser(name, walk(x))
 	err = unread(name, damage, walk(x))
@@ -601,7 +658,8 @@ func (p *commands) sayPauses(s *plannedSnapshot, taken *attach.Snapshot) {
 		own = 2
 	}
 	if more := len(taken.GCs) - own; more > 0 {
-		defer p.UI.Sayf("%s more than usual: sessions of another tool have caused them", view.Counted(uint64(more), "GC"))
+		defer p.UI.Sayf("%s more than usual: sessions of another tool have caused them",
+			view.Counted(uint64(more), "GC"))
 	}
 	for _, gc := range taken.GCs {
 		p.UI.Sayf("GC %d has paused the program for %.1f ms", gc.Number, float64(gc.Pause())/1e6)
@@ -610,7 +668,10 @@ func (p *commands) sayPauses(s *plannedSnapshot, taken *attach.Snapshot) {
 
 // modulesOf returns the assemblies of a running program, and its symbols.
 func (p *commands) modulesOf(ctx context.Context, s *plannedSnapshot) *heap.Assemblies {
-	a := &heap.Assemblies{Notify: p.UI.Say, Open: func(ctx context.Context, path string) (heap.File, error) { return s.target.OpenFile(ctx, path) }}
+	a := &heap.Assemblies{
+		Notify: p.UI.Say,
+		Open:   func(ctx context.Context, path string) (heap.File, error) { return s.target.OpenFile(ctx, path) },
+	}
 	a.Add(s.target.Modules(ctx)...)
 	for _, path := range s.o.symbols {
 		if err := a.AddSymbols(path); err != nil {

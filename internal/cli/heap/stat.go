@@ -39,7 +39,11 @@ Examples:
    gclog heap stat app.nettrace --filter '^MyApp\.' --min 1M
    gclog heap stat app.nettrace -f json | jq '.types[0]'`,
 		Flags: flags.Join(subject.Flags(), fileFlags(
-			&cli.StringFlag{Name: "by", Value: "type", Usage: "`WHAT` to count by: type, module, namespace or generation"},
+			&cli.StringFlag{
+				Name:  "by",
+				Value: "type",
+				Usage: "`WHAT` to count by: type, module, namespace or generation",
+			},
 		)),
 		Action: results.Action(p.Run, results.Lists, p.stat),
 	}
@@ -223,11 +227,19 @@ func statColumns(h *heap.Histogram, l *selection, by string) []lists.Column[stat
 		return list
 	}
 	add := func(c lists.Column[statRow]) { list = append(list, c) }
-	add(lists.Column[statRow]{CSV: "raw_bytes", JSON: "raw_bytes", Sparse: true, Value: func(r *statRow) any { return r.RawBytes }})
+	add(lists.Column[statRow]{
+		CSV:    "raw_bytes",
+		JSON:   "raw_bytes",
+		Sparse: true,
+		Value:  func(r *statRow) any { return r.RawBytes },
+	})
 	if by == "type" {
 		add(lists.Column[statRow]{CSV: "module", JSON: "module", Value: func(r *statRow) any { return r.moduleIn(h) }})
 	}
-	add(lists.Column[statRow]{JSON: "generations", Value: func(r *statRow) any { return newGenerationsJSON(&r.Generations) }})
+	add(lists.Column[statRow]{
+		JSON:  "generations",
+		Value: func(r *statRow) any { return newGenerationsJSON(&r.Generations) },
+	})
 	return list
 }
 
@@ -273,7 +285,12 @@ func newGenerationsJSON(n *[heap.UnknownGeneration + 1]heap.Count) *generationsJ
 		return &generationsJSON{Unknown: of(heap.UnknownGeneration)}
 	}
 	return &generationsJSON{
-		Gen0: of(heap.Gen0), Gen1: of(heap.Gen1), Gen2: of(heap.Gen2), LOH: of(heap.LOH), POH: of(heap.POH), Frozen: of(heap.Frozen),
+		Gen0:   of(heap.Gen0),
+		Gen1:   of(heap.Gen1),
+		Gen2:   of(heap.Gen2),
+		LOH:    of(heap.LOH),
+		POH:    of(heap.POH),
+		Frozen: of(heap.Frozen),
 	}
 }
 

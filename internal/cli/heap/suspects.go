@@ -44,7 +44,8 @@ func (p *commands) suspects(c *cli.Context, how string) error {
 		return err
 	}
 	r := suspectReport{reachableHeap: h}
-	r.list = slices.DeleteFunc(d.Suspects(r.g.Paths(), r.Min), func(s heap.Suspect) bool { return !r.matches(r.typ(s.Type)) })
+	r.list = slices.DeleteFunc(d.Suspects(r.g.Paths(), r.Min),
+		func(s heap.Suspect) bool { return !r.matches(r.typ(s.Type)) })
 	switch all := len(r.list); r.format {
 	case "json":
 		r.list = cut(r.selection, r.list)
@@ -86,7 +87,8 @@ func (r *suspectReport) shown(i int) string { return r.name(r.typ(i)) }
 const suspectRows = 5
 
 func (r *suspectReport) write(w io.Writer, width, page, all int) {
-	fmt.Fprintf(w, "%s in %s are reachable", view.Counted(r.reachable.Objects, "object"), formats.SizeText(int64(r.reachable.Bytes)))
+	fmt.Fprintf(w, "%s in %s are reachable",
+		view.Counted(r.reachable.Objects, "object"), formats.SizeText(int64(r.reachable.Bytes)))
 	if all == 0 {
 		fmt.Fprintf(w, "; nothing accumulates %s or more\n", formats.SizeText(int64(r.Min)))
 		return
@@ -113,7 +115,8 @@ func (r *suspectReport) write(w io.Writer, width, page, all int) {
 // what says what a suspect is, and how much it retains.
 func (r *suspectReport) what(s *heap.Suspect) string {
 	retains := func(verb string) string {
-		text := fmt.Sprintf("%s %s, %s of what is reachable", verb, formats.SizeText(int64(s.Retained)), r.percent(s.Retained))
+		text := fmt.Sprintf("%s %s, %s of what is reachable",
+			verb, formats.SizeText(int64(s.Retained)), r.percent(s.Retained))
 		if s.Own < s.Retained {
 			text += fmt.Sprintf("; %s without other suspects", formats.SizeText(int64(s.Own)))
 		}
@@ -121,9 +124,11 @@ func (r *suspectReport) what(s *heap.Suspect) string {
 	}
 	switch {
 	case s.Object == heap.NoObject:
-		return fmt.Sprintf("%s of type %s, which no single object keeps alive, %s", view.Counted(s.Objects, "object"), r.shown(s.Type), retains("retain"))
+		return fmt.Sprintf("%s of type %s, which no single object keeps alive, %s",
+			view.Counted(s.Objects, "object"), r.shown(s.Type), retains("retain"))
 	case s.Objects > 1:
-		return fmt.Sprintf("%d linked objects of type %s, the first at 0x%x, %s", s.Objects, r.shown(s.Type), r.g.Address(s.Object), retains("retain"))
+		return fmt.Sprintf("%d linked objects of type %s, the first at 0x%x, %s",
+			s.Objects, r.shown(s.Type), r.g.Address(s.Object), retains("retain"))
 	}
 	return fmt.Sprintf("%s at 0x%x %s", r.shown(s.Type), r.g.Address(s.Object), retains("retains"))
 }
@@ -164,7 +169,9 @@ func (r *suspectReport) writeBelow(w io.Writer, width int, s *heap.Suspect) {
 		return
 	}
 	fmt.Fprintln(w, "   What accumulates:")
-	t := &view.Table{Columns: []screen.Column{{Title: "retained", Right: true}, {Title: "objects", Right: true}, {Title: "type", Cut: true, Width: 20}}}
+	t := &view.Table{Columns: []screen.Column{
+		{Title: "retained", Right: true}, {Title: "objects", Right: true}, {Title: "type", Cut: true, Width: 20},
+	}}
 	for _, b := range s.Below[:min(len(s.Below), suspectRows)] {
 		t.Add(formats.SizeText(int64(b.Retained)), strconv.FormatUint(b.Objects, 10), r.shown(b.Type))
 	}
@@ -192,7 +199,8 @@ func adviceByHolder(h heap.Holder, held string) string {
 	case h.Static != nil || h.Table:
 		return "A static field keeps its value as long as the process runs."
 	case h.Root.Kind == heap.RootStack && held == heap.ObjectArray:
-		return "Either a running method uses it, or these are static fields of a thread, which live as long as the thread."
+		return "Either a running method uses it, or these are static fields of a thread, which live as long as " +
+			"the thread."
 	case h.Root.Kind == heap.RootStack:
 		return "A local variable or parameter keeps its value until the method no longer uses it."
 	case h.Root.Kind == heap.RootHandle && h.Root.Flags&heap.RootRefCounted != 0:
@@ -243,13 +251,18 @@ type accumulatedJSON struct {
 }
 
 func (r *suspectReport) json() *suspectsJSON {
-	x := &suspectsJSON{Complete: r.g.Walk.Complete(), Reachable: countJSON(r.reachable), Least: r.Min, Suspects: []suspectJSON{}}
+	x := &suspectsJSON{
+		Complete:  r.g.Walk.Complete(),
+		Reachable: countJSON(r.reachable),
+		Least:     r.Min,
+		Suspects:  []suspectJSON{},
+	}
 	for i := range r.list {
 		s := &r.list[i]
 		row := suspectJSON{
-			Address: addressOf(r.g, s.Object), Name: r.typ(s.Type), Objects: s.Objects, Retained: s.Retained, Own: s.Own,
-			Share: r.shareOf(s.Retained), Cause: s.Cause, Root: s.Holder.String(),
-			Dominated: s.Dominated, Via: s.Via, Path: []stepJSON{}, Accumulated: []accumulatedJSON{}, Advice: r.advice(s),
+			Address: addressOf(r.g, s.Object), Name: r.typ(s.Type), Objects: s.Objects, Retained: s.Retained,
+			Own: s.Own, Share: r.shareOf(s.Retained), Cause: s.Cause, Root: s.Holder.String(), Dominated: s.Dominated,
+			Via: s.Via, Path: []stepJSON{}, Accumulated: []accumulatedJSON{}, Advice: r.advice(s),
 		}
 		for _, step := range s.Path {
 			row.Path = append(row.Path, stepJSON{addressOf(r.g, step.Object), r.typ(step.Type), step.Repeated, ""})

@@ -125,16 +125,23 @@ func (r *treeReport) each(f func(depth int, n *heap.TreeNode), rest func(depth i
 }
 
 func (r *treeReport) write(w io.Writer, width int) {
-	fmt.Fprintf(w, "%s in %s are reachable\n", view.Counted(r.reachable.Objects, "object"), formats.SizeText(int64(r.reachable.Bytes)))
+	fmt.Fprintf(w, "%s in %s are reachable\n",
+		view.Counted(r.reachable.Objects, "object"), formats.SizeText(int64(r.reachable.Bytes)))
 	if len(r.root.Below) == 0 {
 		fmt.Fprintln(w, r.none("object", "retains"))
 		return
 	}
-	t := &view.Table{Columns: []screen.Column{{Title: "retained", Right: true}, {Title: "share", Right: true, Rank: 1}, {Title: "objects", Right: true}, {Title: "type", Cut: true, Width: 20}}}
+	t := &view.Table{Columns: []screen.Column{
+		{Title: "retained", Right: true},
+		{Title: "share", Right: true, Rank: 1},
+		{Title: "objects", Right: true},
+		{Title: "type", Cut: true, Width: 20},
+	}}
 	const deepest = 30 // indents
 	row := func(depth int, objects, retained uint64, text string) {
 		share := fmt.Sprintf("%.1f %%", 100*r.shareOf(retained))
-		t.Add(formats.SizeText(int64(retained)), share, strconv.FormatUint(objects, 10), strings.Repeat("  ", min(depth, deepest))+text)
+		t.Add(formats.SizeText(int64(retained)), share, strconv.FormatUint(objects, 10),
+			strings.Repeat("  ", min(depth, deepest))+text)
 	}
 	r.each(func(depth int, n *heap.TreeNode) {
 		text := r.name(r.g.Types[n.Type].String())
@@ -184,14 +191,20 @@ type treeRestJSON struct {
 
 func (r *treeReport) json() *treeJSON {
 	root := r.nodeJSON(r.root)
-	return &treeJSON{Complete: r.g.Walk.Complete(), Reachable: countJSON(r.reachable), Least: r.Min, Tree: root.Below, Others: root.Others}
+	return &treeJSON{
+		Complete:  r.g.Walk.Complete(),
+		Reachable: countJSON(r.reachable),
+		Least:     r.Min,
+		Tree:      root.Below,
+		Others:    root.Others,
+	}
 }
 
 // nodeJSON is recursive: --depth limits the tree.
 func (r *treeReport) nodeJSON(n *heap.TreeNode) treeNodeJSON {
 	x := treeNodeJSON{
-		Address: addressOf(r.g, n.Object), Objects: n.Objects, Repeated: n.Repeated, Bytes: n.Bytes, Retained: n.Retained,
-		Root: n.Holder, Below: []treeNodeJSON{}, Others: treeRestJSON(n.Others),
+		Address: addressOf(r.g, n.Object), Objects: n.Objects, Repeated: n.Repeated, Bytes: n.Bytes,
+		Retained: n.Retained, Root: n.Holder, Below: []treeNodeJSON{}, Others: treeRestJSON(n.Others),
 	}
 	if n != r.root {
 		x.Name = r.g.Types[n.Type].String()

@@ -49,7 +49,11 @@ Examples:
 			&cli.StringFlag{Name: "every", Value: "10m", Usage: "take one each `TIME`, 10s or more"},
 			&cli.IntFlag{Name: "count", Value: 6, Usage: "take `N` snapshots, 2 or more"},
 			&cli.StringFlag{Name: "keep", Usage: "write each snapshot to a .gcdump file in the folder `DIR`"},
-			&cli.BoolFlag{Name: "force", Usage: "take them even if there may not be enough memory, or space on the disk, or background collections go on"},
+			&cli.BoolFlag{
+				Name: "force",
+				Usage: "take them even if there may not be enough memory, or space on the disk, or background " +
+					"collections go on",
+			},
 		)),
 		Action: results.Action(p.Run, results.Lists, p.watch),
 	}
@@ -83,7 +87,11 @@ type watchedSnapshot struct {
 const leastInterval = 10 * time.Second
 
 func (p *commands) watch(c *cli.Context, how string) error {
-	w := &watcher{o: snapshotOptions{daemon: usualSocket(c), force: c.Bool("force"), wait: waitBackground}, count: c.Int("count"), keep: c.String("keep")}
+	w := &watcher{
+		o:     snapshotOptions{daemon: usualSocket(c), force: c.Bool("force"), wait: waitBackground},
+		count: c.Int("count"),
+		keep:  c.String("keep"),
+	}
 	var err error
 	if w.list, err = readHeapFlags(c, how); err != nil {
 		return err
@@ -371,7 +379,11 @@ func writeLeaks(out io.Writer, width int, w *watcher, leaks []leak) {
 		return
 	}
 	fmt.Fprintf(out, "\nGrew every time in %s:\n", view.Counted(uint64(len(w.snapshots)), "snapshot"))
-	t := &view.Table{Columns: []screen.Column{{Title: "objects", Right: true}, {Title: "bytes", Right: true}, {Title: "what holds most of it, and what grew", Cut: true, Width: 20}}}
+	t := &view.Table{Columns: []screen.Column{
+		{Title: "objects", Right: true},
+		{Title: "bytes", Right: true},
+		{Title: "what holds most of it, and what grew", Cut: true, Width: 20},
+	}}
 	top := &leakStep{}
 	for i := range leaks {
 		top.add(&leaks[i], leaks[i].lines(&w.list, w.types))
@@ -450,7 +462,12 @@ func newWatchJSON(w *watcher, leaks []leak) *watchJSON {
 	out := &watchJSON{Process: w.facts.Name, PID: w.target.PID, Types: []lists.Object{}}
 	for i := range w.snapshots {
 		x := &w.snapshots[i]
-		row := watchedSnapshotJSON{Time: x.at, GCs: []uint32{}, File: x.file, countJSON: countJSON(x.counts.Total().Count)}
+		row := watchedSnapshotJSON{
+			Time:      x.at,
+			GCs:       []uint32{},
+			File:      x.file,
+			countJSON: countJSON(x.counts.Total().Count),
+		}
 		for _, gc := range x.gcs {
 			row.GCs = append(row.GCs, gc.Number)
 			row.Pause += gc.Pause()
@@ -460,7 +477,8 @@ func newWatchJSON(w *watcher, leaks []leak) *watchJSON {
 	columns := growthColumns(&w.list, true)
 	for i := range leaks {
 		row := lists.Objects(columns, []heap.Growth{leaks[i].Growth})[0]
-		out.Types = append(out.Types, append(row, lists.Member{Name: "paths", Value: branchesJSON(w.types, leaks[i].held)}))
+		out.Types = append(out.Types,
+			append(row, lists.Member{Name: "paths", Value: branchesJSON(w.types, leaks[i].held)}))
 	}
 	return out
 }

@@ -45,8 +45,11 @@ func Size[T any](title, csv, json string, of func(*T) uint64) Column[T] {
 // Text is a column of text from other processes.
 func Text[T any](of screen.Column, name string, text func(*T) string) Column[T] {
 	return Column[T]{
-		Column: of, CSV: name, JSON: name,
-		Text: func(x *T) string { return view.OneLine(view.Dash(text(x))) }, Value: func(x *T) any { return Some(text(x)) },
+		Column: of,
+		CSV:    name,
+		JSON:   name,
+		Text:   func(x *T) string { return view.OneLine(view.Dash(text(x))) },
+		Value:  func(x *T) any { return Some(text(x)) },
 	}
 }
 

@@ -13,5 +13,8 @@ type commands struct{ *program.Run }
 // Commands returns the commands in the order of gclog --help.
 func Commands(p *program.Run) []*cli.Command {
 	x := &commands{p}
-	return []*cli.Command{x.psCommand(), x.topCommand(), x.statCommand(), x.settingsCommand(), x.metricsCommand(), x.gcCommand(), x.doctorCommand()}
+	return []*cli.Command{
+		x.psCommand(), x.topCommand(), x.statCommand(), x.settingsCommand(), x.metricsCommand(), x.gcCommand(),
+		x.doctorCommand(),
+	}
 }

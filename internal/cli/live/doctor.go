@@ -118,7 +118,14 @@ func (p *commands) doctorMachine(c *cli.Context, how string) error {
 
 func (p *commands) printReport(r *doctor.Report, processes []psRow, how string) error {
 	if how == "json" {
-		out := reportJSON{Subject: r.Subject, Verdict: r.Verdict, OK: r.OK(), Findings: []findingJSON{}, Facts: map[string]string{}, Processes: lists.Objects(psColumns, processes)}
+		out := reportJSON{
+			Subject:   r.Subject,
+			Verdict:   r.Verdict,
+			OK:        r.OK(),
+			Findings:  []findingJSON{},
+			Facts:     map[string]string{},
+			Processes: lists.Objects(psColumns, processes),
+		}
 		for _, f := range r.Findings {
 			out.Findings = append(out.Findings, findingJSON{string(f.Level), f.Cause.ID, f.Text, f.Cause.Way})
 		}
@@ -135,7 +142,8 @@ func (p *commands) printReport(r *doctor.Report, processes []psRow, how string) 
 		for _, f := range r.Facts {
 			facts = append(facts, []string{strings.ReplaceAll(f.Name, "_", " "), view.OneLine(f.Value)})
 		}
-		if err := screen.Print(p.Out, width, []screen.Column{{}, {Width: 20, Fold: true}}, slices.Values(facts), nil); err != nil {
+		columns := []screen.Column{{}, {Width: 20, Fold: true}}
+		if err := screen.Print(p.Out, width, columns, slices.Values(facts), nil); err != nil {
 			return err
 		}
 	}
@@ -175,7 +183,11 @@ var verdictColumns = append(psColumns[:3:3], lists.Column[psRow]{
 	},
 })
 
-var levelStyles = map[doctor.Level]screen.Style{doctor.Failure: screen.Failure, doctor.Warning: screen.Warning, doctor.Note: screen.Note}
+var levelStyles = map[doctor.Level]screen.Style{
+	doctor.Failure: screen.Failure,
+	doctor.Warning: screen.Warning,
+	doctor.Note:    screen.Note,
+}
 
 func verdictStyle(r *doctor.Report) screen.Style {
 	if r.OK() {

@@ -41,7 +41,9 @@ Examples:
    gclog gc 4711 --wait -f json     its record`,
 		Flags: flags.Join(subject.Flags(), []cli.Flag{
 			&cli.BoolFlag{Name: "wait", Usage: "wait until the collection has ended, and print its record"},
-			&cli.StringFlag{Name: "timeout", Value: "30s", Usage: "give up after `TIME`, unless the collection has started by then"},
+			&cli.StringFlag{
+				Name: "timeout", Value: "30s", Usage: "give up after `TIME`, unless the collection has started by then",
+			},
 			&cli.Uint64Flag{Name: "sequence", Usage: "put `NUMBER` into the events of the collection; Windows only"},
 		}, results.Flags(results.TextOrJSON)),
 		Action: results.Action(p.Run, results.TextOrJSON, p.gc),
@@ -95,7 +97,8 @@ func (p *commands) gc(c *cli.Context, how string) error {
 	}
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return exit.With(exit.Session, fmt.Errorf("interrupted: process %d may have received the request, and then collects all the same", target.PID))
+		return exit.With(exit.Session, fmt.Errorf(
+			"interrupted: process %d may have received the request, and then collects all the same", target.PID))
 	case err != nil:
 		return doctor.Explain(ctx, target, err)
 	}
@@ -120,14 +123,16 @@ func (p *commands) sayAgain(again []*gclog.GCDetails) {
 	if len(first.Pauses) > 0 {
 		pause = fmt.Sprintf("%.1f ms", float64(first.Pause())/1e6)
 	}
-	p.UI.Sayf("GC %d%s followed when the request ended (pause %s): runtimes up to .NET 9 then collect once more", first.Number, more, pause)
+	p.UI.Sayf("GC %d%s followed when the request ended (pause %s): runtimes up to .NET 9 then collect once more",
+		first.Number, more, pause)
 }
 
 // checkSequence returns an error if a runtime of this system ignores the number of a collection.
 func checkSequence(system string, number uint64) error {
 	switch {
 	case system != "windows":
-		return exit.With(exit.Unsupported, errors.New("--sequence: the runtime uses the number only on Windows; elsewhere it is always 0. Without the flag, gclog recognizes the collection by its reason"))
+		return exit.With(exit.Unsupported, errors.New("--sequence: the runtime uses the number only on Windows; "+
+			"elsewhere it is always 0. Without the flag, gclog recognizes the collection by its reason"))
 	case number == 0:
 		return exit.Usagef("--sequence 0: every collection has this number; it must be at least 1")
 	}
@@ -149,7 +154,12 @@ func (p *commands) printInduced(how string, facts *gclog.Process, induced *attac
 		out = headless{p.Out} // a single document
 	}
 	w := formats.NewWriter(format, out, formats.Options{
-		Process: *facts, Version: p.Version, Session: program.RandomID(), Host: program.Hostname(), Color: screen.Colored(p.Unfiltered), Screen: screen.Of(p.Unfiltered),
+		Process: *facts,
+		Version: p.Version,
+		Session: program.RandomID(),
+		Host:    program.Hostname(),
+		Color:   screen.Colored(p.Unfiltered),
+		Screen:  screen.Of(p.Unfiltered),
 	})
 	w.Observe(induced.GC)
 	return w.Err()

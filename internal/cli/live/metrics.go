@@ -48,8 +48,16 @@ Examples:
 			flags.Unpack(),
 			flags.Watch(),
 			results.FileFlag(),
-			&cli.StringFlag{Name: namesFlag, Usage: "`NAMES` of metrics: otel, dotnetruntime (those of prometheus-net.DotNetRuntime) or both", Value: metrics.NamesOTel},
-			&cli.StringFlag{Name: attributesFlag, Usage: "`NAMES` of labels: runtime (gc_heap_generation) or semconv (dotnet_gc_heap_generation)", Value: metrics.AttributesRuntime},
+			&cli.StringFlag{
+				Name:  namesFlag,
+				Usage: "`NAMES` of metrics: otel, dotnetruntime (those of prometheus-net.DotNetRuntime) or both",
+				Value: metrics.NamesOTel,
+			},
+			&cli.StringFlag{
+				Name:  attributesFlag,
+				Usage: "`NAMES` of labels: runtime (gc_heap_generation) or semconv (dotnet_gc_heap_generation)",
+				Value: metrics.AttributesRuntime,
+			},
 		}),
 		Action: results.Action(p.Run, []string{"text"}, p.metrics),
 	}
@@ -62,7 +70,8 @@ func (p *commands) metrics(c *cli.Context, _ string) error {
 		list        []string
 	}{{namesFlag, naming.Names, metrics.Names}, {attributesFlag, naming.Attributes, metrics.AttributeNames}} {
 		if !slices.Contains(x.list, x.value) {
-			return exit.Usagef("--%s %s: it must be %s%s", x.flag, x.value, strings.Join(x.list, " or "), spelling.DidYouMean(x.value, x.list))
+			return exit.Usagef("--%s %s: it must be %s%s",
+				x.flag, x.value, strings.Join(x.list, " or "), spelling.DidYouMean(x.value, x.list))
 		}
 	}
 	duration, err := flags.Duration(c, flags.For)
@@ -76,7 +85,8 @@ func (p *commands) metrics(c *cli.Context, _ string) error {
 	case err != nil:
 		return err
 	case files == nil && !ch.Made():
-		return exit.Usagef("metrics needs a file, - for standard input, or the PID or NAME of a running process (gclog ps lists them)")
+		return exit.Usagef(
+			"metrics needs a file, - for standard input, or the PID or NAME of a running process (gclog ps lists them)")
 	case files == nil:
 		err = p.countProcess(c.Context, ch, registry, cmp.Or(duration, flags.WatchFor))
 	case duration != 0:
@@ -124,7 +134,9 @@ func (p *commands) countFiles(c *cli.Context, files []string, r *metrics.Registr
 
 // countProcess counts what a process does until the duration has passed, the process ends or ctx
 // does.
-func (p *commands) countProcess(ctx context.Context, ch subject.Choice, r *metrics.Registry, duration time.Duration) error {
+func (p *commands) countProcess(
+	ctx context.Context, ch subject.Choice, r *metrics.Registry, duration time.Duration,
+) error {
 	w := &watch.Watch{Run: p.Run, Progress: &attach.Progress{}, Duration: duration}
 	var err error
 	if w.Config, err = attach.SessionConfig("normal", nil, true); err != nil {
@@ -150,7 +162,10 @@ func measureProcess(ctx context.Context, w *watch.Watch, t *host.Target, r *metr
 	}
 	defer context.AfterFunc(ctx, s.Ask)()
 	defer time.AfterFunc(time.Until(w.End()), s.Ask).Stop()
-	defer w.Run.UI.Watch(func(since time.Duration) string { return w.Line(since) + " of " + view.Elapsed(w.Duration) })()
+	defer w.Run.UI.Watch(func(since time.Duration) string {
+		return w.Line(since) + " of " +
+			view.Elapsed(w.Duration)
+	})()
 	counted := r.Process()
 	var process *gclog.Process
 	end, err := s.Observe(facts, func(known *gclog.Process) gclog.Observer {

@@ -155,7 +155,11 @@ const causeNoAnswer = "no-answer"
 // describe asks a process for its identity, until asking is done.
 func describe(ctx, asking context.Context, l *host.Listed) psRow {
 	r := psRow{
-		pid: l.PID, name: attach.Names(&l.Process)[0], user: l.User, container: l.ContainerID, commandLine: l.CommandLine,
+		pid:         l.PID,
+		name:        attach.Names(&l.Process)[0],
+		user:        l.User,
+		container:   l.ContainerID,
+		commandLine: l.CommandLine,
 	}
 	if !l.Started.IsZero() {
 		r.started = l.Started.UTC().Truncate(time.Millisecond)
@@ -178,7 +182,8 @@ func describe(ctx, asking context.Context, l *host.Listed) psRow {
 		err = doctor.Explain(asking, t, err)
 		r.problem, r.cause = err.Error(), doctor.CauseOf(err)
 		if givenUp && r.cause == causeNoAnswer {
-			r.problem = fmt.Sprintf("process %d has not answered within %v: it hangs, or it is late; gclog doctor %d waits longer", r.pid, waited, r.pid)
+			r.problem = fmt.Sprintf("process %d has not answered within %v: it hangs, or it is late; gclog doctor %d "+
+				"waits longer", r.pid, waited, r.pid)
 		}
 	}
 	if err == nil {
@@ -221,7 +226,8 @@ var psNarrow = []lists.Column[psRow]{
 		Text: func(r *psRow) string { return strconv.Itoa(r.pid) }, Value: func(r *psRow) any { return r.pid },
 	},
 	lists.Text(screen.Column{Title: "NAME", Width: 12, Cut: true}, "name", func(r *psRow) string { return r.name }),
-	lists.Text(screen.Column{Title: "USER", Width: 8, Cut: true, Rank: 3}, "user", func(r *psRow) string { return r.user }),
+	lists.Text(screen.Column{Title: "USER", Width: 8, Cut: true, Rank: 3}, "user",
+		func(r *psRow) string { return r.user }),
 	lists.Text(screen.Column{Title: "RUNTIME", Width: 7, Cut: true, Rank: 1}, "runtime", func(r *psRow) string {
 		return r.runtime
 	}),

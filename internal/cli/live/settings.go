@@ -40,7 +40,8 @@ Examples:
    gclog settings MyApp -f json
    gclog settings gc.nettrace
    gclog settings gc*.json --since -5m`,
-		Flags:  flags.Join(subject.Flags(), subject.SpanFlags(), []cli.Flag{subject.TimeoutFlag()}, results.Flags(results.TextOrJSON)),
+		Flags: flags.Join(subject.Flags(), subject.SpanFlags(), []cli.Flag{subject.TimeoutFlag()},
+			results.Flags(results.TextOrJSON)),
 		Action: results.Action(p.Run, results.TextOrJSON, p.settings),
 	}
 }
@@ -55,7 +56,8 @@ func (p *commands) settings(c *cli.Context, how string) error {
 	}
 	for _, flag := range []string{"since", "until"} {
 		if c.IsSet(flag) {
-			return exit.Usagef("--%s chooses a part of a file; for a running process, the current settings are shown", flag)
+			return exit.Usagef("--%s chooses a part of a file; for a running process, the current settings are shown",
+				flag)
 		}
 	}
 	if !ch.Made() {
@@ -102,7 +104,13 @@ func settingsOf(ctx context.Context, t *host.Target) (*gclog.Process, *gcsetting
 	}
 	configuration := attach.Configuration(ctx, t, &facts, old)
 	reported := facts
-	from := gcsettings.Sources{Server: serverShownBy[facts.ServerFrom], Concurrent: "the runtime (GCSettingsRundown)", Limits: "the runtime (GCSettingsRundown)", Library: "its mapped files", Heaps: "its threads"}
+	from := gcsettings.Sources{
+		Server:     serverShownBy[facts.ServerFrom],
+		Concurrent: "the runtime (GCSettingsRundown)",
+		Limits:     "the runtime (GCSettingsRundown)",
+		Library:    "its mapped files",
+		Heaps:      "its threads",
+	}
 	threads, _ := t.ServerGCThreads()
 	if !facts.HasLimits {
 		reported.Concurrent = gclog.Unknown // only its configuration is known
@@ -126,7 +134,8 @@ func settingsOf(ctx context.Context, t *host.Target) (*gclog.Process, *gcsetting
 		unknown("properties", "a NativeAOT program has them built in and does not report them")
 		unknown(inForce, "NativeAOT does not report the settings of its GC")
 	case configuration.Config == nil:
-		unknown("properties", "no readable runtimeconfig.json of the program was found, so defaults of settings that it may have are left out")
+		unknown("properties", "no readable runtimeconfig.json of the program was found, so defaults of settings that "+
+			"it may have are left out")
 	}
 	switch {
 	case facts.HasLimits, configuration.NativeAOT:
@@ -145,10 +154,11 @@ func (p *commands) settingsOfFiles(c *cli.Context, names []string, how string) e
 		return err
 	}
 	var seen *seenHeaps
-	h, failed := subject.ReadFiles(p.Run, c, names, asked, func(_ *gclog.Process, w analysis.Window) (gclog.Observer, gclog.EventObserver) {
+	observe := func(_ *gclog.Process, w analysis.Window) (gclog.Observer, gclog.EventObserver) {
 		seen = &seenHeaps{window: w, Heaps: gcsettings.Heaps{Counts: map[int]int{}}}
 		return seen.Observe, nil
-	})
+	}
+	h, failed := subject.ReadFiles(p.Run, c, names, asked, observe)
 	if h == nil {
 		return failed
 	}
@@ -162,13 +172,24 @@ func (p *commands) settingsOfFiles(c *cli.Context, names []string, how string) e
 	if from := h.Process.ServerFrom; from != gclog.EvidenceRecorded && from != gclog.EvidenceReported {
 		server += ", " + serverShownBy[from]
 	}
-	report := gcsettings.Examine(h.Process, heaps, nil, gcsettings.Sources{Server: server, Concurrent: source, Limits: source, Heaps: source + ", its collections", Library: source})
-	report.Unknown = []gcsettings.Unknown{{What: "the configured settings", Why: "a file contains neither the environment of the process nor its runtimeconfig.json"}}
+	report := gcsettings.Examine(h.Process, heaps, nil, gcsettings.Sources{
+		Server:     server,
+		Concurrent: source,
+		Limits:     source,
+		Heaps:      source + ", its collections",
+		Library:    source,
+	})
+	report.Unknown = []gcsettings.Unknown{{
+		What: "the configured settings",
+		Why:  "a file contains neither the environment of the process nor its runtimeconfig.json",
+	}}
 	if heaps.Latest == 0 && !whole {
-		report.Unknown = append(report.Unknown, gcsettings.Unknown{What: "number of heaps", Why: "no collection in that part of the time reports it"})
+		report.Unknown = append(report.Unknown,
+			gcsettings.Unknown{What: "number of heaps", Why: "no collection in that part of the time reports it"})
 	}
 	if !h.Process.HasLimits {
-		why := "the event GCSettingsRundown is missing: .NET 9 and later send it to gclog attach, and at the end of gclog record"
+		why := "the event GCSettingsRundown is missing: .NET 9 and later send it to gclog attach, and at the end of " +
+			"gclog record"
 		if h.Format != "" && h.Format != "json" {
 			why = "the log does not contain them (format " + h.Format + ")"
 		}
@@ -207,7 +228,8 @@ func (p *commands) printSettings(how string, process *gclog.Process, r *gcsettin
 	if process.Name != "" {
 		head[0] += " (" + process.Name + ")"
 	}
-	for _, more := range []string{strings.TrimSpace(process.Flavor + " " + process.RuntimeVersion), doctor.GC(process)} {
+	runtime := strings.TrimSpace(process.Flavor + " " + process.RuntimeVersion)
+	for _, more := range []string{runtime, doctor.GC(process)} {
 		if more != "" {
 			head = append(head, more)
 		}
@@ -233,7 +255,8 @@ func (p *commands) printSettings(how string, process *gclog.Process, r *gcsettin
 		if i == 0 {
 			fmt.Fprintln(p.Out)
 		}
-		fmt.Fprintf(p.Out, "%s\n", screen.Wrap(nil, u.What+": n/a: "+u.Why, min(width, screen.TextWidth(p.Unfiltered)), 2))
+		fmt.Fprintf(p.Out, "%s\n",
+			screen.Wrap(nil, u.What+": n/a: "+u.Why, min(width, screen.TextWidth(p.Unfiltered)), 2))
 	}
 	return nil
 }
@@ -307,10 +330,18 @@ func settingsDocument(process *gclog.Process, r *gcsettings.Report) (d settingsJ
 	d.Process.PID, d.Process.Name = process.ID, process.Name
 	d.DotNET.Runtime.Version, d.DotNET.Runtime.Flavor = process.RuntimeVersion, process.Flavor
 	s := &d.DotNET.GC.Settings
-	s.Set, s.InForce, s.Ignored, s.Default, s.Unknown = []settingJSON{}, []settingJSON{}, []settingJSON{}, []settingJSON{}, []settingJSON{}
+	s.Set, s.InForce, s.Ignored = []settingJSON{}, []settingJSON{}, []settingJSON{}
+	s.Default, s.Unknown = []settingJSON{}, []settingJSON{}
 	for i := range r.Set {
 		v := &r.Set[i]
-		s.Set = append(s.Set, settingJSON{Name: v.Setting.Variable, Value: v.Value, From: v.From, SetBy: v.Name, Text: v.Text, Note: v.Note})
+		s.Set = append(s.Set, settingJSON{
+			Name:  v.Setting.Variable,
+			Value: v.Value,
+			From:  v.From,
+			SetBy: v.Name,
+			Text:  v.Text,
+			Note:  v.Note,
+		})
 	}
 	for _, f := range r.InForce {
 		s.InForce = append(s.InForce, settingJSON{Name: f.Name, Value: f.Value, From: f.From, Note: f.Note})

@@ -46,7 +46,11 @@ Examples:
    gclog stat -p 4711 250             every 250 ms`,
 		Flags: flags.Join(subject.Flags(), []cli.Flag{
 			flags.Unpack(),
-			&cli.BoolFlag{Name: "timestamp", Aliases: []string{"t"}, Usage: "begin each line with the uptime of the process in seconds"},
+			&cli.BoolFlag{
+				Name:    "timestamp",
+				Aliases: []string{"t"},
+				Usage:   "begin each line with the uptime of the process in seconds",
+			},
 			&cli.IntFlag{Name: flags.Header, Usage: "repeat the titles every `N` lines; also -h N"},
 		}),
 		Action: p.stat,
@@ -61,7 +65,13 @@ func (p *commands) stat(c *cli.Context) error {
 	if c.Int(flags.Header) < 0 {
 		return exit.Usagef("--header %d: it must not be negative", c.Int(flags.Header))
 	}
-	l := &statLines{out: program.TextOn(p.Unfiltered), uptime: c.Bool("timestamp"), repeat: c.Int(flags.Header), interval: interval, most: count}
+	l := &statLines{
+		out:      program.TextOn(p.Unfiltered),
+		uptime:   c.Bool("timestamp"),
+		repeat:   c.Int(flags.Header),
+		interval: interval,
+		most:     count,
+	}
 	files, ch, err := subject.Of(c, names)
 	switch {
 	case err != nil:
@@ -72,9 +82,10 @@ func (p *commands) stat(c *cli.Context) error {
 		return p.statProcess(c.Context, ch, l)
 	}
 	p.UI.Data = screen.IsTerminal(p.Unfiltered)
-	h, err := subject.ReadFiles(p.Run, c, files, history.Span{}, func(process *gclog.Process, _ analysis.Window) (gclog.Observer, gclog.EventObserver) {
+	observe := func(process *gclog.Process, _ analysis.Window) (gclog.Observer, gclog.EventObserver) {
 		return l.of(process).Observe, nil
-	})
+	}
+	h, err := subject.ReadFiles(p.Run, c, files, history.Span{}, observe)
 	if h == nil {
 		return err
 	}
@@ -167,11 +178,12 @@ func (p *commands) statProcess(ctx context.Context, ch subject.Choice, l *statLi
 	}
 	defer context.AfterFunc(ctx, s.Ask)()
 	over := make(chan struct{})
-	h, end, err := history.Watch(s, facts, 0, history.Span{}, func(process *gclog.Process, _ analysis.Window) (gclog.Observer, gclog.EventObserver) {
+	observe := func(process *gclog.Process, _ analysis.Window) (gclog.Observer, gclog.EventObserver) {
 		o := l.of(process)
 		go l.tick(over, s.Ask)
 		return o.Observe, nil
-	})
+	}
+	h, end, err := history.Watch(s, facts, 0, history.Span{}, observe)
 	close(over)
 	w.SayEnded(&attach.Result{Process: *h.Process, End: end})
 	return errors.Join(program.NotWritten(l.err), doctor.Explain(ctx, target, err))

@@ -167,7 +167,9 @@ func (l *statLines) line(end int64) {
 		}
 		return statOf(n, 1e9, 3)
 	}
-	for _, c := range [...]analysis.Class{analysis.ClassGen0, analysis.ClassGen1, analysis.ClassGen2, analysis.ClassBackground} {
+	for _, c := range [...]analysis.Class{
+		analysis.ClassGen0, analysis.ClassGen1, analysis.ClassGen2, analysis.ClassBackground,
+	} {
 		cells = append(cells, strconv.FormatUint(total.Classes[c].Count, 10), paused(c))
 	}
 	cells = append(cells, paused(analysis.ClassAll), share)

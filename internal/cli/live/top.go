@@ -151,7 +151,8 @@ func (p *commands) topFiles(c *cli.Context, names []string, o top.RunOptions) er
 		return err
 	}
 	options := history.Options{Choice: chosen, Unpacked: subject.Limit(p.Run, unpack.LimitPassed)}
-	h, err := subject.Read(p.Run, names, options, func(*gclog.Process, analysis.Window) (gclog.Observer, gclog.EventObserver) { return gclog.Tee(), nil })
+	h, err := subject.Read(p.Run, names, options,
+		func(*gclog.Process, analysis.Window) (gclog.Observer, gclog.EventObserver) { return gclog.Tee(), nil })
 	if h == nil {
 		return err
 	}

@@ -108,7 +108,8 @@ func (p *commands) configValidate(c *cli.Context) error {
 		p.UI.Say("warning: " + w)
 	}
 	if host == nil && os.Geteuid() == 0 && l.HasSu() {
-		p.UI.Say("note: root can do what su asks for, and a daemon of another user needs more rights for it; for gclog.service, add samples/systemd/gclog-su.conf")
+		p.UI.Say("note: root can do what su asks for, and a daemon of another user needs more rights for it; for " +
+			"gclog.service, add samples/systemd/gclog-su.conf")
 	}
 	if host != nil {
 		for text := range strings.Lines(host.Error()) {

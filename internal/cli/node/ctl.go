@@ -48,7 +48,9 @@ func (p *commands) ctl(c *cli.Context, how string) error {
 	if what != "status" && (c.IsSet(flags.Output) || c.IsSet(flags.Format)) {
 		return exit.Usagef("-o and -f are for ctl status")
 	}
-	request := map[string]string{"reload": control.PathReload, "rotate": control.PathRotate, "status": control.PathStatus}[what]
+	request := map[string]string{
+		"reload": control.PathReload, "rotate": control.PathRotate, "status": control.PathStatus,
+	}[what]
 	if request == "" {
 		return exit.Usagef("ctl %s: it must be reload, rotate or status", what)
 	}
@@ -87,7 +89,8 @@ type status = daemon.Status
 
 var statusColumns = []lists.Column[status]{
 	lists.Text(screen.Column{Title: "PID", Right: true}, "pid", func(s *status) string { return strconv.Itoa(s.PID) }),
-	lists.Text(screen.Column{Title: "PROCESS", Width: 12, Cut: true}, "process", func(s *status) string { return s.Process }),
+	lists.Text(screen.Column{Title: "PROCESS", Width: 12, Cut: true}, "process",
+		func(s *status) string { return s.Process }),
 	lists.Text(screen.Column{Title: "SERVICE", Width: 8, Cut: true, Rank: 1}, "service", func(s *status) string {
 		return s.Service
 	}),
@@ -129,15 +132,18 @@ func (p *commands) printStatus(all *daemon.Processes) error {
 	for _, r := range all.Rules {
 		for _, a := range r.Actions {
 			if a.LastError != "" {
-				p.UI.Sayf("rule %s: %s has failed %s, the last time because of: %s", view.OneLine(r.Name), a.Action, view.Counted(uint64(a.Failed), "time"), view.OneLine(a.LastError))
+				p.UI.Sayf("rule %s: %s has failed %s, the last time because of: %s",
+					view.OneLine(r.Name), a.Action, view.Counted(uint64(a.Failed), "time"), view.OneLine(a.LastError))
 			}
 		}
 	}
 	if all.StuckLooks > 0 {
-		p.UI.Sayf("inspecting %d processes timed out; they are not logged: the daemon's own log has details", all.StuckLooks)
+		p.UI.Sayf("inspecting %d processes timed out; they are not logged: the daemon's own log has details",
+			all.StuckLooks)
 	}
 	if all.Defects > 0 {
-		p.UI.Say("defects of gclog since the daemon's start: " + strconv.Itoa(all.Defects) + "; the daemon's own log has details, please report them")
+		p.UI.Say("defects of gclog since the daemon's start: " + strconv.Itoa(all.Defects) +
+			"; the daemon's own log has details, please report them")
 	}
 	return nil
 }

@@ -45,8 +45,16 @@ Examples:
 		Flags: []cli.Flag{
 			ctl.ConfigFlag(),
 			&cli.StringSliceFlag{Name: "listen", Usage: "also listen on a diagnostic port at `PATH`; may be repeated"},
-			&cli.StringSliceFlag{Name: flags.Output, Aliases: []string{"o"}, Category: flags.OutputGroup, Usage: "write to `FILE` instead of the configured outputs; placeholders as in attach; may be repeated"},
-			&cli.BoolFlag{Name: "once", Usage: "list the processes that would be logged and why the others would not, then exit"},
+			&cli.StringSliceFlag{
+				Name:     flags.Output,
+				Aliases:  []string{"o"},
+				Category: flags.OutputGroup,
+				Usage: "write to `FILE` instead of the configured outputs; placeholders as in attach; may " +
+					"be repeated",
+			},
+			&cli.BoolFlag{
+				Name: "once", Usage: "list the processes that would be logged and why the others would not, then exit",
+			},
 		},
 		Action: p.daemon,
 	}
@@ -71,7 +79,8 @@ func (p *commands) daemon(c *cli.Context) error {
 		return exit.With(exit.Usage, err)
 	}
 	o := daemon.Options{
-		Config: loaded, Load: load, Version: p.Version, Session: program.RandomID(), Host: program.Hostname(), Explain: doctor.Explain, Processes: p.Host,
+		Config: loaded, Load: load, Version: p.Version, Session: program.RandomID(), Host: program.Hostname(),
+		Explain: doctor.Explain, Processes: p.Host,
 	}
 	if c.Bool("once") {
 		return p.once(c.Context, o)
@@ -119,7 +128,12 @@ func (p *commands) daemonLog(o config.Log) (log zerolog.Logger, closeLog func(by
 	}
 	var w io.Writer = formats.JSONWriter{W: p.UI.W}
 	if o.Format == "console" || o.Format == "auto" && p.UI.Terminal {
-		w = zerolog.ConsoleWriter{Out: p.UI.W, NoColor: !screen.Colored(p.UI.W), TimeFormat: "15:04:05.000", FormatPrepare: cleanMessage}
+		w = zerolog.ConsoleWriter{
+			Out:           p.UI.W,
+			NoColor:       !screen.Colored(p.UI.W),
+			TimeFormat:    "15:04:05.000",
+			FormatPrepare: cleanMessage,
+		}
 	}
 	straight := zerolog.New(w).Level(level)
 	if os.Getenv("JOURNAL_STREAM") == "" || o.Format == "console" {
@@ -174,7 +188,9 @@ func (p *commands) once(ctx context.Context, o daemon.Options) error {
 		if v.Why != "" {
 			level, log = "-", "not logged: "+v.Why
 		}
-		rows = append(rows, []string{strconv.Itoa(v.PID), view.OneLine(v.Process), view.OneLine(view.Dash(v.Service)), level, view.OneLine(log)})
+		rows = append(rows, []string{
+			strconv.Itoa(v.PID), view.OneLine(v.Process), view.OneLine(view.Dash(v.Service)), level, view.OneLine(log),
+		})
 	}
 	width, _ := screen.Size(p.Unfiltered)
 	return screen.Print(p.Out, width, []screen.Column{

@@ -43,7 +43,11 @@ Examples:
 		Flags: flags.Join([]cli.Flag{
 			ctl.ConfigFlag(),
 			flags.Unpack(),
-			&cli.StringSliceFlag{Name: flags.On, Usage: "test: `RULE` instead of those of the configuration: a condition on a gc, or EVENT: CONDITION; may be repeated"},
+			&cli.StringSliceFlag{
+				Name: flags.On,
+				Usage: "test: `RULE` instead of those of the configuration: a condition on a gc, or EVENT: " +
+					"CONDITION; may be repeated",
+			},
 			&cli.BoolFlag{Name: flags.Local, Usage: "test: times in the local time zone, instead of UTC or TZ"},
 		}, subject.Flags(), results.Flags(results.Lists)),
 		Action: results.Action(p.Run, results.Lists, p.rules),
@@ -77,16 +81,19 @@ func (p *commands) rules(c *cli.Context, how string) error {
 
 // ruleColumns are the columns of the rules of a configuration.
 var ruleColumns = []lists.Column[config.Rule]{
-	lists.Text(screen.Column{Title: "RULE", Width: 8, Cut: true}, "name", func(r *config.Rule) string { return r.Name }),
+	lists.Text(screen.Column{Title: "RULE", Width: 8, Cut: true}, "name",
+		func(r *config.Rule) string { return r.Name }),
 	lists.Text(screen.Column{Title: "EVENT"}, "event", func(r *config.Rule) string { return r.Event }),
-	lists.Text(screen.Column{Title: "WHEN", Width: 20, Fold: true}, "when", func(r *config.Rule) string { return r.When }),
+	lists.Text(screen.Column{Title: "WHEN", Width: 20, Fold: true}, "when",
+		func(r *config.Rule) string { return r.When }),
 	timeColumn("FOR", "for_ns", 2, func(r *config.Rule) int64 { return r.For.Nanoseconds() }),
 	timeColumn("EVERY", "every_ns", 2, func(r *config.Rule) int64 { return r.Every.Nanoseconds() }),
 	timeColumn("COOLDOWN", "cooldown_ns", 1, func(r *config.Rule) int64 { return r.Cooldown.Nanoseconds() }),
-	{CSV: "only", JSON: "only", Value: func(r *config.Rule) any { return lists.Some(len(r.Only)) }}, // number of matches
+	{CSV: "only", JSON: "only", Value: func(r *config.Rule) any { return lists.Some(len(r.Only)) }},
 	{
 		Column: screen.Column{Title: "DO", Width: 10, Fold: true}, CSV: "actions", JSON: "actions",
-		Text: func(r *config.Rule) string { return strings.Join(actionsOf(r), ", ") }, Value: func(r *config.Rule) any { return actionsOf(r) },
+		Text:  func(r *config.Rule) string { return strings.Join(actionsOf(r), ", ") },
+		Value: func(r *config.Rule) any { return actionsOf(r) },
 	},
 }
 
@@ -143,7 +150,8 @@ var fieldColumns = []lists.Column[eventField]{
 	lists.Text(screen.Column{Title: "EVENT"}, "event", func(f *eventField) string { return f.event }),
 	lists.Text(screen.Column{Title: "FIELD"}, "field", func(f *eventField) string { return f.Name }),
 	{
-		Column: screen.Column{Title: "TYPE", Rank: 1}, CSV: "type", JSON: "type", Value: func(f *eventField) any { return f.kind() },
+		Column: screen.Column{Title: "TYPE", Rank: 1}, CSV: "type", JSON: "type",
+		Value: func(f *eventField) any { return f.kind() },
 		Text: func(f *eventField) string {
 			if name, ok := map[string]string{"": f.kind(), "ns": "duration", "bytes": "size"}[f.Unit]; ok {
 				return name
@@ -159,7 +167,8 @@ var fieldColumns = []lists.Column[eventField]{
 		return f.Values
 	}},
 	{
-		Column: screen.Column{Width: 24, Fold: true}, CSV: "about", JSON: "about", Value: func(f *eventField) any { return f.About },
+		Column: screen.Column{Width: 24, Fold: true}, CSV: "about", JSON: "about",
+		Value: func(f *eventField) any { return f.About },
 		Text: func(f *eventField) string {
 			if len(f.Values) == 0 {
 				return f.About
@@ -247,7 +256,8 @@ func (p *commands) triedRules(c *cli.Context) (list []*triedRule, err error) {
 		return nil, err
 	}
 	if len(l.Rules) == 0 {
-		return nil, exit.Usagef("the configuration has no rules: name another one with -c, or give a condition with --%s", flags.On)
+		return nil, exit.Usagef(
+			"the configuration has no rules: name another one with -c, or give a condition with --%s", flags.On)
 	}
 	for i := range l.Rules {
 		r, err := l.Rules[i].Compile()
@@ -283,8 +293,9 @@ type firingJSON struct {
 // observe returns what evaluates the rules that apply to a process.
 func (t *ruleTest) observe(process *gclog.Process) gclog.Observer {
 	s := config.Subject{
-		Processes: []string{process.Name}, CommandLine: process.CommandLine, EntryAssembly: strings.TrimSuffix(process.EntryAssembly, ".dll"),
-		Service: process.Service, Namespace: process.Namespace, User: process.User, Container: process.ContainerID, PID: int(process.ID),
+		Processes: []string{process.Name}, CommandLine: process.CommandLine,
+		EntryAssembly: strings.TrimSuffix(process.EntryAssembly, ".dll"), Service: process.Service,
+		Namespace: process.Namespace, User: process.User, Container: process.ContainerID, PID: int(process.ID),
 	}
 	byRule := map[*rules.Rule]*triedRule{}
 	var list []*rules.Rule
@@ -294,7 +305,8 @@ func (t *ruleTest) observe(process *gclog.Process) gclog.Observer {
 			list = append(list, r.Rule)
 		}
 	}
-	e := rules.NewEngine(list, formats.Options{Host: process.Host}, func(f *rules.Firing) { t.report(byRule[f.Rule], f) })
+	e := rules.NewEngine(list, formats.Options{Host: process.Host},
+		func(f *rules.Firing) { t.report(byRule[f.Rule], f) })
 	return gclog.Tee(t.gcs.Observe, e.Observe(process))
 }
 
@@ -309,14 +321,22 @@ func (t *ruleTest) report(r *triedRule, f *rules.Firing) {
 		actions = actionsOf(r.config)
 	}
 	if t.how == "json" {
-		x := firingJSON{Time: f.Time.UTC().Format("2006-01-02T15:04:05.000000000Z"), Rule: r.Name, PID: f.Process.ID, Service: f.Process.Service, Text: f.Text(), Actions: actions}
+		x := firingJSON{
+			Time:    f.Time.UTC().Format("2006-01-02T15:04:05.000000000Z"),
+			Rule:    r.Name,
+			PID:     f.Process.ID,
+			Service: f.Process.Service,
+			Text:    f.Text(),
+			Actions: actions,
+		}
 		if d := f.GC(); d != nil && d.Known.Has(gclog.GroupNumber) {
 			x.GC = &d.Number
 		}
 		t.err = t.p.PrintJSON(&x)
 		return
 	}
-	line := fmt.Sprintf("%s  %s  process %d  %s", f.Time.In(t.zone).Format("2006-01-02 15:04:05.000"), r.Name, f.Process.ID, f.Text())
+	line := fmt.Sprintf("%s  %s  process %d  %s",
+		f.Time.In(t.zone).Format("2006-01-02 15:04:05.000"), r.Name, f.Process.ID, f.Text())
 	if len(actions) > 0 {
 		line += "  (" + strings.Join(actions, ", ") + ")"
 	}

@@ -40,7 +40,8 @@ func Check(p *program.Run, path string) error {
 	dir := filepath.Dir(path)
 	info, err := os.Stat(dir)
 	if os.IsNotExist(err) {
-		return exit.Usagef("cannot write to %s: the directory %s does not exist; create it first (mkdir -p %s)", path, dir, dir)
+		return exit.Usagef("cannot write to %s: the directory %s does not exist; create it first (mkdir -p %s)",
+			path, dir, dir)
 	}
 	if err != nil {
 		return exit.Usagef("cannot write to %s: %w", path, err)

@@ -49,7 +49,9 @@ func Write(path string, mode fs.FileMode, write func(io.Writer) error) (size int
 	return size, nil
 }
 
-func replaceFile(o *rotate.Options, place string, mode fs.FileMode, write func(io.Writer) error) (size int64, err error) {
+func replaceFile(
+	o *rotate.Options, place string, mode fs.FileMode, write func(io.Writer) error,
+) (size int64, err error) {
 	dir, err := o.OpenFolder(filepath.Dir(place))
 	if err != nil {
 		return 0, err

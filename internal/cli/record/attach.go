@@ -55,12 +55,26 @@ Examples:
    gclog attach 4711 -o gc.json --on 'pause > 1s' --do heap:slow.gcdump
    gclog attach 4711 --on exit --do 'exec:mail -s "$GCLOG_TEXT" root'
    gclog attach -- dotnet app.dll              the same as gclog run -- dotnet app.dll`,
-		Flags: flags.Join(subject.TargetFlags(), outputFlags(), rotationFlags(defaultFileCount), sessionFlags(), onFlags(), []cli.Flag{
-			flags.Length(flags.EndingGroup, "stop after `TIME`: 90s, 5m, 00:00:05:00", "", ""),
-			&cli.Int64Flag{Name: "count", Category: flags.EndingGroup, Usage: "stop after `N` collections", DefaultText: "unlimited"},
-			&cli.BoolFlag{Name: "follow", Category: flags.EndingGroup, Usage: "when the process ends, wait for the next one with this name or service"},
-			&cli.StringFlag{Name: "record", Category: flags.RecordingGroup, Usage: "also write the raw stream to `FILE` (.nettrace)"},
-		}),
+		Flags: flags.Join(subject.TargetFlags(), outputFlags(), rotationFlags(defaultFileCount), sessionFlags(),
+			onFlags(), []cli.Flag{
+				flags.Length(flags.EndingGroup, "stop after `TIME`: 90s, 5m, 00:00:05:00", "", ""),
+				&cli.Int64Flag{
+					Name:        "count",
+					Category:    flags.EndingGroup,
+					Usage:       "stop after `N` collections",
+					DefaultText: "unlimited",
+				},
+				&cli.BoolFlag{
+					Name:     "follow",
+					Category: flags.EndingGroup,
+					Usage:    "when the process ends, wait for the next one with this name or service",
+				},
+				&cli.StringFlag{
+					Name:     "record",
+					Category: flags.RecordingGroup,
+					Usage:    "also write the raw stream to `FILE` (.nettrace)",
+				},
+			}),
 		Action: p.attach,
 	}
 }
@@ -136,12 +150,21 @@ func (p *commands) watchOptions(c *cli.Context, outputs []output.Spec, record st
 
 // NewLogger returns a logger without outputs.
 func NewLogger(p *program.Run) *Logger {
-	return &Logger{Watch: watch.Watch{Run: p, Progress: &attach.Progress{}}, opener: opener(p), format: formatOptions(p)}
+	return &Logger{
+		Watch:  watch.Watch{Run: p, Progress: &attach.Progress{}},
+		opener: opener(p),
+		format: formatOptions(p),
+	}
 }
 
 // opener returns the opener of the outputs.
 func opener(p *program.Run) *output.Opener {
-	return &output.Opener{Files: rotate.Files{IsOurs: logs.IsOurs}, Stdout: p.Unfiltered, Stderr: p.UI.W, Warn: p.UI.Say}
+	return &output.Opener{
+		Files:  rotate.Files{IsOurs: logs.IsOurs},
+		Stdout: p.Unfiltered,
+		Stderr: p.UI.W,
+		Warn:   p.UI.Say,
+	}
 }
 
 // formatOptions returns what all formats say of this run of gclog.
@@ -329,7 +352,9 @@ func (w *Logger) one(ctx context.Context, t *host.Target) (*attach.Result, error
 
 // oneOfTree watches a process that gclog has started, from its start: see attach.SessionOptions for
 // early and resume. exit returns how it ended, if that is known.
-func (w *Logger) oneOfTree(ctx context.Context, t *host.Target, early, resume bool, exit func() (int, int, bool)) (*attach.Result, error) {
+func (w *Logger) oneOfTree(
+	ctx context.Context, t *host.Target, early, resume bool, exit func() (int, int, bool),
+) (*attach.Result, error) {
 	o, endDoing := w.options(t)
 	defer endDoing()
 	o.Exit, o.Early, o.Resume = exit, early, resume
@@ -412,7 +437,8 @@ func outputName(o output.Spec, process *gclog.Process, host string) string {
 	}
 	name := output.Expand(o.Path, process, host)
 	if o.Rotate.Count > 0 {
-		name += fmt.Sprintf(" (at most %s with %d old files)", formats.SizeText(o.Rotate.Size*int64(o.Rotate.Count+1)), o.Rotate.Count)
+		name += fmt.Sprintf(" (at most %s with %d old files)",
+			formats.SizeText(o.Rotate.Size*int64(o.Rotate.Count+1)), o.Rotate.Count)
 	}
 	return name
 }
@@ -430,7 +456,8 @@ func (w *Logger) sayClosing(who string, r *attach.Result) {
 		return
 	}
 	pauses := &s.Classes[analysis.ClassAll].Pauses
-	said := []string{fmt.Sprintf("%s%s in %s", who, view.Counted(gcs, "collection"), view.Span(time.Duration(s.Duration.Value)))}
+	said := []string{fmt.Sprintf("%s%s in %s",
+		who, view.Counted(gcs, "collection"), view.Span(time.Duration(s.Duration.Value)))}
 	if pauses.P99.Known() { // known from 100 pauses on
 		said = append(said, "p99 pause "+pauses.P99.Text())
 	}

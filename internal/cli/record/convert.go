@@ -24,8 +24,8 @@ func (p *commands) convertCommand() *cli.Command {
 		Name:      "convert",
 		Usage:     "convert recordings (.nettrace) or logs to logs of any format",
 		ArgsUsage: "FILE...",
-		Description: `- is standard input; .gz and .zst are unpacked. Several recordings of one process, or the files of a rotated log,
-are treated as one log. An input with several processes requires --pid or --name, %p in the name
+		Description: `- is standard input; .gz and .zst are unpacked. Several recordings of one process, or the files
+of a rotated log, are treated as one log. An input with several processes requires --pid or --name, %p in the name
 of the output, or a format that supports several processes: json, csv. Logs can be
 unified (with DotNet: lines), json or csv; what they do not contain is unknown in the
 output.
@@ -80,7 +80,14 @@ func (p *commands) convert(c *cli.Context) error {
 	for i := range specs {
 		specs[i].Rotate.Buffered = true
 	}
-	v := &conversion{p: p, specs: specs, suspensions: output.Suspensions(specs), opener: opener(p.Run), format: formatOptions(p.Run), names: names}
+	v := &conversion{
+		p:           p,
+		specs:       specs,
+		suspensions: output.Suspensions(specs),
+		opener:      opener(p.Run),
+		format:      formatOptions(p.Run),
+		names:       names,
+	}
 	if v.format.DotnetCauses, err = dotnetCauses(c); err != nil {
 		return err
 	}
@@ -96,7 +103,8 @@ func (p *commands) convert(c *cli.Context) error {
 	}
 	v.in, err = subject.Open(p.Run, names, history.Options{Choice: chosen, Single: subject.ByFlag(c) || !v.several()})
 	if several, ok := errors.AsType[*history.ProcessError](err); ok && !several.Asked() {
-		return exit.Usagef("it contains %d processes with a .NET runtime (%s): choose one with --pid or --name, write one file for each with %%p in the name, or use the format json or csv",
+		return exit.Usagef("it contains %d processes with a .NET runtime (%s): choose one with --pid or --name, "+
+			"write one file for each with %%p in the name, or use the format json or csv",
 			len(several.Processes), several.PIDs())
 	}
 	if err != nil {
@@ -141,7 +149,8 @@ func (v *conversion) checkOutputs(input string, process *gclog.Process) error {
 		if err := outfile.NotInput(path, input); err != nil {
 			return err
 		}
-		if s.Rotate.Count > 0 && !output.IsStream(path) && output.Resolved(rotate.ArchivedFrom(input)) == output.Resolved(path) {
+		archived := output.Resolved(rotate.ArchivedFrom(input)) == output.Resolved(path)
+		if archived && s.Rotate.Count > 0 && !output.IsStream(path) {
 			return exit.Usagef("%s would count as an old file of %s and be deleted: choose another output", input, path)
 		}
 	}

@@ -29,7 +29,8 @@ type converting struct {
 func (o *converting) write(at int64, r gclog.Record) {
 	o.newest = max(o.newest, at)
 	if o.ended {
-		o.v.fail(exit.Usagef("it contains several processes with the pid %d at the same time: use the format json or csv", o.process.ID))
+		o.v.fail(exit.Usagef(
+			"it contains several processes with the pid %d at the same time: use the format json or csv", o.process.ID))
 	}
 	if o.set == nil && o.v.failed == nil {
 		o.open()
@@ -57,7 +58,8 @@ func (o *converting) open() {
 	v := o.v
 	if first := v.first; first != nil && !v.several() {
 		if first.ID != o.process.ID {
-			v.fail(exit.Usagef("it contains several processes (%d, %d): choose one with --pid or --name, write one file for each with %%p in the name, or use the format json or csv", first.ID, o.process.ID))
+			v.fail(exit.Usagef("it contains several processes (%d, %d): choose one with --pid or --name, write one "+
+				"file for each with %%p in the name, or use the format json or csv", first.ID, o.process.ID))
 			return
 		}
 		v.endLogs()
@@ -65,7 +67,8 @@ func (o *converting) open() {
 			v.fail(err)
 			return
 		}
-		v.p.UI.Sayf("process %d was restarted at %s: everything before that is in a separate file", first.ID, o.process.Sync.UTC().Format(time.RFC3339))
+		v.p.UI.Sayf("process %d was restarted at %s: everything before that is in a separate file",
+			first.ID, o.process.Sync.UTC().Format(time.RFC3339))
 	}
 	if v.in.IsLog() {
 		v.first = o.process

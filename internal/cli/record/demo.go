@@ -33,7 +33,9 @@ Examples:
    gclog demo
    gclog demo --speed 0      without waiting`,
 		Flags: []cli.Flag{
-			&cli.Float64Flag{Name: "speed", Value: 1, Usage: "replay `N` times as fast as it was recorded; 0: without waiting"},
+			&cli.Float64Flag{
+				Name: "speed", Value: 1, Usage: "replay `N` times as fast as it was recorded; 0: without waiting",
+			},
 			&cli.BoolFlag{Name: "serve", Hidden: true, Usage: "be the recorded process"},
 		},
 		Action: p.demo,
@@ -76,7 +78,8 @@ func (p *commands) demo(c *cli.Context) error {
 		{Path: output.Stdout, Format: text},
 		{Path: log, Format: unified, Rotate: rotate.Options{Count: defaultFileCount, Size: 10 << 20}},
 	}
-	p.UI.Sayf("process %d replays a recorded .NET %s; gclog attach %d would watch it like this:", pid, fakeruntime.DemoVersion, pid)
+	p.UI.Sayf("process %d replays a recorded .NET %s; gclog attach %d would watch it like this:",
+		pid, fakeruntime.DemoVersion, pid)
 	ctx, cancel := context.WithTimeout(ctx, demoTime)
 	defer cancel()
 	result, err := w.one(ctx, target)
@@ -140,7 +143,13 @@ func (p *commands) serveDemo(speed float64) error {
 	if err != nil {
 		return err
 	}
-	r, err := fakeruntime.Start(fakeruntime.Config{Dir: os.TempDir(), Stream: stream, Speed: speed, Version: fakeruntime.DemoVersion, Public: true})
+	r, err := fakeruntime.Start(fakeruntime.Config{
+		Dir:     os.TempDir(),
+		Stream:  stream,
+		Speed:   speed,
+		Version: fakeruntime.DemoVersion,
+		Public:  true,
+	})
 	if err != nil {
 		return err
 	}

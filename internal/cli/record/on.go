@@ -29,9 +29,22 @@ import (
 // onFlags are the flags of commands that watch processes.
 func onFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringSliceFlag{Name: flags.On, Category: flags.RuleGroup, Usage: "when `RULE` fires, do what --do says: a condition on a collection, such as 'pause > 200ms && generation == 2', or EVENT: CONDITION (see gclog rules); may be repeated"},
-		&cli.StringSliceFlag{Name: flags.Do, Category: flags.RuleGroup, Usage: "what to do, `ACTION`: log, exec:COMMAND (for sh, with the record on standard input), webhook:URL, record or record:DIRECTORY (the events from 30 s before to 5 s after), level:LEVEL or level:LEVEL:TIME (5m), heap or heap:FILE; may be repeated"},
-		&cli.StringFlag{Name: flags.Cooldown, Category: flags.RuleGroup, Usage: "minimum `TIME` between two firings of a rule"},
+		&cli.StringSliceFlag{
+			Name:     flags.On,
+			Category: flags.RuleGroup,
+			Usage: "when `RULE` fires, do what --do says: a condition on a collection, such as 'pause > 200ms && " +
+				"generation == 2', or EVENT: CONDITION (see gclog rules); may be repeated",
+		},
+		&cli.StringSliceFlag{
+			Name:     flags.Do,
+			Category: flags.RuleGroup,
+			Usage: "what to do, `ACTION`: log, exec:COMMAND (for sh, with the record on standard input), " +
+				"webhook:URL, record or record:DIRECTORY (the events from 30 s before to 5 s after), level:LEVEL or " +
+				"level:LEVEL:TIME (5m), heap or heap:FILE; may be repeated",
+		},
+		&cli.StringFlag{
+			Name: flags.Cooldown, Category: flags.RuleGroup, Usage: "minimum `TIME` between two firings of a rule",
+		},
 	}
 }
 
@@ -68,7 +81,8 @@ func (p *commands) doer(c *cli.Context, format formats.Options) (*doer, error) {
 	case len(on) == 0 && len(do) == 0 && !c.IsSet(flags.Cooldown):
 		return nil, nil
 	case len(on) == 0:
-		return nil, exit.Usagef("--%s and --%s need --%s, such as --%s 'pause > 200ms'", flags.Do, flags.Cooldown, flags.On, flags.On)
+		return nil, exit.Usagef("--%s and --%s need --%s, such as --%s 'pause > 200ms'",
+			flags.Do, flags.Cooldown, flags.On, flags.On)
 	case len(do) == 0:
 		return nil, exit.Usagef("--%s needs --%s, such as --%s log", flags.On, flags.Do, flags.Do)
 	}
@@ -95,7 +109,8 @@ func (p *commands) doer(c *cli.Context, format formats.Options) (*doer, error) {
 		}
 	}
 	for _, a := range list {
-		d.workers = append(d.workers, actions.Start(a, func(c *actions.Call, err error) { p.UI.Sayf("--%s: %v", flags.Do, err) }))
+		d.workers = append(d.workers,
+			actions.Start(a, func(c *actions.Call, err error) { p.UI.Sayf("--%s: %v", flags.Do, err) }))
 	}
 	return d, nil
 }
@@ -153,7 +168,8 @@ func (d *doer) action(c *cli.Context, text string) (actions.Action, error) {
 		}
 		return p.heapAction(value), nil
 	}
-	return nil, exit.Usagef("--%s %q: it must be log, exec:COMMAND, webhook:URL (http or https), record or record:DIRECTORY, level:LEVEL or level:LEVEL:TIME, heap or heap:FILE", flags.Do, text)
+	return nil, exit.Usagef("--%s %q: it must be log, exec:COMMAND, webhook:URL (http or https), record or "+
+		"record:DIRECTORY, level:LEVEL or level:LEVEL:TIME, heap or heap:FILE", flags.Do, text)
 }
 
 const (
@@ -169,7 +185,8 @@ func (p *commands) heapAction(file string) actions.Action {
 	var last time.Time
 	return actionFunc(func(ctx context.Context, c *actions.Call) error {
 		if since := time.Since(last); !last.IsZero() && since < heapEvery {
-			p.UI.Sayf("no heap snapshot: the last one was %v ago, and they are at least %v apart", since.Round(time.Second), heapEvery)
+			p.UI.Sayf("no heap snapshot: the last one was %v ago, and they are at least %v apart",
+				since.Round(time.Second), heapEvery)
 			return nil
 		}
 		args := []string{"heap", "snapshot", "--pid", strconv.FormatInt(c.PID, 10)}
@@ -196,7 +213,8 @@ func (d *doer) parseLevel(c *cli.Context, text, value string) error {
 		}
 	}
 	if c.String("record") != "" {
-		return exit.Usagef("--%s level and --record cannot be combined: the recording would end where the level changes", flags.Do)
+		return exit.Usagef(
+			"--%s level and --record cannot be combined: the recording would end where the level changes", flags.Do)
 	}
 	d.level = l
 	return nil
@@ -253,7 +271,8 @@ func (x *doing) record(f *rules.Firing) {
 	x.saving.Go(func() {
 		saved, err := x.files.Save(recording, &process)
 		for _, file := range saved.Files {
-			x.p.UI.Sayf("%s recorded to %s (gclog convert %s converts it to a log)", formats.SizeText(file.Bytes), file.Path, file.Path)
+			x.p.UI.Sayf("%s recorded to %s (gclog convert %s converts it to a log)",
+				formats.SizeText(file.Bytes), file.Path, file.Path)
 		}
 		if len(saved.Files) > 0 {
 			x.p.sayMissing(saved.Missing, saved.Exhausted)
@@ -329,7 +348,8 @@ func (d *doer) close() {
 		dropped += w.Counts().Dropped
 	}
 	if dropped > 0 {
-		d.p.UI.Sayf("%s were left out, because those before them took too long: use --%s", view.Counted(uint64(dropped), "action"), flags.Cooldown)
+		d.p.UI.Sayf("%s were left out, because those before them took too long: use --%s",
+			view.Counted(uint64(dropped), "action"), flags.Cooldown)
 	}
 	d.saving.Wait() // a file is complete or not there, and was asked for
 }

@@ -23,18 +23,54 @@ const (
 
 func outputFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringSliceFlag{Name: flags.Output, Aliases: []string{"o"}, Category: flags.OutputGroup, Usage: "write to `FILE`; - is standard output; %p %t %hn %n %s %c %P %N in it stand for pid, start, host, name, service, container, pod and namespace; may be repeated"},
-		&cli.StringSliceFlag{Name: flags.Xlog, Category: flags.OutputGroup, Usage: "the same as Java's -Xlog:`SPEC`, which is accepted as it is; may be repeated; -Xlog:help explains it; without any output $" + flags.XlogVariable + " is used (not with convert)"},
-		&cli.StringSliceFlag{Name: flags.Format, Aliases: []string{"f"}, Category: flags.OutputGroup, Usage: "`FORMAT`: " + formatNames() + "; one for all outputs, or one for each"},
-		&cli.StringFlag{Name: "causes", Value: "java", Category: flags.OutputGroup, Usage: "`WORDS` for reasons in the JDK formats: java (all readers know them) or dotnet"},
+		&cli.StringSliceFlag{
+			Name:     flags.Output,
+			Aliases:  []string{"o"},
+			Category: flags.OutputGroup,
+			Usage: "write to `FILE`; - is standard output; %p %t %hn %n %s %c %P %N in it stand for pid, start, " +
+				"host, name, service, container, pod and namespace; may be repeated",
+		},
+		&cli.StringSliceFlag{
+			Name:     flags.Xlog,
+			Category: flags.OutputGroup,
+			Usage: "the same as Java's -Xlog:`SPEC`, which is accepted as it is; may be repeated; -Xlog:help " +
+				"explains it; without any output $" + flags.XlogVariable + " is used (not with convert)",
+		},
+		&cli.StringSliceFlag{
+			Name:     flags.Format,
+			Aliases:  []string{"f"},
+			Category: flags.OutputGroup,
+			Usage:    "`FORMAT`: " + formatNames() + "; one for all outputs, or one for each",
+		},
+		&cli.StringFlag{
+			Name:     "causes",
+			Value:    "java",
+			Category: flags.OutputGroup,
+			Usage:    "`WORDS` for reasons in the JDK formats: java (all readers know them) or dotnet",
+		},
 	}
 }
 
 func rotationFlags(count int) []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "filecount", Value: strconv.Itoa(count), Category: flags.RotationGroup, Usage: "keep `N` old files; 0: never start a new file"},
-		&cli.StringFlag{Name: "filesize", Value: defaultFileSize, Category: flags.RotationGroup, Usage: "start a new file at `SIZE` (K, M, G)"},
-		&cli.StringFlag{Name: "rotation-names", Value: "timestamp", Category: flags.RotationGroup, Usage: "`KIND` of names for old files: timestamp (gc-2026-01-31T12-00-00.000.log) or index (gc.log.0)"},
+		&cli.StringFlag{
+			Name:     "filecount",
+			Value:    strconv.Itoa(count),
+			Category: flags.RotationGroup,
+			Usage:    "keep `N` old files; 0: never start a new file",
+		},
+		&cli.StringFlag{
+			Name:     "filesize",
+			Value:    defaultFileSize,
+			Category: flags.RotationGroup,
+			Usage:    "start a new file at `SIZE` (K, M, G)",
+		},
+		&cli.StringFlag{
+			Name:     "rotation-names",
+			Value:    "timestamp",
+			Category: flags.RotationGroup,
+			Usage:    "`KIND` of names for old files: timestamp (gc-2026-01-31T12-00-00.000.log) or index (gc.log.0)",
+		},
 	}
 }
 
@@ -50,7 +86,8 @@ func formatNames() string {
 // of the environment variable, counts only if the command line specifies none.
 func (p *commands) outputs(c *cli.Context, byDefault, variable string) ([]output.Spec, error) {
 	if isTable(c) {
-		return nil, exit.Usagef("%s cannot write Parquet: gclog convert and the daemon write Parquet files", c.Command.Name)
+		return nil, exit.Usagef("%s cannot write Parquet: gclog convert and the daemon write Parquet files",
+			c.Command.Name)
 	}
 	rotate, err := rotation(c)
 	if err != nil {
@@ -100,7 +137,8 @@ func (p *commands) outputs(c *cli.Context, byDefault, variable string) ([]output
 // extension, for standard output on whether that is a terminal.
 func (p *commands) plainOutputs(paths, names []string, rotate rotate.Options) (specs []output.Spec, err error) {
 	if len(names) > 1 && len(names) != len(paths) {
-		return nil, exit.Usagef("%d times --format and %d times -o: give one format for all, or one for each", len(names), len(paths))
+		return nil, exit.Usagef("%d times --format and %d times -o: give one format for all, or one for each",
+			len(names), len(paths))
 	}
 	for i, path := range paths {
 		if path == "" {

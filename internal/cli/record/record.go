@@ -45,19 +45,35 @@ Examples:
    gclog record 4711 --on 'pause > 1s'        only the time around such a collection
    gclog record 4711 --on 'generation == 2 && heap.after > 8GB' --last 2m`,
 		Flags: flags.Join(subject.TargetFlags(), sessionFlags(), []cli.Flag{
-			&cli.StringFlag{Name: flags.Output, Aliases: []string{"o"}, Category: flags.OutputGroup, Usage: "write to `FILE`, - is standard output"},
+			&cli.StringFlag{
+				Name:     flags.Output,
+				Aliases:  []string{"o"},
+				Category: flags.OutputGroup,
+				Usage:    "write to `FILE`, - is standard output",
+			},
 			flags.Length(flags.EndingGroup, "stop after `TIME`: 90s, 5m, 00:00:05:00", "", ""),
-			&cli.BoolFlag{Name: unsafeFlag, Category: flags.RecordingGroup, Usage: "send --providers to the runtime even if that is known to crash the process; for experiments"},
+			&cli.BoolFlag{
+				Name:     unsafeFlag,
+				Category: flags.RecordingGroup,
+				Usage:    "send --providers to the runtime even if that is known to crash the process; for experiments",
+			},
 			&cli.StringFlag{
 				Name: flags.On, Category: flags.EndingGroup,
-				Usage: "record nothing but the time around the first time that `RULE` fires: a condition on a collection, " +
+				Usage: "record nothing but the time around the first time that `RULE` fires: a condition on a " +
+					"collection, " +
 					"such as 'pause > 1s', or EVENT: CONDITION; the stream is kept in memory until then",
 			},
 			&cli.BoolFlag{
 				Name: stacksFlag, Category: flags.RecordingGroup,
-				Usage: "with call stacks, the names of their methods and, without --level, allocations: for gclog alloc and induced",
+				Usage: "with call stacks, the names of their methods and, without --level, allocations: for gclog " +
+					"alloc and induced",
 			},
-			&cli.StringFlag{Name: lastFlag, Category: flags.EndingGroup, Value: "30s", Usage: "with --on: record `TIME` from before it"},
+			&cli.StringFlag{
+				Name:     lastFlag,
+				Category: flags.EndingGroup,
+				Value:    "30s",
+				Usage:    "with --on: record `TIME` from before it",
+			},
 		}),
 		Action: p.record,
 	}
@@ -97,7 +113,8 @@ func (p *commands) record(c *cli.Context) error {
 	cfg.RundownGC = until == nil
 	if c.Bool(stacksFlag) {
 		if until != nil {
-			return exit.Usagef("--%s is not for --%s: names are sent at the end of a session, which may be long after", stacksFlag, flags.On)
+			return exit.Usagef("--%s is not for --%s: names are sent at the end of a session, which may be long after",
+				stacksFlag, flags.On)
 		}
 		cfg.Stacks, cfg.RundownMethods, cfg.BufferMB = true, true, max(cfg.BufferMB, stacksBufferMB)
 	}
@@ -154,7 +171,9 @@ func (p *commands) record(c *cli.Context) error {
 }
 
 // recordOne records one process.
-func (p *commands) recordOne(ctx context.Context, t *host.Target, cfg session.Config, duration time.Duration, w io.Writer, name string) error {
+func (p *commands) recordOne(
+	ctx context.Context, t *host.Target, cfg session.Config, duration time.Duration, w io.Writer, name string,
+) error {
 	var n atomic.Int64
 	stop := p.UI.Watch(func(since time.Duration) string {
 		return fmt.Sprintf("[%s] %s recorded", view.Elapsed(since), formats.SizeText(n.Load()))

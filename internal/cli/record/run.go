@@ -41,9 +41,23 @@ Examples:
    gclog run -o gc.json --level full -- dotnet test
    gclog run -Xlog:gc*,safepoint:file=gc.log -- dotnet app.dll`,
 		Flags: flags.Join(outputFlags(), rotationFlags(defaultFileCount), sessionFlags(), onFlags(), []cli.Flag{
-			&cli.BoolFlag{Name: "suspend", Category: flags.RecordingGroup, Usage: "suspend each .NET process at startup until its session is open: no event is missed, but the process waits forever if gclog is killed meanwhile"},
-			&cli.StringFlag{Name: "record", Category: flags.RecordingGroup, Usage: "also write the raw stream to `FILE` (.nettrace)"},
-			&cli.Int64Flag{Name: "count", Category: flags.EndingGroup, Usage: "stop logging a process after `N` collections", DefaultText: "unlimited"},
+			&cli.BoolFlag{
+				Name:     "suspend",
+				Category: flags.RecordingGroup,
+				Usage: "suspend each .NET process at startup until its session is open: no event is missed, but " +
+					"the process waits forever if gclog is killed meanwhile",
+			},
+			&cli.StringFlag{
+				Name:     "record",
+				Category: flags.RecordingGroup,
+				Usage:    "also write the raw stream to `FILE` (.nettrace)",
+			},
+			&cli.Int64Flag{
+				Name:        "count",
+				Category:    flags.EndingGroup,
+				Usage:       "stop logging a process after `N` collections",
+				DefaultText: "unlimited",
+			},
 			flags.Length(flags.EndingGroup, "stop logging after `TIME`; the program keeps running", "", ""),
 		}),
 		Action: p.run,
@@ -92,7 +106,8 @@ func (p *commands) run(c *cli.Context) error {
 	}
 	for _, o := range w.Outputs {
 		if o.Path == output.Stdout {
-			return exit.Usagef("standard output belongs to the command: write the log to a file with -o or -Xlog:gc*:file=gc.log, or with -Xlog:gc*:stderr to standard error")
+			return exit.Usagef("standard output belongs to the command: write the log to a file with -o or " +
+				"-Xlog:gc*:file=gc.log, or with -Xlog:gc*:stderr to standard error")
 		}
 	}
 	return p.runTree(c, w)
@@ -149,7 +164,8 @@ func (t *Tree) sayMissed() {
 	if n := len(t.missed); n > 1 {
 		who += fmt.Sprintf(" and %d more", n-1)
 	}
-	t.logger.Run.UI.Sayf("%s exited before gclog could open a session: its collections, if any, are in no log (--suspend makes each process wait for its session)", who)
+	t.logger.Run.UI.Sayf("%s exited before gclog could open a session: its collections, if any, are in no log "+
+		"(--suspend makes each process wait for its session)", who)
 }
 
 // Listen opens the port that the runtimes of the tree connect to. The function that it returns
@@ -255,7 +271,8 @@ func (t *Tree) waitForFamily(caught <-chan os.Signal) {
 	for n := family.Count(); n > 0; n = family.Count() {
 		if !announced {
 			announced = true
-			t.logger.Run.UI.Sayf("the command has ended, but processes that it started are still running (%d) and may start others that wait for gclog; a signal ends gclog all the same", n)
+			t.logger.Run.UI.Sayf("the command has ended, but processes that it started are still running (%d) and "+
+				"may start others that wait for gclog; a signal ends gclog all the same", n)
 		}
 		select {
 		case <-time.After(lookEvery):
@@ -367,7 +384,8 @@ func (t *Tree) log(ctx context.Context, target *host.Target, byPort bool) {
 	if byPort && len(others) > 0 {
 		early = false
 		if target.AwaitStartup(ctx, func(error) {
-			t.logger.Run.UI.Sayf("process %d is waiting for %s to resume it; gclog starts after that", target.PID, strings.Join(others, " and "))
+			t.logger.Run.UI.Sayf("process %d is waiting for %s to resume it; gclog starts after that",
+				target.PID, strings.Join(others, " and "))
 		}) != nil { // it has exited, or the command has
 			t.miss(target)
 			return

@@ -10,8 +10,19 @@ import (
 
 func sessionFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "level", Value: "normal", Category: flags.RecordingGroup, Usage: "`LEVEL` of detail: light, normal (adds background phases) or full (adds allocations and pinned objects; costs more)"},
-		&cli.StringSliceFlag{Name: "providers", Category: flags.RecordingGroup, Usage: "additional events, in the syntax of dotnet-trace: `NAME:KEYWORDS:LEVEL[:FILTER]`; may be repeated"},
+		&cli.StringFlag{
+			Name:     "level",
+			Value:    "normal",
+			Category: flags.RecordingGroup,
+			Usage: "`LEVEL` of detail: light, normal (adds background phases) or full (adds allocations and " +
+				"pinned objects; costs more)",
+		},
+		&cli.StringSliceFlag{
+			Name:     "providers",
+			Category: flags.RecordingGroup,
+			Usage: "additional events, in the syntax of dotnet-trace: `NAME:KEYWORDS:LEVEL[:FILTER]`; may " +
+				"be repeated",
+		},
 	}
 }
 

@@ -42,10 +42,12 @@ func tableFlags(list []cli.Flag) []cli.Flag {
 
 // isTable reports whether the outputs of a call are a table.
 func isTable(c *cli.Context) bool {
-	return slices.Contains(c.StringSlice(flags.Format), results.ParquetFormat) ||
-		len(c.StringSlice(flags.Format)) == 0 && slices.ContainsFunc(c.StringSlice(flags.Output), func(path string) bool {
-			return strings.EqualFold(filepath.Ext(path), ".parquet")
-		})
+	if given := c.StringSlice(flags.Format); len(given) > 0 {
+		return slices.Contains(given, results.ParquetFormat)
+	}
+	return slices.ContainsFunc(c.StringSlice(flags.Output), func(path string) bool {
+		return strings.EqualFold(filepath.Ext(path), ".parquet")
+	})
 }
 
 // convertTable writes the records of all inputs as a table. Inputs are independent of each other,
@@ -75,13 +77,20 @@ func (p *commands) convertTable(c *cli.Context, names []string) error {
 	if err := check(path); err != nil {
 		return err
 	}
-	t := parquet.NewTable(parquet.Options{Path: path, Rotate: rotate, Version: p.Version, Part: "-" + program.RandomID(), Check: check})
+	t := parquet.NewTable(parquet.Options{
+		Path:    path,
+		Rotate:  rotate,
+		Version: p.Version,
+		Part:    "-" + program.RandomID(),
+		Check:   check,
+	})
 	defer t.Discard()
 	// Row groups and sorted runs are garbage soon, and there is nothing else.
 	defer debug.SetGCPercent(debug.SetGCPercent(tableGCPercent))
 	x := &tableInput{p: p, table: t, chosen: chosen}
 	stop := p.UI.Watch(func(time.Duration) string {
-		return fmt.Sprintf("%d of %s read, %s", x.done.Load(), view.Counted(uint64(len(inputs)), "input"), view.Counted(uint64(x.rows.N.Load()), "row"))
+		return fmt.Sprintf("%d of %s read, %s",
+			x.done.Load(), view.Counted(uint64(len(inputs)), "input"), view.Counted(uint64(x.rows.N.Load()), "row"))
 	})
 	defer stop()
 	var bad error
@@ -131,7 +140,8 @@ func (p *commands) sayTable(t *parquet.Table, files []parquet.File) {
 			more += " were written once"
 		}
 	}
-	p.UI.Sayf("wrote %s: %s of %s, %s%s", path, view.Counted(uint64(rows), "row"), processCount(t.Processes()), formats.SizeText(size), more)
+	p.UI.Sayf("wrote %s: %s of %s, %s%s",
+		path, view.Counted(uint64(rows), "row"), processCount(t.Processes()), formats.SizeText(size), more)
 }
 
 func processCount(n int) string {
@@ -167,7 +177,8 @@ func (p *commands) tablePath(c *cli.Context) (string, error) {
 		return path, outfile.CheckOutput(p.Run, output.ExpandTime(path, time.Time{}))
 	}
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() { // those below it are created
-		return "", exit.Usagef("cannot write to %s: there is no directory %s; create it first (mkdir -p %s)", path, folder, folder)
+		return "", exit.Usagef("cannot write to %s: there is no directory %s; create it first (mkdir -p %s)",
+			path, folder, folder)
 	}
 	return path, nil
 }

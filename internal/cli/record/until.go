@@ -53,7 +53,8 @@ func (p *commands) untilOption(c *cli.Context) (*untilOption, error) {
 	case err != nil:
 		return nil, err
 	case !c.IsSet(flags.On) && c.IsSet(lastFlag):
-		return nil, exit.Usagef("--%s is how much to record from before what --%s waits for: give both", lastFlag, flags.On)
+		return nil, exit.Usagef("--%s is how much to record from before what --%s waits for: give both",
+			lastFlag, flags.On)
 	case !c.IsSet(flags.On):
 		return nil, nil
 	case u.before > mostLast:
@@ -113,14 +114,22 @@ type until struct {
 
 // recordUntil keeps the latest part of the stream in memory, and writes it when the condition has
 // become true and some seconds have passed.
-func (p *commands) recordUntil(ctx context.Context, t *host.Target, cfg session.Config, duration time.Duration, o *untilOption, path string) error {
+func (p *commands) recordUntil(
+	ctx context.Context, t *host.Target, cfg session.Config, duration time.Duration, o *untilOption, path string,
+) error {
 	facts, err := watch.Identify(ctx, p.Run, t)
 	if err != nil && !session.IsUnknownCommand(err) {
 		return watch.UnlessStopped(ctx, doctor.Explain(ctx, t, err))
 	}
 	u := &until{untilOption: o, say: p.UI.Say, recorder: flight.NewMemory(recordMemory).NewRecorder("", o.before)}
 	defer u.recorder.Close()
-	u.session, err = attach.Open(ctx, t, attach.SessionOptions{Config: cfg, Flight: u.recorder, Progress: &u.progress, Warn: p.UI.Say, Waiting: watch.SayEnding(p.Run, t)})
+	u.session, err = attach.Open(ctx, t, attach.SessionOptions{
+		Config:   cfg,
+		Flight:   u.recorder,
+		Progress: &u.progress,
+		Warn:     p.UI.Say,
+		Waiting:  watch.SayEnding(p.Run, t),
+	})
 	if err != nil {
 		return watch.UnlessStopped(ctx, doctor.Explain(ctx, t, err))
 	}
@@ -147,7 +156,8 @@ func (p *commands) recordUntil(ctx context.Context, t *host.Target, cfg session.
 	case ctx.Err() == nil:
 		why = fmt.Sprintf("--for %v is over", duration)
 	}
-	return exit.With(exit.Session, fmt.Errorf("%s, and nothing was recorded: %s was not true of any of %s", why, o.text, view.Counted(uint64(u.progress.GCs.Load()), "collection")))
+	return exit.With(exit.Session, fmt.Errorf("%s, and nothing was recorded: %s was not true of any of %s",
+		why, o.text, view.Counted(uint64(u.progress.GCs.Load()), "collection")))
 }
 
 // giveUp ends the session if it is still waiting.
@@ -180,7 +190,8 @@ func (u *until) line(since time.Duration) string {
 	if u.found.Load() {
 		return fmt.Sprintf("[%s] recording what follows", view.Elapsed(since))
 	}
-	return fmt.Sprintf("[%s] waiting for %s: %s so far, %s read", view.Elapsed(since), u.text, view.Counted(uint64(u.progress.GCs.Load()), "collection"), formats.SizeText(u.progress.Stream.Load()))
+	return fmt.Sprintf("[%s] waiting for %s: %s so far, %s read", view.Elapsed(since), u.text,
+		view.Counted(uint64(u.progress.GCs.Load()), "collection"), formats.SizeText(u.progress.Stream.Load()))
 }
 
 // writeUntil writes the recording.
@@ -212,7 +223,8 @@ func (p *commands) writeUntil(u *until, path string) error {
 func (p *commands) sayMissing(missing time.Duration, exhausted bool) {
 	switch {
 	case exhausted:
-		p.UI.Sayf("the recording begins %s late: %s of memory held no more", view.ShortTime(missing), formats.SizeText(recordMemory))
+		p.UI.Sayf("the recording begins %s late: %s of memory held no more",
+			view.ShortTime(missing), formats.SizeText(recordMemory))
 	case missing > 0:
 		p.UI.Sayf("the recording begins %s late: gclog had not been attached before", view.ShortTime(missing))
 	}

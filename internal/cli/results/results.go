@@ -108,7 +108,8 @@ func Format(c *cli.Context, names []string) (string, error) {
 		return names[i], nil
 	}
 	if other {
-		return "", exit.Usagef("-o %s: %s writes %s, not %s; with -f %s the name does not matter", c.String(flags.Output), flags.CommandName(c), orList(names), filepath.Ext(to), names[0])
+		return "", exit.Usagef("-o %s: %s writes %s, not %s; with -f %s the name does not matter",
+			c.String(flags.Output), flags.CommandName(c), orList(names), filepath.Ext(to), names[0])
 	}
 	return names[0], nil
 }
@@ -165,10 +166,12 @@ func CheckWords(c *cli.Context) error {
 			continue
 		}
 		instead := ""
-		if slices.ContainsFunc(c.Command.Flags, func(f cli.Flag) bool { return f.Names()[0] == flags.Format && hasWord(f.String(), name) }) {
+		knows := func(f cli.Flag) bool { return f.Names()[0] == flags.Format && hasWord(f.String(), name) }
+		if slices.ContainsFunc(c.Command.Flags, knows) {
 			instead = "write -f " + name + ", or "
 		}
-		return exit.Usagef("-o %s: %s is a format, and -o takes a file: %s-o .%c%[1]s for a file of this name", name, name, instead, filepath.Separator)
+		return exit.Usagef("-o %s: %s is a format, and -o takes a file: %s-o .%c%[1]s for a file of this name",
+			name, name, instead, filepath.Separator)
 	}
 	for _, name := range given(flags.Format) {
 		if name == output.Stdout || strings.ContainsAny(name, `./\`) {
@@ -180,7 +183,8 @@ func CheckWords(c *cli.Context) error {
 
 // hasWord reports whether a text contains a word.
 func hasWord(text, word string) bool {
-	return slices.Contains(strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), word)
+	return slices.Contains(strings.FieldsFunc(text,
+		func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), word)
 }
 
 // isFormat reports whether a word is the name of a format of any command.

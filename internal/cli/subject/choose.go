@@ -33,12 +33,19 @@ import (
 // Flags choose a process.
 func Flags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: flags.PID, Aliases: []string{"p", "process-id"}, Category: flags.ProcessGroup, Usage: "the process with this `PID`"},
+		&cli.StringFlag{
+			Name:     flags.PID,
+			Aliases:  []string{"p", "process-id"},
+			Category: flags.ProcessGroup,
+			Usage:    "the process with this `PID`",
+		},
 		&cli.StringFlag{
 			Name: flags.Name, Aliases: []string{"n"}, Category: flags.ProcessGroup,
 			Usage: "the process with this `NAME` (of its program, assembly or service); * matches anything",
 		},
-		&cli.BoolFlag{Name: flags.Newest, Category: flags.ProcessGroup, Usage: "if several processes match, the one started last"},
+		&cli.BoolFlag{
+			Name: flags.Newest, Category: flags.ProcessGroup, Usage: "if several processes match, the one started last",
+		},
 	}
 }
 
@@ -49,7 +56,12 @@ func TargetFlags() []cli.Flag {
 
 // TimeoutFlag limits how long gclog waits for an answer of the process.
 func TimeoutFlag() cli.Flag {
-	return &cli.StringFlag{Name: "timeout", Category: flags.ProcessGroup, Usage: "give up after `TIME` without an answer of the process", DefaultText: "never"}
+	return &cli.StringFlag{
+		Name:        "timeout",
+		Category:    flags.ProcessGroup,
+		Usage:       "give up after `TIME` without an answer of the process",
+		DefaultText: "never",
+	}
 }
 
 // A Choice is what the user specified about the process.
@@ -90,7 +102,8 @@ func Of(c *cli.Context, args []string) (files []string, ch Choice, err error) {
 func Whole(c *cli.Context, args []string) (files []string, ch Choice, err error) {
 	files, ch, err = Of(c, args)
 	if files != nil && ByFlag(c) {
-		return nil, ch, exit.Usagef("%s takes a file or a process, not both: %s", flags.CommandName(c), strings.Join(files, " "))
+		return nil, ch,
+			exit.Usagef("%s takes a file or a process, not both: %s", flags.CommandName(c), strings.Join(files, " "))
 	}
 	return files, ch, err
 }
@@ -118,7 +131,8 @@ func AreFiles(args []string) bool {
 	switch {
 	case arg == "" || flags.IsNumber(arg):
 		return false
-	case arg == "-", arg == ".", arg == "..", isFileName(arg), strings.ContainsFunc(arg, func(r rune) bool { return r < utf8.RuneSelf && os.IsPathSeparator(uint8(r)) }):
+	case arg == "-", arg == ".", arg == "..", isFileName(arg),
+		strings.ContainsFunc(arg, func(r rune) bool { return r < utf8.RuneSelf && os.IsPathSeparator(uint8(r)) }):
 		return true
 	}
 	info, err := os.Lstat(arg)
@@ -159,7 +173,8 @@ func Choose(c *cli.Context, args []string) (ch Choice, err error) {
 			return ch, exit.Usagef("%q is not a process id", given[0])
 		}
 		if ch.newest {
-			return ch, exit.Usagef("--newest chooses among processes with the same name; %d is a single process", ch.PID)
+			return ch, exit.Usagef("--newest chooses among processes with the same name; %d is a single process",
+				ch.PID)
 		}
 		return ch, nil
 	}
@@ -244,14 +259,16 @@ func Only(ctx context.Context, p *program.Run, ch Choice) (*host.Listed, error) 
 			fits = reachable
 		}
 		newest := slices.MaxFunc(fits, startOrder)
-		p.UI.Sayf("process %d (%s) is the most recently started of %d", newest.PID, view.OneLine(attach.Names(&newest.Process)[0]), len(fits))
+		p.UI.Sayf("process %d (%s) is the most recently started of %d",
+			newest.PID, view.OneLine(attach.Names(&newest.Process)[0]), len(fits))
 		return &newest, nil
 	}
 	how := "gclog " + ch.command + " PID"
 	if ch.Name != "" {
 		how += ", a longer name"
 	}
-	return nil, exit.Usagef("%w found: choose one with %s or --newest:\n%s", ErrAmbiguous, how, strings.TrimRight(listText(fits), "\n"))
+	return nil, exit.Usagef("%w found: choose one with %s or --newest:\n%s",
+		ErrAmbiguous, how, strings.TrimRight(listText(fits), "\n"))
 }
 
 // startOrder compares processes by start time.
@@ -316,7 +333,8 @@ func (ch Choice) near(list []host.Listed) string {
 // SayOfProcess prints how to choose a process that has the name of a file.
 func SayOfProcess(p *program.Run, c *cli.Context, files []string) {
 	if name := files[0]; len(files) == 1 && name == filepath.Base(name) && name != "-" && !isFileName(name) {
-		p.UI.Sayf("%s is a file here; to choose the process of that name, use gclog %s -n %s", name, c.Command.Name, name)
+		p.UI.Sayf("%s is a file here; to choose the process of that name, use gclog %s -n %s",
+			name, c.Command.Name, name)
 	}
 }
 
@@ -346,7 +364,8 @@ func Next(ctx context.Context, p *program.Run, ch Choice, ended time.Time) (_ *h
 			continue
 		}
 		// Processes that can be attached to are preferred.
-		if newest == nil || newest.Err != nil && l.Err == nil || (newest.Err == nil) == (l.Err == nil) && l.Started.After(newest.Started) {
+		better := newest == nil || newest.Err != nil && l.Err == nil
+		if better || (newest.Err == nil) == (l.Err == nil) && l.Started.After(newest.Started) {
 			newest = l
 		}
 	}

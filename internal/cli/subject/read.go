@@ -28,9 +28,20 @@ import (
 func SpanFlags() []cli.Flag {
 	return []cli.Flag{
 		flags.Unpack(),
-		&cli.StringFlag{Name: "since", Category: flags.TimeGroup, Usage: "only what happened since `TIME`: 14:03:22, 2026-01-31T14:03:22Z, 1769868202.5 (since 1970), 90s after the start, -5m before the end"},
-		&cli.StringFlag{Name: "until", Category: flags.TimeGroup, Usage: "only what happened before `TIME`, in the same notation"},
-		&cli.BoolFlag{Name: flags.Local, Category: flags.TimeGroup, Usage: "show local times, not UTC; this is the default if TZ is set"},
+		&cli.StringFlag{
+			Name:     "since",
+			Category: flags.TimeGroup,
+			Usage: "only what happened since `TIME`: 14:03:22, 2026-01-31T14:03:22Z, 1769868202.5 (since 1970), " +
+				"90s after the start, -5m before the end",
+		},
+		&cli.StringFlag{
+			Name: "until", Category: flags.TimeGroup, Usage: "only what happened before `TIME`, in the same notation",
+		},
+		&cli.BoolFlag{
+			Name:     flags.Local,
+			Category: flags.TimeGroup,
+			Usage:    "show local times, not UTC; this is the default if TZ is set",
+		},
 	}
 }
 
@@ -44,7 +55,12 @@ func Span(p *program.Run, c *cli.Context) (s history.Span, err error) {
 	for _, x := range []struct {
 		flag, text string
 		to         *history.Instant
-	}{{"since", c.String("since"), &s.Since}, {"until", c.String("until"), &s.Until}, {"at", at, &s.At}, {"at", atEnd, &s.AtEnd}} {
+	}{
+		{"since", c.String("since"), &s.Since},
+		{"until", c.String("until"), &s.Until},
+		{"at", at, &s.At},
+		{"at", atEnd, &s.AtEnd},
+	} {
 		if x.text == "" && (!c.IsSet(x.flag) || x.to == &s.AtEnd) {
 			continue
 		}
@@ -68,7 +84,9 @@ func Span(p *program.Run, c *cli.Context) (s history.Span, err error) {
 
 // ReadFiles reads the history of one process from files. If a file is of another kind, it prints
 // that a process with the file's name may have been meant.
-func ReadFiles(p *program.Run, c *cli.Context, files []string, asked history.Span, observe history.Observe) (*history.History, error) {
+func ReadFiles(
+	p *program.Run, c *cli.Context, files []string, asked history.Span, observe history.Observe,
+) (*history.History, error) {
 	chosen, err := InFiles(c)
 	if err != nil {
 		return nil, err
@@ -87,7 +105,8 @@ func EndText(h *history.History) string {
 	if h.Ended == nil || !h.Ended.Bad() {
 		return ""
 	}
-	return fmt.Sprintf("process %d %s, at %s", h.Process.ID, h.Ended.AppendTo(nil), history.TimeText(h.Process.Time(h.Ended.At)))
+	return fmt.Sprintf("process %d %s, at %s",
+		h.Process.ID, h.Ended.AppendTo(nil), history.TimeText(h.Process.Time(h.Ended.At)))
 }
 
 // SayEnd says that the process of a file did not end well. Watching a running one has said it.
@@ -143,7 +162,8 @@ func InputError(err error) error {
 	case errors.As(err, &process) && process.Asked():
 		return exit.With(exit.NoProcess, err)
 	case process != nil:
-		return exit.Usagef("%w: choose one with --pid or --name:\n%s", err, strings.TrimRight(processesText(process.Processes), "\n"))
+		return exit.Usagef("%w: choose one with --pid or --name:\n%s",
+			err, strings.TrimRight(processesText(process.Processes), "\n"))
 	case errors.As(err, &call):
 		return exit.With(exit.Usage, err)
 	}

@@ -16,7 +16,10 @@ type objective struct {
 
 // objectives are compared run by run; pauses are compared in addition.
 func (t *tuning) objectives() []objective {
-	throughput := objective{"allocated", true, "bytes/s", func(_ *tuning, x *trial) float64 { return x.run.Sample.Summary().AllocationRate.Value }}
+	throughput := objective{
+		"allocated", true, "bytes/s",
+		func(_ *tuning, x *trial) float64 { return x.run.Sample.Summary().AllocationRate.Value },
+	}
 	if t.metric != nil {
 		throughput = objective{"metric", true, "", func(_ *tuning, x *trial) float64 { return x.metric }}
 	}

@@ -34,8 +34,9 @@ func (t *tuning) document() *documentJSON {
 	d.Event.Action = "gc-tune"
 	for _, r := range t.settings {
 		x := outcomeJSON{
-			Name: r.name, Variables: map[string]string{}, Properties: map[string]any{}, Optimal: r.optimal, Runs: len(r.trials),
-			Failed: append([]string{}, r.failed...), Ignored: append([]string{}, r.ignored...), Metrics: map[string]compare.DifferenceJSON{},
+			Name: r.name, Variables: map[string]string{}, Properties: map[string]any{}, Optimal: r.optimal,
+			Runs: len(r.trials), Failed: append([]string{}, r.failed...), Ignored: append([]string{}, r.ignored...),
+			Metrics: map[string]compare.DifferenceJSON{},
 		}
 		for _, v := range r.values {
 			x.Variables[environmentPrefix+v.setting.Variable] = v.text

@@ -78,7 +78,11 @@ func (s *candidate) properties() (text string, without []string) {
 // ignored returns why the runtime ignores a part of the setting, as far as that is known. p is a
 // process that ran with it.
 func (s *candidate) ignored(p *gclog.Process) (list []string) {
-	c := gcsettings.Configuration{Variables: map[string]string{}, NativeAOT: p.Flavor == gclog.FlavorNativeAOT, Server: onOff(p.Server)}
+	c := gcsettings.Configuration{
+		Variables: map[string]string{},
+		NativeAOT: p.Flavor == gclog.FlavorNativeAOT,
+		Server:    onOff(p.Server),
+	}
 	c.Major = gclog.Major(p.RuntimeVersion)
 	for _, v := range s.values {
 		prefix := environmentPrefix
@@ -90,8 +94,12 @@ func (s *candidate) ignored(p *gclog.Process) (list []string) {
 			variable string
 			is       gclog.Known
 		}{{"gcServer", p.Server}, {"gcConcurrent", p.Concurrent}} {
-			if v.setting.Variable == x.variable && x.is != gclog.Unknown && onOff(x.is) != onOff(gclog.KnownBool(v.text == "1")) {
-				list = append(list, fmt.Sprintf("%s: the runtime reports that it is %s", v.setting.Variable, onOff(x.is)))
+			if v.setting.Variable != x.variable || x.is == gclog.Unknown {
+				continue
+			}
+			if onOff(x.is) != onOff(gclog.KnownBool(v.text == "1")) {
+				list = append(list,
+					fmt.Sprintf("%s: the runtime reports that it is %s", v.setting.Variable, onOff(x.is)))
 			}
 		}
 	}
@@ -112,7 +120,8 @@ func parseTry(text string) (s candidate, err error) {
 	for part := range strings.SplitSeq(text, ",") {
 		name, value, ok := strings.Cut(strings.TrimSpace(part), "=")
 		if !ok {
-			return s, exit.Usagef("--try %s: write NAME=VALUE, such as gcServer=1 or GCgen0size=64M; several with commas are tried together", text)
+			return s, exit.Usagef("--try %s: write NAME=VALUE, such as gcServer=1 or GCgen0size=64M; several with "+
+				"commas are tried together", text)
 		}
 		name = strings.TrimPrefix(strings.TrimPrefix(name, environmentPrefix), oldPrefix)
 		all := gcsettings.Settings()
@@ -122,7 +131,8 @@ func parseTry(text string) (s candidate, err error) {
 			for _, x := range all {
 				names = append(names, x.Variable)
 			}
-			return s, exit.Usagef("--try %s: there is no setting %s%s (docs/settings.md lists them)", text, name, spelling.DidYouMean(name, names))
+			return s, exit.Usagef("--try %s: there is no setting %s%s (docs/settings.md lists them)",
+				text, name, spelling.DidYouMean(name, names))
 		}
 		v, err := parseSetting(all[i], strings.TrimSpace(value))
 		if err != nil {
@@ -139,7 +149,9 @@ func parseSetting(s gcsettings.Setting, text string) (v settingValue, err error)
 	v = settingValue{setting: s, text: text, json: text}
 	switch s.Kind {
 	case gcsettings.Bool:
-		on, known := map[string]bool{"1": true, "true": true, "on": true, "0": false, "false": false, "off": false}[strings.ToLower(text)]
+		on, known := map[string]bool{
+			"1": true, "true": true, "on": true, "0": false, "false": false, "off": false,
+		}[strings.ToLower(text)]
 		if !known {
 			return v, fmt.Errorf("%s is a switch: write 1 or 0", s.Variable)
 		}
@@ -155,7 +167,8 @@ func parseSetting(s gcsettings.Setting, text string) (v settingValue, err error)
 			n = uint64(size)
 		}
 		if err != nil {
-			return v, fmt.Errorf("%s is a number: write one such as 2 or 0x20, or a size such as 64M for a number of bytes", s.Variable)
+			return v, fmt.Errorf(
+				"%s is a number: write one such as 2 or 0x20, or a size such as 64M for a number of bytes", s.Variable)
 		}
 		v = numberSetting(s, n)
 	}

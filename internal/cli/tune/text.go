@@ -56,13 +56,15 @@ func (x *page) overview() {
 		table.Add(row...)
 	}
 	table.Print(x, x.width)
-	view.Wrapped(x, x.width, 2, "* no other setting is better in one of pauses, memory, throughput and CPU time, and not worse in any")
+	view.Wrapped(x, x.width, 2,
+		"* no other setting is better in one of pauses, memory, throughput and CPU time, and not worse in any")
 }
 
 // knownPercentile returns the highest percentile of the pauses that is known of each setting.
 func (t *tuning) knownPercentile() string {
 	for _, name := range pausePercentiles {
-		if !slices.ContainsFunc(t.settings, func(r *outcome) bool { return len(r.trials) > 0 && !r.value(name).Known() }) {
+		unknown := func(r *outcome) bool { return len(r.trials) > 0 && !r.value(name).Known() }
+		if !slices.ContainsFunc(t.settings, unknown) {
 			return name
 		}
 	}
@@ -96,7 +98,8 @@ func (x *page) setting(r *outcome) {
 		view.Hanging(x, x.width, 11, "  ignored: ", view.OneLine(why))
 	}
 	if n := len(r.failed); n > 0 {
-		view.Hanging(x, x.width, 10, "  failed: ", fmt.Sprintf("%d of %s: %s", n, view.Counted(uint64(n+len(r.trials)), "run"), view.OneLine(r.failed[0])))
+		view.Hanging(x, x.width, 10, "  failed: ",
+			fmt.Sprintf("%d of %s: %s", n, view.Counted(uint64(n+len(r.trials)), "run"), view.OneLine(r.failed[0])))
 	}
 	if r == x.t.settings[0] || len(r.trials) == 0 {
 		return
@@ -105,7 +108,8 @@ func (x *page) setting(r *outcome) {
 		var list []string
 		for _, d := range append(slices.Clone(r.against.objectives[1:]), r.against.metrics...) {
 			if d.Verdict == v {
-				list = append(list, fmt.Sprintf("%s %s (%s to %s)", d.Name, compare.ChangeText(d.Change), compare.ChangeText(d.Low), compare.ChangeText(d.High)))
+				list = append(list, fmt.Sprintf("%s %s (%s to %s)",
+					d.Name, compare.ChangeText(d.Change), compare.ChangeText(d.Low), compare.ChangeText(d.High)))
 			}
 		}
 		if len(list) > 0 {
@@ -115,7 +119,8 @@ func (x *page) setting(r *outcome) {
 			x.WriteString(strings.Replace(b.String(), title, x.paint(compare.VerdictStyles[v], title), 1))
 		}
 	}
-	if !slices.ContainsFunc(append(slices.Clone(r.against.objectives), r.against.metrics...), func(d analysis.Difference) bool { return d.Verdict >= analysis.Better }) {
+	differs := func(d analysis.Difference) bool { return d.Verdict >= analysis.Better }
+	if !slices.ContainsFunc(r.against.objectives, differs) && !slices.ContainsFunc(r.against.metrics, differs) {
 		fmt.Fprintln(x, "  no detectable difference")
 	}
 	if d := r.against.objectives[0]; d.Verdict == analysis.TooLittleData {

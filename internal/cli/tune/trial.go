@@ -153,11 +153,12 @@ func (t *tuning) readRun(x *trial, logs string) string {
 	most := uint64(0)
 	for _, name := range files {
 		var r compare.Run
-		r.History, err = t.p.readRunLog(name, t.asked, func(process *gclog.Process, w analysis.Window) (gclog.Observer, gclog.EventObserver) {
+		observe := func(process *gclog.Process, w analysis.Window) (gclog.Observer, gclog.EventObserver) {
 			var a *assess.Assessment
 			a, r.Sample = assess.NewSample(process, analysis.Thresholds{}, w)
 			return a.Observe, a.Event
-		})
+		}
+		r.History, err = t.p.readRunLog(name, t.asked, observe)
 		if r.History == nil {
 			continue
 		}

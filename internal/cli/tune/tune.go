@@ -50,12 +50,25 @@ Examples:
    gclog tune --metric 'requests/s: ([0-9.]+)' --rounds 9 -- ./bench`,
 		Flags: flags.Join([]cli.Flag{
 			flags.Length("", "end each run after `TIME`, unless the program has exited", "20s", ""),
-			&cli.IntFlag{Name: "rounds", Value: usualRounds, Usage: "run each setting `N` times, at least 3; from 5 on the differences between runs are taken into account"},
-			&cli.StringSliceFlag{Name: "try", Usage: "try only this `SETTING`: NAME=VALUE, or several with commas; may be repeated"},
+			&cli.IntFlag{
+				Name:  "rounds",
+				Value: usualRounds,
+				Usage: "run each setting `N` times, at least 3; from 5 on the differences between runs are taken " +
+					"into account",
+			},
+			&cli.StringSliceFlag{
+				Name: "try", Usage: "try only this `SETTING`: NAME=VALUE, or several with commas; may be repeated",
+			},
 			&cli.StringFlag{Name: "load", Usage: "run `COMMAND`, by the shell, beside each run"},
 			&cli.StringFlag{Name: "warmup", Usage: "leave out the first `TIME` of each run"},
-			&cli.StringFlag{Name: "metric", Usage: "throughput is the last number that `REGEX` matches in the output of the program, or its first group"},
-			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "choose the random order: the same `NUMBER`, the same order"},
+			&cli.StringFlag{
+				Name: "metric",
+				Usage: "throughput is the last number that `REGEX` matches in the output of the program, or its " +
+					"first group",
+			},
+			&cli.Uint64Flag{
+				Name: "seed", Value: 1, Usage: "choose the random order: the same `NUMBER`, the same order",
+			},
 		}, results.Flags(results.TextOrJSON)),
 		Action: results.Action(p.Run, results.TextOrJSON, p.tune),
 	}
@@ -120,10 +133,13 @@ func (p *commands) tune(c *cli.Context, how string) error {
 		t.settings = append(t.settings, &outcome{candidate: s})
 	}
 	t.total = 1 + t.rounds*len(t.settings)
-	p.UI.Sayf("%s in %d rounds: about %s", view.Counted(uint64(len(t.settings)), "setting"), t.rounds, view.Span(time.Since(t.began).Truncate(time.Second)*time.Duration(t.total-1)))
+	p.UI.Sayf("%s in %d rounds: about %s", view.Counted(uint64(len(t.settings)), "setting"), t.rounds,
+		view.Span(time.Since(t.began).Truncate(time.Second)*time.Duration(t.total-1)))
 	interrupted := t.allRounds(ctx, dir)
-	if interrupted && slices.ContainsFunc(t.settings, func(r *outcome) bool { return len(r.trials) < leastRounds && len(r.failed) == 0 }) {
-		return exit.With(exit.Session, errors.New("interrupted before each setting had 3 runs: there is nothing to compare"))
+	incomplete := func(r *outcome) bool { return len(r.trials) < leastRounds && len(r.failed) == 0 }
+	if interrupted && slices.ContainsFunc(t.settings, incomplete) {
+		return exit.With(exit.Session,
+			errors.New("interrupted before each setting had 3 runs: there is nothing to compare"))
 	}
 	t.compareAll()
 	if how == "json" {
@@ -134,7 +150,13 @@ func (p *commands) tune(c *cli.Context, how string) error {
 
 // options reads the command line. It returns the settings of --try, nil if there are none.
 func (p *commands) options(c *cli.Context) (*tuning, []candidate, error) {
-	t := &tuning{p: p, command: c.Args().Slice(), rounds: c.Int("rounds"), load: c.String("load"), seed: c.Uint64("seed")}
+	t := &tuning{
+		p:       p,
+		command: c.Args().Slice(),
+		rounds:  c.Int("rounds"),
+		load:    c.String("load"),
+		seed:    c.Uint64("seed"),
+	}
 	if len(t.command) == 0 {
 		return nil, nil, exit.Usagef("tune needs a command: gclog tune -- dotnet app.dll")
 	}
@@ -151,7 +173,8 @@ func (p *commands) options(c *cli.Context) (*tuning, []candidate, error) {
 	if warmup, err := flags.Duration(c, "warmup"); err != nil {
 		return nil, nil, err
 	} else if warmup >= t.limit {
-		return nil, nil, exit.Usagef("--warmup %s leaves nothing of a run of %s", c.String("warmup"), c.String(flags.For))
+		return nil, nil,
+			exit.Usagef("--warmup %s leaves nothing of a run of %s", c.String("warmup"), c.String(flags.For))
 	} else if warmup > 0 {
 		if t.asked.Since, err = history.ParseInstant("warmup", warmup.String(), t.asked.Zone); err != nil {
 			return nil, nil, subject.InputError(err)
@@ -186,9 +209,11 @@ func (t *tuning) first(ctx context.Context, dir string) (*trial, error) {
 	case ctx.Err() != nil:
 		return nil, exit.With(exit.Session, errors.New("interrupted during the first run"))
 	case x.problem != "":
-		return nil, exit.With(exit.Session, fmt.Errorf("the first run of %s, as it is, failed: %s", t.command[0], x.problem))
+		return nil, exit.With(exit.Session,
+			fmt.Errorf("the first run of %s, as it is, failed: %s", t.command[0], x.problem))
 	case t.metric != nil && x.metric <= 0:
-		return nil, exit.Usagef("--metric %s: it matches no number greater than 0 in the output of %s", t.metric, t.command[0])
+		return nil, exit.Usagef("--metric %s: it matches no number greater than 0 in the output of %s",
+			t.metric, t.command[0])
 	}
 	return x, nil
 }
@@ -232,7 +257,8 @@ func (t *tuning) logger(dir string) (*record.Logger, error) {
 // progress is the line that is shown during a run.
 func (t *tuning) progress(s *candidate) func(time.Duration) string {
 	return func(since time.Duration) string {
-		return fmt.Sprintf("run %d of %d, %s: %s of %s", t.done+1, t.total, s.name, view.Elapsed(since), view.Elapsed(t.limit))
+		return fmt.Sprintf("run %d of %d, %s: %s of %s",
+			t.done+1, t.total, s.name, view.Elapsed(since), view.Elapsed(t.limit))
 	}
 }
 

@@ -43,7 +43,8 @@ func HistoryOf(p *program.Run, c *cli.Context, names []string, observe history.O
 	case err != nil:
 		return nil, err
 	case files == nil && !ch.Made():
-		return nil, exit.Usagef("%s needs a file, - for standard input, or the PID or NAME of a running process (gclog ps lists them)", c.Command.Name)
+		return nil, exit.Usagef("%s needs a file, - for standard input, or the PID or NAME of a running process "+
+			"(gclog ps lists them)", c.Command.Name)
 	case files == nil:
 		return watchHistory(p, c, ch, asked, observe)
 	case c.IsSet(flags.For):
@@ -53,7 +54,9 @@ func HistoryOf(p *program.Run, c *cli.Context, names []string, observe history.O
 }
 
 // watchHistory watches a running process.
-func watchHistory(p *program.Run, c *cli.Context, ch subject.Choice, asked history.Span, observe history.Observe) (*history.History, error) {
+func watchHistory(
+	p *program.Run, c *cli.Context, ch subject.Choice, asked history.Span, observe history.Observe,
+) (*history.History, error) {
 	if err := asked.CheckRunning(); err != nil {
 		return nil, subject.InputError(err)
 	}
@@ -78,18 +81,24 @@ func watchHistory(p *program.Run, c *cli.Context, ch subject.Choice, asked histo
 }
 
 // history watches a process until the duration has passed, the process ends, or ctx does.
-func (w *Watch) history(ctx context.Context, t *host.Target, asked history.Span, observe history.Observe) (*history.History, error) {
+func (w *Watch) history(
+	ctx context.Context, t *host.Target, asked history.Span, observe history.Observe,
+) (*history.History, error) {
 	s, facts, err := w.Open(ctx, t)
 	if err != nil {
 		return nil, UnlessInterrupted(ctx, err)
 	}
 	defer context.AfterFunc(ctx, s.Ask)()
 	defer time.AfterFunc(time.Until(w.End()), s.Ask).Stop()
-	defer w.Run.UI.Watch(func(since time.Duration) string { return w.Line(since) + " of " + view.Elapsed(w.Duration) })()
-	h, end, err := history.Watch(s, facts, w.Duration, asked, func(process *gclog.Process, window analysis.Window) (gclog.Observer, gclog.EventObserver) {
+	defer w.Run.UI.Watch(func(since time.Duration) string {
+		return w.Line(since) + " of " +
+			view.Elapsed(w.Duration)
+	})()
+	started := func(process *gclog.Process, window analysis.Window) (gclog.Observer, gclog.EventObserver) {
 		w.SayStarted(process, "")
 		return observe(process, window)
-	})
+	}
+	h, end, err := history.Watch(s, facts, w.Duration, asked, started)
 	w.SayEnded(&attach.Result{Process: *h.Process, End: end})
 	if _, wrong := errors.AsType[*history.CallError](err); wrong {
 		return nil, subject.InputError(err)

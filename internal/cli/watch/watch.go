@@ -51,7 +51,8 @@ func (w *Watch) Over() bool { return !w.Until.IsZero() && !time.Now().Before(w.U
 
 // Line returns the line of progress.
 func (w *Watch) Line(since time.Duration) string {
-	s := fmt.Sprintf("[%s] %s, %d lost events, %s read", view.Elapsed(since), view.Counted(uint64(w.Progress.GCs.Load()), "GC"), w.Progress.Lost.Load(), formats.SizeText(w.Progress.Stream.Load()))
+	s := fmt.Sprintf("[%s] %s, %d lost events, %s read", view.Elapsed(since), view.Counted(
+		uint64(w.Progress.GCs.Load()), "GC"), w.Progress.Lost.Load(), formats.SizeText(w.Progress.Stream.Load()))
 	if n := w.Progress.Output.Load(); n > 0 {
 		s += ", " + formats.SizeText(n) + " written"
 	}
@@ -105,7 +106,8 @@ func (w *Watch) Open(ctx context.Context, t *host.Target) (*attach.Session, *gcl
 		return nil, nil, doctor.Explain(ctx, t, err)
 	}
 	defer SayLate(w.Run, t)()
-	s, err := attach.Open(ctx, t, attach.SessionOptions{Config: w.Config, Progress: w.Progress, Warn: w.Run.UI.Say, Waiting: SayEnding(w.Run, t)})
+	s, err := attach.Open(ctx, t,
+		attach.SessionOptions{Config: w.Config, Progress: w.Progress, Warn: w.Run.UI.Say, Waiting: SayEnding(w.Run, t)})
 	if err != nil {
 		return nil, nil, doctor.Explain(ctx, t, err)
 	}
