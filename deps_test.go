@@ -391,8 +391,12 @@ func TestExportedComments(t *testing.T) {
 	}
 }
 
-// TestExamples: every package of the library has an example that runs.
+// TestExamples: every package of the library has an example that runs, and a row in docs/library.md.
 func TestExamples(t *testing.T) {
+	page, err := os.ReadFile("docs/library.md")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, p := range packages(t, "linux") {
 		if p.ImportPath == module || strings.Contains(p.ImportPath, "/internal/") {
 			continue
@@ -411,6 +415,9 @@ func TestExamples(t *testing.T) {
 		}
 		if !runs {
 			t.Errorf("%s has no example with an output", p.ImportPath)
+		}
+		if !strings.Contains(string(page), "\n| `"+strings.TrimPrefix(p.ImportPath, module+"/")+"` | ") {
+			t.Errorf("%s has no row in docs/library.md", p.ImportPath)
 		}
 	}
 }
