@@ -64,7 +64,7 @@ func newMethods() *methods {
 
 // module notes the file of a module.
 func (m *methods) module(e *clr.Module) {
-	if len(m.modules) < maxModules || m.modules[e.ID] != "" {
+	if m.size < maxNames && (len(m.modules) < maxModules || m.modules[e.ID] != "") {
 		m.modules[e.ID] = m.intern(e.ILPath)
 	}
 }

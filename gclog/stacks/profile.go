@@ -108,6 +108,13 @@ type Call struct {
 	Longest    int64  // the longest pause of one, nanoseconds
 }
 
+// maxText is the size of the names of all frames of all stacks, in bytes. A recording of an hour has a tenth
+// of it; but as any stack may have any name, without a limit a small file has names of gigabytes.
+const maxText = 256 << 20
+
+// frameText is what a frame of a stack counts besides its names, in bytes.
+const frameText = 16
+
 // deepest is the number of frames at which the runtime cuts a stack.
 const deepest = 100
 
@@ -186,7 +193,7 @@ func (b *Builder) Profile() *Profile {
 		if to := calls[k]; to != nil {
 			to.Count += x.Count
 			to.Timed += x.Timed
-			to.Paused += x.Paused
+			to.Paused = sum(to.Paused, x.Paused)
 			to.Longest = max(to.Longest, x.Longest)
 			continue
 		}
@@ -217,6 +224,7 @@ type resolver struct {
 	cache    map[uint64]int32
 	numbers  []int32
 	key      []byte
+	text     int // bytes of the names of all stacks
 }
 
 func (b *Builder) resolver(p *Profile) *resolver {
@@ -272,6 +280,15 @@ func (r *resolver) resolve(number uint32) int {
 	}
 	i, ok := r.byFrames[string(r.key)]
 	if !ok {
+		size := 0
+		for _, n := range r.numbers {
+			f := &r.p.Frames[n]
+			size += len(f.Namespace) + len(f.Name) + len(f.Signature) + frameText
+		}
+		if size > maxText-r.text && !s.Other {
+			return r.stack(otherStack)
+		}
+		r.text += size
 		i = len(r.p.Stacks)
 		r.byFrames[string(r.key)] = i
 		s.Frames = slices.Clone(r.numbers)

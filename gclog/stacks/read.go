@@ -18,8 +18,9 @@ const (
 	maxStrata   = 4096
 	maxThreads  = 10_000
 	maxCalls    = 50_000
-	maxPending  = 4096 // requests whose collection is still to be reported
-	maxTypeName = 1024 // UTF-16 units
+	maxPending  = 4096     // requests whose collection is still to be reported
+	maxTypeName = 1024     // UTF-16 units
+	maxTypeText = 64 << 20 // bytes of the names of all types
 )
 
 // otherTypes are the types for which there is no room.
@@ -40,6 +41,7 @@ type Builder struct {
 	methods     *methods
 	types       map[string]uint32
 	typeNames   []string
+	typeText    int // bytes of typeNames
 	scratch     []byte
 	strata      map[stratumKey]uint32
 	stratum     []stratum
@@ -188,7 +190,7 @@ func (b *Builder) session(x *parse.Reader) *session {
 // end notes how long the recording was, if it has what the profile is of.
 func (s *session) end(until int64) {
 	if s.own && until > 0 {
-		s.p.Duration += time.Duration(until)
+		s.p.Duration = time.Duration(sum(int64(s.p.Duration), until))
 	}
 	for _, q := range s.pending {
 		s.unserved(q)
@@ -307,7 +309,7 @@ func (b *Builder) typeOf(name clr.UTF16) uint32 {
 		return i
 	}
 	text := string(b.scratch)
-	if len(b.typeNames) >= maxTypes {
+	if len(b.typeNames) >= maxTypes || b.typeText >= maxTypeText {
 		text = otherTypes
 		if i, ok := b.types[text]; ok {
 			return i
@@ -316,6 +318,7 @@ func (b *Builder) typeOf(name clr.UTF16) uint32 {
 	i := uint32(len(b.typeNames))
 	b.types[text] = i
 	b.typeNames = append(b.typeNames, text)
+	b.typeText += len(text)
 	return i
 }
 
@@ -397,13 +400,21 @@ func (s *session) collection(d *gclog.GCDetails) {
 		s.pending = append(s.pending[:i], s.pending[i+1:]...)
 		c := s.call(q, d.Generation, d.Kind == gclog.KindBackground)
 		c.Count++
-		c.Paused += d.Pause()
+		c.Paused = sum(c.Paused, d.Pause())
 		c.Longest = max(c.Longest, d.Pause())
 		if len(d.Pauses) > 0 {
 			c.Timed++
 		}
 		return
 	}
+}
+
+// sum adds durations, which are the longest possible one if a damaged clock makes them longer.
+func sum(a, b int64) int64 {
+	if b > math.MaxInt64-a {
+		return math.MaxInt64
+	}
+	return a + b
 }
 
 // unserved counts a request that no collection is known for.

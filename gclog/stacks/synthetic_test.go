@@ -430,3 +430,57 @@ func BenchmarkRead(b *testing.B) {
 	}
 	b.ReportMetric(events*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mevents/s")
 }
+
+// TestLimitsOfText: what names take is limited, whoever has them: modules that are reported again and again, types,
+// and stacks of which each has long names.
+func TestLimitsOfText(t *testing.T) {
+	b := NewBuilder()
+	b.pointerSize, b.stacks = 8, newInterner(8)
+	long := strings.Repeat("n", 1000)
+	for i := range maxNames/1000 + 100 {
+		b.methods.module(&clr.Module{ID: 1, ILPath: clr.EncodeUTF16(fmt.Sprint(i, long))})
+	}
+	if b.methods.size > maxNames+2*maxName {
+		t.Errorf("%d bytes of names of one module", b.methods.size)
+	}
+	wide := strings.Repeat("中", 1000)
+	for i := range maxTypeText/3000 + 100 {
+		b.typeOf(clr.EncodeUTF16(fmt.Sprint(i, wide)))
+	}
+	if b.typeText > maxTypeText+3*maxTypeName || b.typeNames[len(b.typeNames)-1] != otherTypes {
+		t.Errorf("%d bytes of names of types", b.typeText)
+	}
+
+	b = NewBuilder()
+	b.pointerSize, b.stacks = 8, newInterner(8)
+	b.methods.add(&clr.Method{ID: 1, StartAddress: 1, Size: 1, Name: clr.EncodeUTF16(wide)}, 0, math.MaxInt64)
+	const depth, fit = 1000, maxText / (1000 * (3000 + frameText))
+	stack := bytes.Repeat([]byte{1, 0, 0, 0, 0, 0, 0, 0}, depth)
+	k := b.stratumOf(stratumKey{})
+	for i := range fit + 10 {
+		stack[0], stack[1] = byte(i+2), byte((i+2)>>8)
+		n := b.stacks.number(append(bytes.Clone(stack), bytes.Repeat([]byte{1, 0, 0, 0, 0, 0, 0, 0}, i)...), 0)
+		b.row(n, b.typeOf(clr.EncodeUTF16("A")), k).own++
+	}
+	b.p.ticksSeen = 1
+	p := b.Profile()
+	text, others := 0, 0
+	for _, s := range p.Stacks {
+		for _, f := range s.Frames {
+			text += len(p.Frames[f].Name)
+		}
+		if s.Other {
+			others++
+		}
+	}
+	if text > maxText || others != 1 || len(p.Stacks) < fit/2 || p.Total.Events != fit+10 {
+		t.Errorf("%d bytes of names in %d stacks, %d of them for others; %d events", text, len(p.Stacks), others, p.Total.Events)
+	}
+}
+
+// TestLongDurations: sums of durations that a damaged clock makes too long are the longest, not negative.
+func TestLongDurations(t *testing.T) {
+	if sum(math.MaxInt64-1, 2) != math.MaxInt64 || sum(1, 2) != 3 || sum(2, -1) != 1 {
+		t.Error(sum(math.MaxInt64-1, 2), sum(1, 2), sum(2, -1))
+	}
+}
