@@ -231,7 +231,7 @@ func (s *stretch) pausedText() string {
 func (s *stretch) who(command string) string {
 	p := s.process
 	switch {
-	case !s.ending.exited() && p.ID != 0:
+	case !s.ending.exited() && p.ID > 0:
 		return strconv.FormatInt(p.ID, 10)
 	case s.ending.exited() && strings.HasPrefix(command, "gclog ") && plainName.MatchString(p.Name):
 		return p.Name
@@ -239,8 +239,8 @@ func (s *stretch) who(command string) string {
 	return ""
 }
 
-// plainName matches names that need no quotes in a shell, and are no options.
-var plainName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
+// plainName matches names that need no quotes in a shell, and are neither options nor another process's number.
+var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 
 // A CauseHelp is what docs/verdict.md says of a Cause.
 type CauseHelp struct {

@@ -185,7 +185,7 @@ func TestVerdict(t *testing.T) {
 // TestVerdictNames: a process that has ended is named in commands of gclog, unless a shell would understand
 // something else.
 func TestVerdictNames(t *testing.T) {
-	for _, c := range []struct{ name, want string }{{"orders", "orders"}, {"$(reboot)", "PID"}, {"-x", "PID"}, {"", "PID"}} {
+	for _, c := range []struct{ name, want string }{{"orders", "orders"}, {"$(reboot)", "PID"}, {"-x", "PID"}, {"1", "PID"}, {"a\nb", "PID"}, {"", "PID"}} {
 		h := newPast().healthy(40).end(analysis.WayOOMKilled, "was killed by the kernel because memory ran out (SIGKILL)")
 		h.process.ID, h.process.Name = 4711, c.name
 		if v := h.findings(t).Verdict(); v.First != "gclog heap watch "+c.want {
