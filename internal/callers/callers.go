@@ -43,8 +43,8 @@ const (
 // bytes first. A method is the one that an allocation is put down to: see stacks.Profile.AllocatedIn.
 func (v *View) Rows(by string) (rows []Row) {
 	p := v.Profile
-	index := map[string]int{}
-	add := func(name string, path []string, e stacks.Estimate) {
+	index, byStack, paths := map[string]int{}, map[int]int{}, v.paths()
+	add := func(name string, path []string, e stacks.Estimate) int {
 		i, ok := index[name]
 		if !ok {
 			i = len(rows)
@@ -52,6 +52,7 @@ func (v *View) Rows(by string) (rows []Row) {
 			rows = append(rows, Row{Name: name, Path: path})
 		}
 		rows[i].Add(e)
+		return i
 	}
 	if by == ByThread {
 		for i := range p.Threads {
@@ -67,14 +68,16 @@ func (v *View) Rows(by string) (rows []Row) {
 			if v.Large && !a.Large() {
 				continue
 			}
-			switch by {
-			case ByType:
+			switch i, ok := byStack[a.Stack]; {
+			case by == ByType:
 				add(v.TypeName(a.Type), nil, a.Estimate)
-			case ByMethod:
-				add(v.method(a.Stack), nil, a.Estimate)
+			case ok:
+				rows[i].Add(a.Estimate)
+			case by == ByMethod:
+				byStack[a.Stack] = add(v.method(a.Stack), nil, a.Estimate)
 			default:
-				path := v.Path(a.Stack)
-				add(strings.Join(path, ";"), path, a.Estimate)
+				x := paths(a.Stack, v.frames(a.Stack))
+				byStack[a.Stack] = add(x.text, x.names, a.Estimate)
 			}
 		}
 	}
@@ -120,11 +123,28 @@ func (v *View) method(stack int) string {
 
 // Path returns the frames of a stack that are shown, the outermost first. There is at least one.
 func (v *View) Path(stack int) []string {
-	frames := v.Profile.Path(stack)
-	if v.Raw {
-		frames = v.Profile.Stacks[stack].Frames
+	return v.path(stack, v.frames(stack))
+}
+
+// A path is what is shown of a stack.
+type path struct {
+	names []string // the outermost first
+	text  string   // in one line
+}
+
+// paths returns a function that returns the path of a stack, always with the same frames. Thousands of rows may
+// have the same stack, whose text is made only once.
+func (v *View) paths() func(stack int, frames []int32) *path {
+	known := map[int]*path{}
+	return func(stack int, frames []int32) *path {
+		x := known[stack]
+		if x == nil {
+			names := v.path(stack, frames)
+			x = &path{names, strings.Join(names, ";")}
+			known[stack] = x
+		}
+		return x
 	}
-	return v.path(stack, frames)
 }
 
 func (v *View) path(stack int, frames []int32) (path []string) {

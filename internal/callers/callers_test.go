@@ -8,13 +8,17 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/gclog/gclog/gclog/stacks"
 	"github.com/gclog/gclog/internal/callers"
+	"github.com/gclog/gclog/internal/testing/nettracetest"
 	"github.com/gclog/gclog/internal/testing/pprof"
 	"github.com/gclog/gclog/internal/testing/recordings"
+	"github.com/gclog/gclog/parse/clr"
 )
 
 // read returns the profile of recordings.
@@ -150,12 +154,13 @@ func TestTree(t *testing.T) {
 		}
 		return leaves + n.Events - sum
 	}
-	root := callers.Tree(rows)
+	root := callers.Tree(rows, func(*callers.Node) bool { return true })
 	if n := check(root); n != v.Profile.Total.Events || root.Events != n {
 		t.Errorf("%d events", n)
 	}
 	lines := 0
-	root.Lines(func(n *callers.Node) bool { return n.Bytes > root.Bytes/100 }, func(int, *callers.Node) { lines++ })
+	large := callers.Tree(rows, func(n *callers.Node) bool { return n.Bytes > root.Bytes/100 })
+	large.Lines(func(int, *callers.Node) { lines++ })
 	if lines < 15 || lines > 40 {
 		t.Errorf("%d lines", lines)
 	}
@@ -216,5 +221,42 @@ func TestPprof(t *testing.T) {
 	flat, _, _ = pprof.Top(t, "-sample_index=gcs", write(&callers.View{Profile: read(t, own("core31-wks-callers"))}, true))
 	if flat["GcLoad.Shop.Ticker.Tick"] != 152 || flat["GcLoad.Shop.Cache.Shrink"] != 31 {
 		t.Errorf("%v", flat)
+	}
+}
+
+// TestDeepStacks: types that are allocated in one deep stack share its text.
+func TestDeepStacks(t *testing.T) {
+	const types, depth = 300, 1000
+	x := nettracetest.V4{}
+	clock := nettracetest.DefaultClock()
+	x.Begin(clock)
+	x.Metadata(
+		nettracetest.Kind{ID: 1, Provider: clr.RuntimeProvider, EventID: clr.IDGCAllocationTick, Version: 4, Level: 5, Keywords: 1},
+		nettracetest.Kind{ID: 2, Provider: clr.RundownProvider, EventID: clr.IDRundownMethodDCEnd, Version: 1, Level: 5, Keywords: 1},
+	)
+	event := func(kind, stack uint32, p *nettracetest.Payload) {
+		x.Events(nettracetest.Row{Kind: kind, Thread: 7, Ticks: clock.Ticks + 1000, Payload: p.Bytes, Stack: stack})
+	}
+	payload := func() *nettracetest.Payload { return &nettracetest.Payload{PointerSize: 8} }
+	x.Block("StackBlock", nettracetest.Stacks(1, 8, slices.Repeat([]uint64{0x10}, depth)))
+	for i := range types {
+		event(1, 1, payload().U32(100_000, 0).U16(0).U64(100_000, 1).Text(fmt.Sprint("T", i)).U32(0).U64(0x1000, 24))
+	}
+	event(2, 0, payload().U64(1, 1, 0x10).U32(1, 1, 0).Text("N.C").Text(strings.Repeat("m", 1000)).Text("void  ()").U16(0))
+	x.End()
+	p, err := stacks.Read(bytes.NewReader(x.Bytes))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := &callers.View{Profile: p}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	rows, flame := v.Rows(callers.ByPath), v.Flame("app", true)
+	runtime.ReadMemStats(&after)
+	if len(rows) != 1 || rows[0].Events != types || len(flame.Samples) != types || len(flame.Samples[0].Stack) != depth+1 {
+		t.Errorf("%d rows, %d samples", len(rows), len(flame.Samples))
+	}
+	if n := after.TotalAlloc - before.TotalAlloc; n > 50<<20 {
+		t.Errorf("%d MB for one stack of 1 MB", n>>20)
 	}
 }

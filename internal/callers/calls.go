@@ -3,6 +3,7 @@ package callers
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -26,7 +27,8 @@ type CallRow struct {
 // Calls returns who asked for collections that the filter matches, most frequent first. byPath: paths to
 // the same caller are counted apart.
 func (v *View) Calls(byPath bool) (rows []CallRow) {
-	index := map[string]int{}
+	type key struct{ from, call string }
+	index, paths := map[key]int{}, v.paths()
 	for _, inlined := range []bool{false, true} { // as the last, because they may be told by others of the same caller
 		for i := range v.Profile.Calls {
 			c := &v.Profile.Calls[i]
@@ -37,30 +39,30 @@ func (v *View) Calls(byPath bool) (rows []CallRow) {
 			if v.Raw {
 				frames = v.Profile.Stacks[c.Stack].Frames
 			}
-			path := v.path(c.Stack, frames)
-			if !v.matches(strings.Join(path, ";")) {
+			path := paths(c.Stack, frames)
+			if !v.matches(path.text) {
 				continue
 			}
-			key := path[len(path)-1] + "\n"
+			caller := path.names[len(path.names)-1]
+			of := key{caller, call(c, method)}
 			if byPath {
-				key = strings.Join(path, ";") + "\n"
+				of.from = path.text
 			}
-			at, ok := index[key+call(c, method)]
+			at, ok := index[of]
 			if !ok && inlined {
-				at, ok = index[key+call(c, "GC.Collect")]
+				at, ok = index[key{of.from, call(c, "GC.Collect")}]
 			}
 			if !ok {
 				at = len(rows)
-				index[key+call(c, method)] = at
+				index[of] = at
 				rows = append(rows, CallRow{
-					Caller: path[len(path)-1], Call: call(c, method), Path: path, Reason: c.Reason,
-					Generation: c.Generation,
+					Caller: caller, Call: of.call, Path: path.names, Reason: c.Reason, Generation: c.Generation,
 				})
 			}
 			r := &rows[at]
 			r.Count += c.Count
 			r.Timed += c.Timed
-			r.Paused += c.Paused
+			r.Paused += min(c.Paused, math.MaxInt64-r.Paused)
 			r.Longest = max(r.Longest, c.Longest)
 		}
 	}

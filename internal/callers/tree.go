@@ -13,53 +13,60 @@ type Node struct {
 	stacks.Estimate
 	Calls []*Node // most bytes first
 
-	index map[string]*Node
+	rows []*Row // through it
 }
 
-// Tree returns rows by path as a tree.
-func Tree(rows []Row) *Node {
-	root := &Node{index: map[string]*Node{}}
+// Tree returns rows by path as a tree, without nodes for which keep is false and what they called. It has no more
+// nodes than are kept: rows may have millions of frames.
+func Tree(rows []Row, keep func(*Node) bool) *Node {
+	root := &Node{}
 	for i := range rows {
-		at := root
-		at.Add(rows[i].Estimate)
-		for _, name := range rows[i].Path {
-			next := at.index[name]
-			if next == nil {
-				next = &Node{Name: name, index: map[string]*Node{}}
-				at.index[name] = next
-				at.Calls = append(at.Calls, next)
-			}
-			at = next
-			at.Add(rows[i].Estimate)
-		}
+		root.add(&rows[i])
 	}
-	root.sort()
+	root.grow(0, keep)
 	return root
 }
 
-func (n *Node) sort() {
+func (n *Node) add(r *Row) {
+	n.Add(r.Estimate)
+	n.rows = append(n.rows, r)
+}
+
+// grow adds what a node calls, whose frames are at a depth of the paths.
+func (n *Node) grow(depth int, keep func(*Node) bool) {
+	index := map[string]*Node{}
+	for _, r := range n.rows {
+		if len(r.Path) <= depth {
+			continue
+		}
+		name := r.Path[depth]
+		next := index[name]
+		if next == nil {
+			next = &Node{Name: name}
+			index[name] = next
+			n.Calls = append(n.Calls, next)
+		}
+		next.add(r)
+	}
+	n.rows = nil
+	n.Calls = slices.DeleteFunc(n.Calls, func(c *Node) bool { return !keep(c) })
 	slices.SortStableFunc(n.Calls, func(a, b *Node) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	for _, c := range n.Calls {
-		c.sort()
+		c.grow(depth+1, keep)
 	}
 }
 
-// Lines iterates over the tree from its root, and leaves out nodes for which keep is false, with what
-// they called. A frame that did nothing but call another one is at the same depth as that.
-func (n *Node) Lines(keep func(*Node) bool, yield func(depth int, n *Node)) {
-	n.lines(0, keep, yield)
-}
+// Lines iterates over the tree from its root. A frame that did nothing but call another one is at the same
+// depth as that.
+func (n *Node) Lines(yield func(depth int, n *Node)) { n.lines(0, yield) }
 
-func (n *Node) lines(depth int, keep func(*Node) bool, yield func(depth int, n *Node)) {
+func (n *Node) lines(depth int, yield func(depth int, n *Node)) {
 	for _, c := range n.Calls {
-		if !keep(c) {
-			continue
-		}
 		yield(depth, c)
 		next := depth + 1
-		if len(n.Calls) == 1 && len(c.Calls) == 1 && c.Calls[0].Events == c.Events {
+		if c.Events == n.Events && len(c.Calls) > 0 && c.Calls[0].Events == c.Events {
 			next = depth
 		}
-		c.lines(next, keep, yield)
+		c.lines(next, yield)
 	}
 }

@@ -210,10 +210,11 @@ func perSecond(bytes float64, in time.Duration) float64 {
 func (l *stackList) tree(w io.Writer, rows []callers.Row, least uint64) {
 	lines, limit := 0, 3*l.top
 	smallest := max(float64(least), l.Profile.Total.Bytes/100)
-	callers.Tree(rows).Lines(func(n *callers.Node) bool {
-		return n.Bytes >= smallest && (l.top == 0 || lines < limit)
-	}, func(depth int, n *callers.Node) {
-		lines++
+	tree := callers.Tree(rows, func(n *callers.Node) bool { return n.Bytes > 0 && n.Bytes >= smallest })
+	tree.Lines(func(depth int, n *callers.Node) {
+		if lines++; l.top > 0 && lines > limit {
+			return
+		}
 		const deepest = 30
 		fmt.Fprintf(w, "  %15s  %10s  %s%s\n", l.shareText(n.Estimate), rateText(n.Bytes, l.Profile.Duration),
 			strings.Repeat("  ", min(depth, deepest)), view.Clean(n.Name))
