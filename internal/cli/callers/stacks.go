@@ -90,6 +90,10 @@ func (p *commands) readStacks(c *cli.Context) (*stacks.Profile, error) {
 
 // sayNames says what a profile lacks.
 func (p *commands) sayNames(x *stacks.Profile, name string) {
+	if x.Others > 0 {
+		p.UI.Sayf("%s has several processes; this is process %d, without %s of others",
+			name, x.Process.ID, view.Counted(x.Others, "event"))
+	}
 	if x.Lost > 0 {
 		p.UI.Sayf("%s: the runtime dropped %s, so the result is not representative; a larger buffer may avoid that",
 			name, view.Counted(x.Lost, "event"))
