@@ -76,8 +76,8 @@ func (p *commands) readStacks(c *cli.Context) (*stacks.Profile, error) {
 			"--stacks --for 30s", c.Command.Name)
 	case !subject.AreFiles(names):
 		return nil, exit.Usagef("gclog %s reads recordings, and there is no file %s; this makes one of a process: "+
-			"gclog record %[2]s --stacks --for 30s",
-			c.Command.Name, names[0])
+			"gclog record %s --stacks --for 30s",
+			c.Command.Name, names[0], view.ShellWords(names[:1]))
 	}
 	b := stacks.NewBuilder()
 	for _, name := range names {

@@ -108,6 +108,9 @@ func RecordingName(program string, t time.Time) string {
 		}
 		return r
 	}, program)
+	if strings.HasPrefix(name, "-") { // no command takes the name for an option
+		name = "_" + name[1:]
+	}
 	return name + "_" + t.Format("20060102_150405") + ".nettrace"
 }
 

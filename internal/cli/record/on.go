@@ -272,7 +272,7 @@ func (x *doing) record(f *rules.Firing) {
 		saved, err := x.files.Save(recording, &process)
 		for _, file := range saved.Files {
 			x.p.UI.Sayf("%s recorded to %s (gclog convert %s converts it to a log)",
-				formats.SizeText(file.Bytes), file.Path, file.Path)
+				formats.SizeText(file.Bytes), file.Path, view.ShellWords([]string{file.Path}))
 		}
 		if len(saved.Files) > 0 {
 			x.p.sayMissing(saved.Missing, saved.Exhausted)

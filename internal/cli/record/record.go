@@ -191,7 +191,8 @@ func (p *commands) recordOne(
 	case err != nil:
 		return watch.UnlessStopped(ctx, doctor.Explain(ctx, t, err))
 	case w != p.Unfiltered:
-		p.UI.Sayf("%s recorded to %s (gclog convert %s converts it to a log)", formats.SizeText(n.Load()), name, name)
+		p.UI.Sayf("%s recorded to %s (gclog convert %s converts it to a log)", formats.SizeText(n.Load()), name,
+			view.ShellWords([]string{name}))
 	}
 	return nil
 }

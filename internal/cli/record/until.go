@@ -214,7 +214,8 @@ func (p *commands) writeUntil(u *until, path string) error {
 	if err != nil {
 		return err
 	}
-	p.UI.Sayf("%s recorded to %s (gclog convert %s converts it to a log)", formats.SizeText(size), path, path)
+	p.UI.Sayf("%s recorded to %s (gclog convert %s converts it to a log)", formats.SizeText(size), path,
+		view.ShellWords([]string{path}))
 	p.sayMissing(u.result.Missing())
 	return nil
 }
