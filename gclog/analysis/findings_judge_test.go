@@ -581,23 +581,7 @@ func (j *judged) numbers(id string) map[string]float64 {
 		}
 		m["poh.fragmentation"] = 100 * free / size
 	case "loh-fragmentation":
-		row, longest := 0.0, 0.0
-		for _, d := range j.gcs {
-			if !isGen2(d) || !d.Known.Has(gclog.GroupAfter) || !d.Known.Has(gclog.GroupFragmentation) {
-				continue
-			}
-			size, free := float64(d.Generations[gclog.LOH].After), float64(d.Generations[gclog.LOH].Fragmentation)
-			if free <= 50e6 || free <= 0.3*size {
-				row = 0
-				continue
-			}
-			row++
-			longest = max(longest, row)
-			if row >= 3 && free > m["loh.free.max"] {
-				m["loh.free.max"], m["loh.fragmentation"] = free, 100*free/size
-			}
-		}
-		m["gen2.in-a-row"] = longest
+		j.fragmentedLOH(m)
 		conditions(clr.CondemnedLimitLOHFragmented, func(*gclog.GCDetails) bool { return true })
 		m["loh.free-before.max"] = j.most(func(d *gclog.GCDetails) float64 {
 			if has(d, clr.CondemnedLimitLOHFragmented) {
@@ -791,4 +775,55 @@ func unproven(x *analysis.Finding) string {
 		return text
 	}
 	return ""
+}
+
+// fragmentedLOH computes the evidence of loh-fragmentation: of the longest row of gen2 collections after
+// which much of the large object heap was free; without a row of three, of two in three; without that, of
+// the growth to the latest.
+func (j *judged) fragmentedLOH(m map[string]float64) {
+	type after struct{ size, free, heap float64 }
+	var all []after
+	for _, d := range j.gcs {
+		if isGen2(d) && d.Known.Has(gclog.GroupAfter) && d.Known.Has(gclog.GroupFragmentation) {
+			g := &d.Generations[gclog.LOH]
+			all = append(all, after{float64(g.After), float64(g.Fragmentation), float64(d.SizeAfter())})
+		}
+	}
+	much := func(i int) bool { return i >= 0 && all[i].free > 50e6 && all[i].free > 0.3*all[i].size }
+	longest, inRows, inTwo := 0, -1, -1
+	larger := func(i, than int) int {
+		if than < 0 || all[i].free > all[than].free {
+			return i
+		}
+		return than
+	}
+	for i := range all {
+		row := 0
+		for much(i - row) {
+			row++
+		}
+		if row >= 3 {
+			longest, inRows = max(longest, row), larger(i, inRows)
+		}
+		if i >= 2 && much(i) && (much(i-1) || much(i-2)) {
+			inTwo = larger(i, inTwo)
+		}
+	}
+	shown := len(all) - 1
+	switch {
+	case longest > 0:
+		shown = inRows
+		m["gen2.in-a-row"], m["loh.free.max"] = float64(longest), all[shown].free
+	case inTwo >= 0:
+		shown = inTwo
+		m["gen2.fragmented"], m["gen2.latest"], m["loh.free.max"] = 2, 3, all[shown].free
+	case len(all) > 0:
+		first := all[slices.IndexFunc(all, func(a after) bool { return a.size > 0 || a == all[shown] })].size
+		if a := all[shown]; len(all) >= 3 && a.free >= 25e6 && a.free >= 0.1*a.size && a.size >= 0.5*a.heap && a.size >= 2*first {
+			m["loh.after.first"], m["loh.after.last"], m["loh.free"] = first, a.size, a.free
+		}
+	}
+	if shown >= 0 {
+		m["loh.fragmentation"] = 100 * all[shown].free / all[shown].size
+	}
 }

@@ -55,20 +55,33 @@ type lohFragmentation struct {
 	over     float64
 	floor    uint64
 	reported uint64
-	row      uint64 // consecutive gen2 collections that exceed both thresholds
-	longest  uint64
-	recent   uint8  // the latest three gen2 collections, a bit each: whether they do
-	first    uint64 // size after the first gen2 collection with large objects, and after the latest
+	row      uint64  // consecutive gen2 collections that exceed both thresholds
+	inARow   ranking // the collections of the current row
+	longest  uint64  // the longest row that is long enough
+	worst    ranking // its collections
+	mostRow  holes   // from the last necessary collection of such a row on
+	recent   uint8   // the latest three gen2 collections, a bit each: whether they exceed both thresholds
+	some     ranking // collections that exceed them and that were not the only one of the latest three
+	mostSome holes   // after those
+	first    uint64  // size after the first gen2 collection with large objects, and after the latest
 	latest   uint64
-	grown    uint64  // free space after the latest, if the heap has grown in spite of that
-	inARow   ranking // those of the current row
-	worst    ranking
-	percent  float64 // at the most free space in a row that is long enough
-	ofHeap   float64 // the same, of the whole heap
-	free     uint64
+	grown    holes  // after the latest, if the heap has grown in spite of them
 	limited  uint64 // collections caused by the holes near the limit
 	before   uint64 // the most free space before them, 0 if unknown
 	limits   ranking
+}
+
+// holes is the free space of the large object heap after a collection.
+type holes struct {
+	free    uint64
+	percent float64 // of the large object heap
+	ofHeap  float64 // of the whole heap, 0 to 1
+}
+
+func (h *holes) most(x *judgedGC, percent float64) {
+	if free := x.Generations[gclog.LOH].Fragmentation; free > h.free {
+		*h = holes{free, percent, quotient(float64(free), x.after)}
+	}
 }
 
 // leastRow is how many gen2 collections in a row must show it, or all but one of the latest. Before that,
@@ -95,64 +108,62 @@ func (j *lohFragmentation) gc(x *judgedGC) {
 	j.reported++
 	percent, known := x.FragmentationPercent(gclog.LOH)
 	loh := &x.Generations[gclog.LOH]
-	free := loh.Fragmentation
+	free := float64(loh.Fragmentation)
 	if j.first == 0 {
 		j.first = loh.After
 	}
-	j.latest, j.grown = loh.After, 0
-	large := float64(free) >= grownFree && float64(loh.After) >= grownLOH*x.after
+	j.latest, j.grown = loh.After, holes{}
+	large := free >= grownFree && float64(loh.After) >= grownLOH*x.after
 	if j.reported >= leastRow && percent >= grownHoles && large && loh.After >= grownFactor*j.first {
-		j.grown = free
+		j.grown.most(x, percent)
 	}
 	j.recent = j.recent << 1 & 7
-	shows := known && percent > j.over && free > j.floor
-	if !shows {
+	if !known || percent <= j.over || loh.Fragmentation <= j.floor {
 		j.row, j.inARow = 0, ranking{}
-	} else {
-		j.recent |= 1
-		j.row++
-		j.inARow.add(x.GCDetails, float64(free))
+		return
 	}
-	if j.row >= leastRow && j.row >= j.longest {
-		j.longest, j.worst = j.row, j.inARow
+	j.recent |= 1
+	j.row++
+	j.inARow.add(x.GCDetails, free)
+	if j.row >= leastRow {
+		j.mostRow.most(x, percent)
+		if j.row >= j.longest {
+			j.longest, j.worst = j.row, j.inARow
+		}
 	}
-	if shows && j.longest < leastRow && bits.OnesCount8(j.recent) >= leastRow-1 && j.reported >= leastRow {
-		j.longest, j.worst = leastRow-1, j.inARow
-	}
-	if shows && j.longest > 0 && free > j.free || j.grown > 0 && j.longest == 0 {
-		j.free, j.percent = free, percent
-		j.ofHeap = quotient(float64(free), x.after)
+	if j.reported >= leastRow && bits.OnesCount8(j.recent) >= leastRow-1 {
+		j.mostSome.most(x, percent)
+		j.some.add(x.GCDetails, free)
 	}
 }
 
 func (j *lohFragmentation) verdict(*stretch) (f Finding, why string) {
-	f.says = fmt.Sprintf("up to %s (%s of it) are free after gen2 collections",
-		sizeText(float64(j.free)), valueText(j.percent, "%"))
+	var shown holes
+	fragmented := func(after string) string {
+		return fmt.Sprintf("After %s gen2 collections the large object heap was fragmented, with up to %s of free "+
+			"space (%s of it).", after, sizeText(float64(shown.free)), valueText(shown.percent, "%"))
+	}
 	switch {
 	case j.longest > 0:
-		after := fmt.Sprintf("After %d consecutive gen2 collections", j.longest)
-		if j.longest < leastRow {
-			after = fmt.Sprintf("After %d of %d gen2 collections", j.longest, leastRow)
-		}
-		f.Text = fmt.Sprintf("%s the large object heap was fragmented, with up to %s of free space (%s of it).",
-			after, sizeText(float64(j.free)), valueText(j.percent, "%"))
-		f.GCs = j.worst.numbers()
+		shown, f.GCs = j.mostRow, j.worst.numbers()
+		f.Text = fragmented(fmt.Sprintf("%d consecutive", j.longest))
+		f.Evidence = []Fact{countFact("gen2.in-a-row", j.longest), bytesFact("loh.free.max", shown.free)}
+	case j.mostSome.free > 0:
+		shown, f.GCs = j.mostSome, j.some.numbers()
+		f.Text = fragmented(fmt.Sprintf("%d of %d", leastRow-1, leastRow))
 		f.Evidence = []Fact{
-			countFact("gen2.in-a-row", j.longest), bytesFact("loh.free.max", j.free),
-			percentFact("loh.fragmentation", j.percent),
+			countFact("gen2.fragmented", leastRow-1), countFact("gen2.latest", leastRow),
+			bytesFact("loh.free.max", shown.free),
 		}
-		if j.longest < leastRow {
-			f.Evidence = append(f.Evidence, countFact("gen2.of", leastRow))
-		}
-	case j.grown > 0:
+	case j.grown.free > 0:
+		shown = j.grown
 		f.Text = fmt.Sprintf("The large object heap grew from %s to %s, although %s of it (%s) were free after the "+
 			"latest gen2 collection.",
-			sizeText(float64(j.first)), sizeText(float64(j.latest)), sizeText(float64(j.grown)),
-			valueText(j.percent, "%"))
-		f.GCs = j.worst.numbers()
+			sizeText(float64(j.first)), sizeText(float64(j.latest)), sizeText(float64(shown.free)),
+			valueText(shown.percent, "%"))
 		f.Evidence = []Fact{
 			bytesFact("loh.after.first", j.first), bytesFact("loh.after.last", j.latest),
-			bytesFact("loh.free", j.grown), percentFact("loh.fragmentation", j.percent),
+			bytesFact("loh.free", shown.free),
 		}
 	case j.limited > 0:
 		f.says = were(j.limited, "collection") + " caused by that near the hard limit"
@@ -168,7 +179,12 @@ func (j *lohFragmentation) verdict(*stretch) (f Finding, why string) {
 	default:
 		return f, ""
 	}
-	f.Explains.Bytes, f.Explains.memory = max(j.free, j.before), j.ofHeap
+	if shown.free > 0 {
+		f.says = fmt.Sprintf("up to %s (%s of it) are free after gen2 collections",
+			sizeText(float64(shown.free)), valueText(shown.percent, "%"))
+		f.Evidence = append(f.Evidence, percentFact("loh.fragmentation", shown.percent))
+	}
+	f.Explains.Bytes, f.Explains.memory = max(shown.free, j.before), shown.ofHeap
 	if j.limited > 0 {
 		f.Evidence = append(f.Evidence, countFact("condition.LimitLOHFragmented", j.limited))
 	}
