@@ -10,7 +10,7 @@ import (
 // and TestKnownTypes says which is not where it was. Elsewhere the code uses the names of this file.
 //
 // The name of a nested class has its outer classes here, which the stream leaves out (isClass). The C#
-// keywords of readable.go are the language's.
+// keywords of clr.Keyword are the language's.
 const (
 	// Values and references.
 	objectClass = "System.Object"

@@ -1,6 +1,10 @@
 package heap
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/gclog/gclog/parse/clr"
+)
 
 // A streamName is the name of a type in the stream, taken apart: Dictionary`2[System.String,Row[]][].
 type streamName struct {
@@ -38,7 +42,7 @@ func (p *nameParser) name(length int) (n streamName) {
 		length = plainLength(p.rest)
 	}
 	n.text = p.take(length)
-	if strings.HasPrefix(p.rest, "[") && !isArray(p.rest) {
+	if strings.HasPrefix(p.rest, "[") && !clr.OpensArray(p.rest) {
 		for p.more() {
 			p.take(1)
 			n.arguments = append(n.arguments, p.name(0))
@@ -47,7 +51,7 @@ func (p *nameParser) name(length int) (n streamName) {
 			p.take(1)
 		}
 	}
-	n.suffix = p.take(suffixLength(p.rest))
+	n.suffix = p.take(clr.TypeSuffixLength(p.rest))
 	p.depth--
 	return n
 }
@@ -75,24 +79,6 @@ func plainLength(s string) int {
 		}
 	}
 	return len(s)
-}
-
-func isArray(s string) bool { return len(s) > 1 && strings.IndexByte("],*", s[1]) >= 0 }
-
-// suffixLength returns the length of the marks of arrays, pointers and references.
-func suffixLength(s string) int {
-	i := 0
-	for i < len(s) {
-		switch {
-		case s[i] == '*' || s[i] == '&':
-			i++
-		case s[i] == '[' && isArray(s[i:]) && strings.IndexByte(s[i:], ']') > 0:
-			i += strings.IndexByte(s[i:], ']') + 1
-		default:
-			return i
-		}
-	}
-	return i
 }
 
 // exactName returns a name of the stream as ClrMD writes it, with the generic arguments where they

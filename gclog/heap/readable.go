@@ -1,6 +1,10 @@
 package heap
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/gclog/gclog/parse/clr"
+)
 
 // Readable returns an exact name (Type.Exact) as a C# programmer would write it: with the keywords of
 // C#, a dot before nested classes, and words for what the compiler generates, such as "async
@@ -45,7 +49,7 @@ func (p *exactParser) typ() (t exactType) {
 			break
 		}
 	}
-	n := suffixLength(p.rest)
+	n := clr.TypeSuffixLength(p.rest)
 	t.suffix, p.rest = p.rest[:n], p.rest[n:]
 	p.depth--
 	return t
@@ -95,7 +99,7 @@ func segmentLength(s string) int {
 			if !start {
 				return i
 			}
-			n := bracketed(s[i:])
+			n := clr.AngledLength(s[i:])
 			if n < 0 {
 				return -1
 			}
@@ -108,37 +112,12 @@ func segmentLength(s string) int {
 	return len(s)
 }
 
-// bracketed returns the length of a text in angle brackets, which may be nested, or -1.
-func bracketed(s string) int {
-	open := 0
-	for i := range len(s) {
-		switch s[i] {
-		case '<':
-			open++
-		case '>':
-			if open--; open == 0 {
-				return i + 1
-			}
-		}
-	}
-	return -1
-}
-
-// keywords are those of C# for types.
-var keywords = map[string]string{
-	"System.Boolean": "bool", "System.Byte": "byte", "System.SByte": "sbyte", "System.Char": "char",
-	"System.Int16": "short", "System.UInt16": "ushort", "System.Int32": "int", "System.UInt32": "uint",
-	"System.Int64": "long", "System.UInt64": "ulong", "System.Single": "float", "System.Double": "double",
-	"System.Decimal": "decimal", "System.String": "string", "System.Object": "object",
-	"System.IntPtr": "nint", "System.UIntPtr": "nuint",
-}
-
 func (t exactType) String() string { return t.element() + t.suffix }
 
 func (t exactType) element() string {
 	last := t.path[len(t.path)-1]
 	outer := join(t.path[:len(t.path)-1])
-	if word, ok := keywords[last.name]; ok && outer == "" {
+	if word := clr.Keyword(last.name); word != "" && outer == "" {
 		return word
 	}
 	if machine, ok := last.boxed(); ok {
@@ -220,7 +199,7 @@ func compilerName(s string) (name, rest string) {
 	if !strings.HasPrefix(s, "<") {
 		return "", ""
 	}
-	n := bracketed(s)
+	n := clr.AngledLength(s)
 	if n < 0 {
 		return "", ""
 	}

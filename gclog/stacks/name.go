@@ -2,6 +2,8 @@ package stacks
 
 import (
 	"strings"
+
+	"github.com/gclog/gclog/parse/clr"
 )
 
 // Names that are not those of methods.
@@ -128,18 +130,11 @@ func angled(s string) (inner, rest string, ok bool) {
 	if !strings.HasPrefix(s, "<") {
 		return "", "", false
 	}
-	open := 0
-	for i := range len(s) {
-		switch s[i] {
-		case '<':
-			open++
-		case '>':
-			if open--; open == 0 {
-				return s[1:i], s[i+1:], true
-			}
-		}
+	n := clr.AngledLength(s)
+	if n < 0 {
+		return "", "", false
 	}
-	return "", "", false
+	return s[1 : n-1], s[n:], true
 }
 
 // A part is a class of a path of nested classes; the first one has the namespace.
@@ -219,7 +214,7 @@ func (p *typeParser) path() (parts []part, suffix string) {
 		p.rest = p.rest[1:]
 	}
 	var arguments []string
-	if strings.HasPrefix(p.rest, "[") && !isArray(p.rest) {
+	if strings.HasPrefix(p.rest, "[") && !clr.OpensArray(p.rest) {
 		for more := true; more && !p.bad; more = strings.HasPrefix(p.rest, ",") {
 			p.rest = p.rest[1:]
 			arguments = append(arguments, p.argument())
@@ -238,7 +233,7 @@ func (p *typeParser) path() (parts []part, suffix string) {
 			parts[i].arguments, arguments = arguments[:n], arguments[n:]
 		}
 	}
-	n := suffixLength(p.rest)
+	n := clr.TypeSuffixLength(p.rest)
 	suffix, p.rest = p.rest[:n], p.rest[n:]
 	return parts, suffix
 }
@@ -297,35 +292,8 @@ func (p *typeParser) argument() string {
 		list[i] = parts[i].String()
 	}
 	name := strings.Join(list, ".")
-	if word, ok := keywords[name]; ok {
+	if word := clr.Keyword(name); word != "" {
 		name = word
 	}
 	return name + suffix
-}
-
-func isArray(s string) bool { return len(s) > 1 && strings.IndexByte("],*", s[1]) >= 0 }
-
-// suffixLength returns the length of the marks of arrays, pointers and references.
-func suffixLength(s string) int {
-	i := 0
-	for i < len(s) {
-		switch {
-		case s[i] == '*' || s[i] == '&':
-			i++
-		case isArray(s[i:]) && s[i] == '[' && strings.IndexByte(s[i:], ']') > 0:
-			i += strings.IndexByte(s[i:], ']') + 1
-		default:
-			return i
-		}
-	}
-	return i
-}
-
-// keywords are those of C# for types.
-var keywords = map[string]string{
-	"System.Boolean": "bool", "System.Byte": "byte", "System.SByte": "sbyte", "System.Char": "char",
-	"System.Int16": "short", "System.UInt16": "ushort", "System.Int32": "int", "System.UInt32": "uint",
-	"System.Int64": "long", "System.UInt64": "ulong", "System.Single": "float", "System.Double": "double",
-	"System.Decimal": "decimal", "System.String": "string", "System.Object": "object",
-	"System.IntPtr": "nint", "System.UIntPtr": "nuint",
 }
