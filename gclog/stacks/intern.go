@@ -50,15 +50,15 @@ func (x *interner) number(addresses []byte, at int64) uint32 {
 	if len(addresses) == 0 {
 		return noStack
 	}
+	if i, ok := x.known(addresses, at); ok {
+		return i
+	}
 	cut := false
 	if inner := innerFrames * x.pointerSize; x.size >= fullAddresses && len(addresses) > inner {
-		if i, ok := x.index[string(addresses)]; ok && !x.reused(i, at) {
+		addresses, cut = addresses[:inner], true
+		if i, ok := x.known(addresses, at); ok {
 			return i
 		}
-		addresses, cut = addresses[:inner], true
-	}
-	if i, ok := x.index[string(addresses)]; ok && !x.reused(i, at) {
-		return i
 	}
 	if len(x.list) >= maxStacks || x.size+len(addresses) > maxAddresses {
 		return otherStack
@@ -69,6 +69,12 @@ func (x *interner) number(addresses []byte, at int64) uint32 {
 	i := uint32(len(x.list)-1) + ownStacks
 	x.index[s.addresses] = i
 	return i
+}
+
+// known returns the number of a stack that has been seen, unless its code has changed since.
+func (x *interner) known(addresses []byte, at int64) (uint32, bool) {
+	i, ok := x.index[string(addresses)]
+	return i, ok && !x.reused(i, at)
 }
 
 // change notes that the code in a range has been freed, or is new where other code has been freed.

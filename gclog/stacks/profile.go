@@ -53,8 +53,7 @@ type Profile struct {
 
 	samplesSeen, ticksSeen uint64
 	nameless               uint64 // allocation events without a name of the type
-	begun                  bool
-	ticks                  int64 // sync point of the first recording
+	ticks                  int64  // sync point of the first recording
 	rundown, namesLost     bool
 	paths                  [][]int32 // by stack: see Path
 }
@@ -102,10 +101,23 @@ type Call struct {
 	Reason     clr.Reason
 	Generation int // that was collected; -1: there was no collection, or it is not in the recording
 	Background bool
-	Count      uint64 // of requests; a call that is served by the collection of another one is none
-	Timed      uint64 // of these, those whose collection has known pauses
-	Paused     int64  // their pauses, nanoseconds
-	Longest    int64  // the longest pause of one, nanoseconds
+	Requested
+}
+
+// Requested is how often collections were asked for, and how long they paused the program.
+type Requested struct {
+	Count   uint64 // of requests; a call that is served by the collection of another one is none
+	Timed   uint64 // of these, those whose collection has known pauses
+	Paused  int64  // their pauses, nanoseconds
+	Longest int64  // the longest pause of one, nanoseconds
+}
+
+// Add adds other requests.
+func (r *Requested) Add(other Requested) {
+	r.Count += other.Count
+	r.Timed += other.Timed
+	r.Paused = sum(r.Paused, other.Paused)
+	r.Longest = max(r.Longest, other.Longest)
 }
 
 // maxText is the size of the names of all frames of all stacks, in bytes. A recording of an hour has a tenth
@@ -132,20 +144,39 @@ func (b *Builder) Profile() *Profile {
 	p.Names.Dropped = uint64(b.methods.dropped)
 	p.Types = slices.Clone(b.typeNames)
 	r := b.resolver(&p)
+	r.allocations()
+	p.Threads = b.threadsOf(p.Source)
+	r.calls()
+	for i := range p.Stacks {
+		p.paths = append(p.paths, p.path(p.Stacks[i].Frames))
+	}
+	return &p
+}
 
+// chosen returns the stratum with an index if what it counts is of the source that is used.
+func (b *Builder) chosen(index uint32, source Source) *stratum {
+	s := &b.stratum[index]
+	if s.sampled != (source == Samples) {
+		return nil
+	}
+	return s
+}
+
+// allocations adds the rows up by stack and type.
+func (r *resolver) allocations() {
 	type key struct {
 		stack, typ int
 		kind       clr.AllocationKind
 	}
-	rows := map[key]*Estimate{}
-	for _, k := range slices.SortedFunc(maps.Keys(b.rows), func(x, y rowKey) int {
+	p, rows := r.p, map[key]*Estimate{}
+	for _, k := range slices.SortedFunc(maps.Keys(r.rows), func(x, y rowKey) int {
 		return cmp.Or(cmp.Compare(x.stack, y.stack), cmp.Compare(x.typ, y.typ), cmp.Compare(x.stratum, y.stratum))
 	}) {
-		s := &b.stratum[k.stratum]
-		if s.sampled != (p.Source == Samples) {
+		s := r.chosen(k.stratum, p.Source)
+		if s == nil {
 			continue
 		}
-		e := b.rows[k].estimate(s)
+		e := r.rows[k].estimate(s)
 		to := key{r.stack(k.stack), int(k.typ), s.kind}
 		if rows[to] == nil {
 			rows[to] = &Estimate{}
@@ -161,12 +192,16 @@ func (b *Builder) Profile() *Profile {
 		return cmp.Or(cmp.Compare(y.Bytes, x.Bytes), cmp.Compare(x.Stack, y.Stack), cmp.Compare(x.Type, y.Type),
 			cmp.Compare(x.Kind, y.Kind))
 	})
+}
+
+// threadsOf adds the cells of threads up.
+func (b *Builder) threadsOf(source Source) (list []Thread) {
 	threads := map[uint64]*Estimate{}
 	for _, k := range slices.SortedFunc(maps.Keys(b.threads), func(x, y threadKey) int {
 		return cmp.Or(cmp.Compare(x.thread, y.thread), cmp.Compare(x.stratum, y.stratum))
 	}) {
-		s := &b.stratum[k.stratum]
-		if s.sampled != (p.Source == Samples) {
+		s := b.chosen(k.stratum, source)
+		if s == nil {
 			continue
 		}
 		if threads[k.thread] == nil {
@@ -175,26 +210,27 @@ func (b *Builder) Profile() *Profile {
 		threads[k.thread].Add(b.threads[k].estimate(s))
 	}
 	for id, e := range threads {
-		p.Threads = append(p.Threads, Thread{id, *e})
+		list = append(list, Thread{id, *e})
 	}
-	slices.SortFunc(p.Threads, func(x, y Thread) int {
-		return cmp.Or(cmp.Compare(y.Bytes, x.Bytes),
-			cmp.Compare(x.ID, y.ID))
+	slices.SortFunc(list, func(x, y Thread) int {
+		return cmp.Or(cmp.Compare(y.Bytes, x.Bytes), cmp.Compare(x.ID, y.ID))
 	})
-	calls := map[callKey]*Call{}
-	for _, k := range slices.SortedFunc(maps.Keys(b.calls), func(x, y callKey) int {
+	return list
+}
+
+// calls adds the calls up by the stacks with the same frames.
+func (r *resolver) calls() {
+	p, calls := r.p, map[callKey]*Call{}
+	for _, k := range slices.SortedFunc(maps.Keys(r.Builder.calls), func(x, y callKey) int {
 		return cmp.Or(cmp.Compare(x.stack, y.stack), cmp.Compare(x.reason, y.reason),
 			cmp.Compare(x.generation, y.generation))
 	}) {
-		x := *b.calls[k]
+		x := *r.Builder.calls[k]
 		x.Stack = r.stack(k.stack)
 		r.named(x.Stack, x.Count)
 		k.stack = uint32(x.Stack)
 		if to := calls[k]; to != nil {
-			to.Count += x.Count
-			to.Timed += x.Timed
-			to.Paused = sum(to.Paused, x.Paused)
-			to.Longest = max(to.Longest, x.Longest)
+			to.Add(x.Requested)
 			continue
 		}
 		calls[k] = &x
@@ -206,10 +242,6 @@ func (b *Builder) Profile() *Profile {
 		return cmp.Or(cmp.Compare(y.Count, x.Count), cmp.Compare(x.Reason, y.Reason),
 			cmp.Compare(x.Generation, y.Generation), cmp.Compare(x.Stack, y.Stack))
 	})
-	for i := range p.Stacks {
-		p.paths = append(p.paths, p.path(p.Stacks[i].Frames))
-	}
-	return &p
 }
 
 // A resolver names the frames of stacks.

@@ -11,7 +11,7 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-// Limits of what is counted apart. What there is more of is counted together.
+// Limits on what is counted separately. Anything beyond them is counted together.
 const (
 	maxTypes    = 65_536
 	maxRows     = 200_000
@@ -131,6 +131,7 @@ func (b *Builder) Read(r io.Reader) error {
 	if b.stacks == nil {
 		b.pointerSize = t.PointerSize
 		b.stacks = newInterner(t.PointerSize)
+		b.p.Start, b.p.ticks = t.SyncTime, t.SyncTicks
 	}
 	if b.pointerSize != t.PointerSize || b.begun && t.ProcessID != 0 && b.process != t.ProcessID {
 		return ErrOtherProcess
@@ -172,19 +173,14 @@ func (b *Builder) Read(r io.Reader) error {
 // A session is the reading of one recording. Its times are those of the recording.
 type session struct {
 	*Builder
-	trace   *parse.Trace
 	offset  int64 // to the times of the first recording
 	own     bool  // it has what the profile is of
 	rundown bool  // in it
 }
 
 func (b *Builder) session(x *parse.Reader) *session {
-	s := &session{Builder: b, trace: x.Trace()}
-	if !b.p.begun {
-		b.p.begun, b.p.Start, b.p.ticks = true, s.trace.SyncTime, s.trace.SyncTicks
-	}
-	s.offset = s.trace.Nanoseconds(s.trace.SyncTicks) - s.trace.Nanoseconds(b.p.ticks)
-	return s
+	t := x.Trace()
+	return &session{Builder: b, offset: t.Nanoseconds(t.SyncTicks) - t.Nanoseconds(b.p.ticks)}
 }
 
 // end notes how long the recording was, if it has what the profile is of.
@@ -308,17 +304,24 @@ func (b *Builder) typeOf(name clr.UTF16) uint32 {
 	if i, ok := b.types[string(b.scratch)]; ok {
 		return i
 	}
-	text := string(b.scratch)
 	if len(b.typeNames) >= maxTypes || b.typeText >= maxTypeText {
-		text = otherTypes
-		if i, ok := b.types[text]; ok {
-			return i
-		}
+		return b.otherType()
 	}
+	return b.addType(string(b.scratch))
+}
+
+func (b *Builder) otherType() uint32 {
+	if i, ok := b.types[otherTypes]; ok {
+		return i
+	}
+	return b.addType(otherTypes)
+}
+
+func (b *Builder) addType(name string) uint32 {
 	i := uint32(len(b.typeNames))
-	b.types[text] = i
-	b.typeNames = append(b.typeNames, text)
-	b.typeText += len(text)
+	b.types[name] = i
+	b.typeNames = append(b.typeNames, name)
+	b.typeText += len(name)
 	return i
 }
 
@@ -339,45 +342,32 @@ func (b *Builder) stratumOf(k stratumKey) uint32 {
 }
 
 func (b *Builder) row(stack, typ, stratum uint32) *cell {
-	k := rowKey{stack, typ, stratum}
-	c := b.rows[k]
-	if c == nil {
-		if len(b.rows) >= maxRows {
-			k.stack, k.typ = otherStack, b.otherType()
-			if c = b.rows[k]; c != nil {
-				return c
-			}
-		}
-		c = &cell{}
-		b.rows[k] = c
+	other := rowKey{stack: otherStack, stratum: stratum}
+	if len(b.rows) >= maxRows {
+		other.typ = b.otherType()
 	}
-	return c
-}
-
-func (b *Builder) otherType() uint32 {
-	i, ok := b.types[otherTypes]
-	if !ok {
-		i = uint32(len(b.typeNames))
-		b.types[otherTypes] = i
-		b.typeNames = append(b.typeNames, otherTypes)
-	}
-	return i
+	return counted(b.rows, maxRows, rowKey{stack, typ, stratum}, other)
 }
 
 func (b *Builder) thread(id uint64, stratum uint32) *cell {
-	k := threadKey{id, stratum}
-	c := b.threads[k]
-	if c == nil {
-		if len(b.threads) >= maxThreads {
-			k.thread = 0
-			if c = b.threads[k]; c != nil {
-				return c
-			}
-		}
-		c = &cell{}
-		b.threads[k] = c
+	return counted(b.threads, maxThreads, threadKey{id, stratum}, threadKey{0, stratum})
+}
+
+// counted returns the value of a key, which it adds if it is missing; with so many keys, the value of
+// another key, which stands for all that there is no room for.
+func counted[K comparable, V any](m map[K]*V, most int, key, other K) *V {
+	if v := m[key]; v != nil {
+		return v
 	}
-	return c
+	if len(m) >= most {
+		if v := m[other]; v != nil {
+			return v
+		}
+		key = other
+	}
+	v := new(V)
+	m[key] = v
+	return v
 }
 
 // collection handles a collection that is complete.
@@ -398,13 +388,11 @@ func (s *session) collection(d *gclog.GCDetails) {
 			continue
 		}
 		s.pending = append(s.pending[:i], s.pending[i+1:]...)
-		c := s.call(q, d.Generation, d.Kind == gclog.KindBackground)
-		c.Count++
-		c.Paused = sum(c.Paused, d.Pause())
-		c.Longest = max(c.Longest, d.Pause())
+		served := Requested{Count: 1, Paused: d.Pause(), Longest: d.Pause()}
 		if len(d.Pauses) > 0 {
-			c.Timed++
+			served.Timed = 1
 		}
+		s.call(q, d.Generation, d.Kind == gclog.KindBackground).Add(served)
 		return
 	}
 }
@@ -422,16 +410,9 @@ func (b *Builder) unserved(q request) { b.call(q, -1, false).Count++ }
 
 func (b *Builder) call(q request, generation int, background bool) *Call {
 	k := callKey{q.stack, q.reason, generation, background}
-	c := b.calls[k]
-	if c == nil {
-		if len(b.calls) >= maxCalls {
-			k.stack = otherStack
-			if c = b.calls[k]; c != nil {
-				return c
-			}
-		}
-		c = &Call{Reason: k.reason, Generation: k.generation, Background: k.background}
-		b.calls[k] = c
-	}
+	other := k
+	other.stack = otherStack
+	c := counted(b.calls, maxCalls, k, other)
+	c.Reason, c.Generation, c.Background = q.reason, generation, background
 	return c
 }

@@ -3,7 +3,6 @@ package callers
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -18,26 +17,20 @@ type CallRow struct {
 	Path       []string
 	Reason     clr.Reason
 	Generation int // -1: unknown
-	Count      uint64
-	Timed      uint64 // of these, collections with known pauses
-	Paused     int64  // ns
-	Longest    int64  // ns
+	stacks.Requested
 }
 
 // Calls returns who asked for collections that the filter matches, most frequent first. byPath: paths to
-// the same caller are counted apart.
+// the same caller are counted separately.
 func (v *View) Calls(byPath bool) (rows []CallRow) {
 	type key struct{ from, call string }
 	index, paths := map[key]int{}, v.paths()
 	for _, inlined := range []bool{false, true} { // as the last, because they may be told by others of the same caller
 		for i := range v.Profile.Calls {
 			c := &v.Profile.Calls[i]
-			frames, method := v.Profile.Caller(c)
+			frames, method := v.caller(c)
 			if !c.Induced() || (method == stacks.Inlined) != inlined {
 				continue
-			}
-			if v.Raw {
-				frames = v.Profile.Stacks[c.Stack].Frames
 			}
 			path := paths(c.Stack, frames)
 			if !v.matches(path.text) {
@@ -59,17 +52,22 @@ func (v *View) Calls(byPath bool) (rows []CallRow) {
 					Caller: caller, Call: of.call, Path: path.names, Reason: c.Reason, Generation: c.Generation,
 				})
 			}
-			r := &rows[at]
-			r.Count += c.Count
-			r.Timed += c.Timed
-			r.Paused += min(c.Paused, math.MaxInt64-r.Paused)
-			r.Longest = max(r.Longest, c.Longest)
+			rows[at].Add(c.Requested)
 		}
 	}
 	slices.SortStableFunc(rows, func(a, b CallRow) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Caller, b.Caller), cmp.Compare(a.Call, b.Call))
 	})
 	return rows
+}
+
+// caller returns the frames that are shown of what asked for a collection, and the method that it called.
+func (v *View) caller(c *stacks.Call) (frames []int32, method string) {
+	frames, method = v.Profile.Caller(c)
+	if v.Raw {
+		frames = v.frames(c.Stack)
+	}
+	return frames, method
 }
 
 // call returns what was called, with what the collection shows of the arguments.

@@ -11,8 +11,8 @@ import (
 	"github.com/gclog/gclog/internal/flame"
 )
 
-// Flame returns the allocations as a profile for other tools. types: they are told apart by the types of the
-// objects, too, and methods by their signatures; else there is one sample for each path.
+// Flame returns the allocations as a profile for other tools. With types, there is one sample for each path
+// and type of object, and methods with different signatures are different frames; without, one for each path.
 func (v *View) Flame(title string, types bool) *flame.Profile {
 	f, paths := v.newFlame(flame.Allocated, title, types), v.paths()
 	for i := range v.Profile.Allocations {
@@ -36,10 +36,7 @@ func (v *View) CallFlame(title string, raw bool) *flame.Profile {
 	f, paths := v.newFlame(flame.Requested, title, raw), v.paths()
 	for i := range v.Profile.Calls {
 		c := &v.Profile.Calls[i]
-		frames, _ := v.Profile.Caller(c)
-		if v.Raw {
-			frames = v.Profile.Stacks[c.Stack].Frames
-		}
+		frames, _ := v.caller(c)
 		if path := paths(c.Stack, frames); c.Induced() && v.matches(path.text) {
 			f.add(path, frames, "", float64(c.Count), float64(c.Paused))
 		}
@@ -47,6 +44,7 @@ func (v *View) CallFlame(title string, raw bool) *flame.Profile {
 	return f.profile()
 }
 
+// frames returns the frames of a stack that are shown.
 func (v *View) frames(stack int) []int32 {
 	if v.Raw {
 		return v.Profile.Stacks[stack].Frames

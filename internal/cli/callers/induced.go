@@ -88,14 +88,14 @@ func (p *commands) induced(c *cli.Context, how string) error {
 	}
 	width, _ := screen.Size(p.Unfiltered)
 	return p.Write(func(w io.Writer) error {
-		count, paused := sumOfCalls(rows)
+		all := sumOfCalls(rows)
 		if len(rows) == 0 {
 			fmt.Fprintf(w, "none of %s in %s was asked for%s\n",
 				view.Counted(x.Collections, "collection"), secondsText(x.Duration), l.that())
 			return nil
 		}
-		fmt.Fprintf(w, "%s asked for in %s, which paused the program for %s; %s\n", view.Counted(count, "collection"),
-			secondsText(x.Duration), pauseText(paused), listOf(len(shown), len(rows), "row"))
+		fmt.Fprintf(w, "%s asked for in %s, which paused the program for %s; %s\n", view.Counted(all.Count, "collection"),
+			secondsText(x.Duration), pauseText(all.Paused), listOf(len(shown), len(rows), "row"))
 		lists.TableOf(columns, shown).Print(w, width)
 		return nil
 	})
@@ -109,12 +109,11 @@ func (l *stackList) that() string {
 	return " by what matches --filter " + view.Clean(l.Filter.String())
 }
 
-func sumOfCalls(rows []callers.CallRow) (count uint64, paused int64) {
+func sumOfCalls(rows []callers.CallRow) (all stacks.Requested) {
 	for i := range rows {
-		count += rows[i].Count
-		paused += rows[i].Paused
+		all.Add(rows[i].Requested)
 	}
-	return count, paused
+	return all
 }
 
 func pauseText(ns int64) string { return fmt.Sprintf("%.1f ms", float64(ns)/1e6) }
@@ -178,10 +177,10 @@ type inducedJSON struct {
 }
 
 func newInducedJSON(x *stacks.Profile, by string, rows []callers.CallRow, list []lists.Object) *inducedJSON {
-	count, paused := sumOfCalls(rows)
+	all := sumOfCalls(rows)
 	return &inducedJSON{
-		Start: startJSON(x), Duration: x.Duration.Seconds(), Collections: x.Collections, Requested: count,
-		Paused: paused, Lost: x.Lost, By: by, Rows: list,
+		Start: startJSON(x), Duration: x.Duration.Seconds(), Collections: x.Collections, Requested: all.Count,
+		Paused: all.Paused, Lost: x.Lost, By: by, Rows: list,
 	}
 }
 
