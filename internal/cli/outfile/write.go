@@ -13,8 +13,8 @@ import (
 	"github.com/gclog/gclog/internal/rotate"
 )
 
-// The modes of files: a report is for everybody, what was taken from a process is not, as with logs
-// and recordings.
+// The modes of files: all users can read reports, but not data from a process, as with logs and
+// recordings.
 const (
 	ReportMode   fs.FileMode = 0o644
 	SnapshotMode fs.FileMode = 0o640
