@@ -159,8 +159,9 @@ var arrows = map[string][]string{
 		"github.com/urfave/cli/v2",
 	},
 	"internal/cli/lists": {
-		"internal/cli/program",
+		"internal/cli/exit", "internal/cli/program",
 		"formats", "formats/screen", "internal/output", "internal/view",
+		"github.com/urfave/cli/v2",
 	},
 	"internal/cli/results": {
 		"internal/cli/exit", "internal/cli/flags", "internal/cli/outfile", "internal/cli/program",

@@ -67,10 +67,8 @@ func (p *commands) alloc(c *cli.Context, how string) error {
 		return exit.Usagef("--large: threads are counted with objects of all sizes")
 	}
 	var atLeast lists.Least
-	if c.IsSet("min") {
-		if err := atLeast.Read(c.String("min")); err != nil {
-			return exit.Usagef("--min: %v", err)
-		}
+	if err := atLeast.Read(c); err != nil {
+		return err
 	}
 	x, err := p.readStacks(c)
 	if err != nil {
@@ -103,10 +101,7 @@ func (p *commands) alloc(c *cli.Context, how string) error {
 	atLeast.MinOf(uint64(max(0, x.Total.Bytes)))
 	rows := l.Rows(by)
 	rows = slices.DeleteFunc(rows, func(r callers.Row) bool { return uint64(r.Bytes) < atLeast.Min })
-	shown := rows
-	if l.top > 0 && len(shown) > l.top {
-		shown = shown[:l.top]
-	}
+	shown := lists.Cut(rows, l.top)
 	columns := l.columns(by)
 	switch how {
 	case "csv":
@@ -153,7 +148,7 @@ func (l *stackList) biased() bool {
 	return l.Profile.Source == stacks.Ticks && (math.IsNaN(total) || math.IsInf(total, 0))
 }
 
-// analyse.shareText is a share with its interval.
+// shareText is a share with its interval.
 func (l *stackList) shareText(e stacks.Estimate) string {
 	if !e.Enough() {
 		return "too few to say"

@@ -75,10 +75,7 @@ func (p *commands) induced(c *cli.Context, how string) error {
 	if isFlame(how) {
 		return p.printFlame(c, how, l.CallFlame(name, how == "pprof"))
 	}
-	shown := rows
-	if l.top > 0 && len(shown) > l.top {
-		shown = shown[:l.top]
-	}
+	shown := lists.Cut(rows, l.top)
 	columns := callColumns(by)
 	switch how {
 	case "csv":
@@ -94,8 +91,9 @@ func (p *commands) induced(c *cli.Context, how string) error {
 				view.Counted(x.Collections, "collection"), secondsText(x.Duration), l.that())
 			return nil
 		}
-		fmt.Fprintf(w, "%s asked for in %s, which paused the program for %s; %s\n", view.Counted(all.Count, "collection"),
-			secondsText(x.Duration), pauseText(all.Paused), listOf(len(shown), len(rows), "row"))
+		fmt.Fprintf(w, "%s asked for in %s, which paused the program for %s; %s\n",
+			view.Counted(all.Count, "collection"), secondsText(x.Duration), pauseText(all.Paused),
+			listOf(len(shown), len(rows), "row"))
 		lists.TableOf(columns, shown).Print(w, width)
 		return nil
 	})
@@ -197,5 +195,5 @@ func rateText(bytes float64, in time.Duration) string {
 	if in <= 0 {
 		return "-"
 	}
-	return formats.SizeText(int64(bytes/in.Seconds())) + "/s"
+	return formats.SizeText(int64(perSecond(bytes, in))) + "/s"
 }

@@ -35,7 +35,7 @@ var stackFormats = []string{"text", "csv", "json", "pprof", "speedscope", "folde
 // stackFlags are the flags of commands that list what has call stacks.
 func stackFlags(more ...cli.Flag) []cli.Flag {
 	return flags.Join(results.Flags(stackFormats), []cli.Flag{
-		&cli.IntFlag{Name: "top", Usage: "list the first `N` rows", DefaultText: "20 in a table; else all"},
+		lists.TopFlag("20 in a table; else all"),
 		&cli.StringFlag{Name: "filter", Usage: "list only what matches the regular expression `RE`"},
 		&cli.BoolFlag{Name: rawFlag, Usage: "show all frames, with their names as the runtime writes them"},
 		flags.Unpack(),
@@ -51,13 +51,9 @@ type stackList struct {
 }
 
 func readStackFlags(c *cli.Context, how string) (l stackList, err error) {
-	if l.Raw = c.Bool(rawFlag); how == "text" {
-		l.top = lists.TableRows
-	}
-	if c.IsSet("top") {
-		if l.top = c.Int("top"); l.top <= 0 {
-			return l, exit.Usagef("--top %d: it must be 1 or more", l.top)
-		}
+	l.Raw = c.Bool(rawFlag)
+	if l.top, err = lists.Top(c, how); err != nil {
+		return l, err
 	}
 	if text := c.String("filter"); text != "" {
 		if l.Filter, err = regexp.Compile(text); err != nil {

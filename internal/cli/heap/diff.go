@@ -45,7 +45,7 @@ func (p *commands) diff(c *cli.Context, how string) error {
 	}
 	names := c.Args().Slice()
 	if len(names) < 2 {
-		return exit.Usagef("heap diff needs two files or more (gclog heap diff --help shows what there is)")
+		return exit.Usagef("heap diff needs two files or more: see gclog heap diff --help")
 	}
 	if i := slices.Index(names, "-"); i >= 0 && slices.Contains(names[i+1:], "-") {
 		return exit.Usagef("heap diff - -: standard input is one snapshot; give a file for the other one")
@@ -66,7 +66,7 @@ func (p *commands) diff(c *cli.Context, how string) error {
 	rows := slices.DeleteFunc(slices.Clone(all), func(g heap.Growth) bool {
 		return l.format == "text" && g.Bytes() <= 0 && g.Objects() <= 0 || g.Bytes() < int64(l.Min) && c.IsSet("min")
 	})
-	shown := cut(&l, rows)
+	shown := lists.Cut(rows, l.top)
 	columns := growthColumns(&l, len(list) > 2)
 	switch l.format {
 	case "json":

@@ -77,11 +77,7 @@ func fileFlags(more ...cli.Flag) []cli.Flag {
 // listFlags are the flags of all commands that list what a snapshot contains.
 func listFlags(more ...cli.Flag) []cli.Flag {
 	return flags.Join(results.Flags(results.Lists), []cli.Flag{
-		&cli.IntFlag{
-			Name:        "top",
-			Usage:       "list the first `N` rows",
-			DefaultText: "20 in a table, 5 for each detector of inspect; else all",
-		},
+		lists.TopFlag("20 in a table, 5 for each detector of inspect; else all"),
 		&cli.StringFlag{Name: "filter", Usage: "list only what matches the regular expression `RE`"},
 		rawNamesFlag(),
 		&cli.StringFlag{
@@ -100,18 +96,12 @@ type selection struct {
 }
 
 func readHeapFlags(c *cli.Context, how string) (l selection, err error) {
-	if l.format = how; how == "text" {
-		l.top = lists.TableRows
+	l.format = how
+	if l.top, err = lists.Top(c, how); err != nil {
+		return l, err
 	}
-	if c.IsSet("top") {
-		if l.top = c.Int("top"); l.top <= 0 {
-			return l, exit.Usagef("--top %d: it must be 1 or more", l.top)
-		}
-	}
-	if c.IsSet("min") {
-		if err := l.Read(c.String("min")); err != nil {
-			return l, exit.Usagef("--min: %v", err)
-		}
+	if err := l.Read(c); err != nil {
+		return l, err
 	}
 	if l.filter, err = regexp.Compile(c.String("filter")); err != nil {
 		return l, exit.Usagef("--filter: %v", err)
@@ -163,18 +153,10 @@ func firstOf(n, all int) string {
 	return fmt.Sprintf("the first %d of %s", n, view.Counted(uint64(all), "type"))
 }
 
-// cut shortens rows to those that are listed.
-func cut[T any](l *selection, rows []T) []T {
-	if l.top > 0 && len(rows) > l.top {
-		return rows[:l.top]
-	}
-	return rows
-}
-
 // fileOf returns the only argument.
 func fileOf(c *cli.Context) (string, error) {
 	if c.Args().Len() != 1 {
-		return "", exit.Usagef("heap %s needs one file (gclog heap %[1]s --help shows what there is)", c.Command.Name)
+		return "", exit.Usagef("heap %s needs one file: see gclog heap %[1]s --help", c.Command.Name)
 	}
 	return c.Args().First(), nil
 }

@@ -104,7 +104,7 @@ func (r *inspectReport) write(w io.Writer, width, page int) {
 		fmt.Fprintf(w, "\n%s\n", titleOf(d.Detector))
 		view.Wrapped(w, page, 2, about.finding(r, d))
 		lists.TableOf(about.columns, r.rows(d)).Print(w, width)
-		r.writeChains(w, page, cut(r.selection, d.Rows))
+		r.writeChains(w, page, lists.Cut(d.Rows, r.top))
 		view.Wrapped(w, page, 2, adviceOf(d.Detector))
 	}
 	if !found {
@@ -137,7 +137,7 @@ type inspectRow struct {
 
 // rows returns the rows of a detector that are listed.
 func (r *inspectReport) rows(d *heap.Detection) (list []inspectRow) {
-	for i := range cut(r.selection, d.Rows) {
+	for i := range lists.Cut(d.Rows, r.top) {
 		list = append(list, inspectRow{&d.Rows[i], r, d.Detector})
 	}
 	return list

@@ -43,7 +43,7 @@ func reachableIn(l *selection, g *heap.Graph, d *heap.Dominators) *reachableHeap
 	return h
 }
 
-// view.shareOf returns the share of what is reachable, from 0 to 1.
+// shareOf returns the share of what is reachable, from 0 to 1.
 func (h *reachableHeap) shareOf(bytes uint64) float64 {
 	return float64(bytes) / float64(max(h.reachable.Bytes, 1))
 }

@@ -66,11 +66,11 @@ func (p *commands) retained(c *cli.Context, how string) error {
 			Groups      []lists.Object `json:"groups"`
 			Objects     []lists.Object `json:"objects"`
 		}{
-			g.Walk.Complete(), countJSON(g.Unreachable()), lists.Objects(byType, cut(l, groups)),
+			g.Walk.Complete(), countJSON(g.Unreachable()), lists.Objects(byType, lists.Cut(groups, l.top)),
 			lists.Objects(byObject, list),
 		})
 	case "csv":
-		return lists.PrintCSV(p.Run, byType, cut(l, groups))
+		return lists.PrintCSV(p.Run, byType, lists.Cut(groups, l.top))
 	}
 	width, _ := screen.Size(p.Unfiltered)
 	return p.Write(func(w io.Writer) error {
@@ -79,7 +79,7 @@ func (p *commands) retained(c *cli.Context, how string) error {
 			return nil
 		}
 		fmt.Fprintln(w, "By type")
-		lists.TableOf(byType, cut(l, groups)).Print(w, width)
+		lists.TableOf(byType, lists.Cut(groups, l.top)).Print(w, width)
 		fmt.Fprintln(w, "\nBy object")
 		if len(list) == 0 {
 			fmt.Fprintln(w, l.none("object", "retains"))

@@ -49,7 +49,7 @@ func (p *commands) roots(c *cli.Context, how string) error {
 	}
 	if c.Args().Len() != 2 {
 		return exit.Usagef(
-			"heap roots needs a file, and a type or an address (gclog heap roots --help shows what there is)")
+			"heap roots needs a file, and a type or an address: see gclog heap roots --help")
 	}
 	g, _, err := p.readGraph(c.Args().First(), &l.naming)
 	if err != nil {
@@ -74,8 +74,8 @@ func (p *commands) roots(c *cli.Context, how string) error {
 			Roots       []rootPathJSON `json:"roots"`
 			MoreRoots   int            `json:"more_roots"`
 		}{
-			g.Walk.Complete(), countJSON(unreachable.Count), branchesJSON(g, cut(&l, list)),
-			rootsJSON(g, cut(&l, roots.list)), roots.all - len(cut(&l, roots.list)),
+			g.Walk.Complete(), countJSON(unreachable.Count), branchesJSON(g, lists.Cut(list, l.top)),
+			rootsJSON(g, lists.Cut(roots.list, l.top)), roots.all - len(lists.Cut(roots.list, l.top)),
 		})
 	case "csv":
 		return lists.PrintCSV(p.Run, []lists.Column[branchJSON]{
@@ -84,7 +84,7 @@ func (p *commands) roots(c *cli.Context, how string) error {
 			{CSV: "type", Value: func(b *branchJSON) any { return b.Name }},
 			{CSV: "objects", Value: func(b *branchJSON) any { return b.Objects }},
 			{CSV: "bytes", Value: func(b *branchJSON) any { return b.Bytes }},
-		}, branchesJSON(g, cut(&l, list)))
+		}, branchesJSON(g, lists.Cut(list, l.top)))
 	}
 	width, _ := screen.Size(p.Unfiltered)
 	top := rootRows
@@ -93,7 +93,7 @@ func (p *commands) roots(c *cli.Context, how string) error {
 	}
 	return p.Write(func(w io.Writer) error {
 		if len(list) > 0 {
-			writeBranches(w, width, &l, g, cut(&l, list))
+			writeBranches(w, width, &l, g, lists.Cut(list, l.top))
 		} else if l.narrows() {
 			fmt.Fprintln(w, l.none("path", "leads to"))
 		}

@@ -78,7 +78,7 @@ func (p *commands) stat(c *cli.Context, how string) error {
 	l.MinOf(h.Total().Bytes)
 	rows := statRows(h, by)
 	rows = slices.DeleteFunc(rows, func(r statRow) bool { return !l.keeps(r.name, r.Bytes) })
-	shown := cut(&l, rows)
+	shown := lists.Cut(rows, l.top)
 	columns := statColumns(h, &l, by)
 	var written error
 	switch l.format {

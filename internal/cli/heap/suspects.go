@@ -48,10 +48,10 @@ func (p *commands) suspects(c *cli.Context, how string) error {
 		func(s heap.Suspect) bool { return !r.matches(r.typ(s.Type)) })
 	switch all := len(r.list); r.format {
 	case "json":
-		r.list = cut(r.selection, r.list)
+		r.list = lists.Cut(r.list, r.top)
 		return p.PrintJSON(r.json())
 	case "csv":
-		r.list = cut(r.selection, r.list)
+		r.list = lists.Cut(r.list, r.top)
 		return lists.PrintCSV(p.Run, []lists.Column[heap.Suspect]{
 			{CSV: "address", Value: func(s *heap.Suspect) any { return addressOf(r.g, s.Object) }},
 			{CSV: "type", Value: func(s *heap.Suspect) any { return r.typ(s.Type) }},
@@ -62,7 +62,7 @@ func (p *commands) suspects(c *cli.Context, how string) error {
 			{CSV: "root", Value: func(s *heap.Suspect) any { return s.Holder.String() }},
 		}, r.list)
 	default:
-		r.list = cut(r.selection, r.list)
+		r.list = lists.Cut(r.list, r.top)
 		width, _ := screen.Size(p.Unfiltered)
 		return p.Write(func(w io.Writer) error {
 			r.write(w, width, p.PageWidth(), all)

@@ -233,7 +233,7 @@ func (p *commands) watchOne(ctx context.Context, w *watcher, s *plannedSnapshot)
 	rows := w.growth()
 	width, _ := screen.Size(p.Unfiltered)
 	return p.Write(func(out io.Writer) error {
-		writeDiff(out, width, &w.list, w.counts(), cut(&w.list, rows), len(rows))
+		writeDiff(out, width, &w.list, w.counts(), lists.Cut(rows, w.list.top), len(rows))
 		return nil
 	})
 }

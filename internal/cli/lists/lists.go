@@ -205,9 +205,6 @@ func Objects[T any](columns []Column[T], rows []T) []Object {
 	return list
 }
 
-// TableRows is how many rows a table has unless the user says otherwise.
-const TableRows = 20
-
 // Names is a column of the names of types, or of groups of them: as they are in csv and JSON, shown
 // in a table.
 func Names[T any](title, csv, json string, shown func(string) string, of func(*T) string) Column[T] {

@@ -144,11 +144,8 @@ func (p *commands) countProcess(
 	}
 	ctx, _, release := p.Signals(ctx)
 	defer release()
-	target, err := subject.Find(ctx, p.Run, ch)
+	target, err := watch.Find(ctx, p.Run, ch, duration)
 	if err != nil {
-		return watch.UnlessInterrupted(ctx, err)
-	}
-	if err := watch.AwaitStartup(ctx, p.Run, target, duration); err != nil {
 		return watch.UnlessInterrupted(ctx, err)
 	}
 	return measureProcess(ctx, w, target, r)

@@ -164,11 +164,8 @@ func (p *commands) statProcess(ctx context.Context, ch subject.Choice, l *statLi
 	}
 	ctx, _, release := p.Signals(ctx)
 	defer release()
-	target, err := subject.Find(ctx, p.Run, ch)
+	target, err := watch.Find(ctx, p.Run, ch, 0)
 	if err != nil {
-		return watch.UnlessStopped(ctx, err)
-	}
-	if err := watch.AwaitStartup(ctx, p.Run, target, 0); err != nil {
 		return watch.UnlessStopped(ctx, err)
 	}
 	w := &watch.Watch{Run: p.Run, Config: config, Progress: &attach.Progress{}}

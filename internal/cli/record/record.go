@@ -138,11 +138,8 @@ func (p *commands) record(c *cli.Context) error {
 		case <-ctx.Done():
 		}
 	}()
-	target, err := subject.Find(ctx, p.Run, ch)
+	target, err := watch.Find(ctx, p.Run, ch, duration)
 	if err != nil {
-		return watch.UnlessStopped(ctx, err)
-	}
-	if err := watch.AwaitStartup(ctx, p.Run, target, duration); err != nil {
 		return watch.UnlessStopped(ctx, err)
 	}
 	path = output.Expand(path, &gclog.Process{ID: int64(target.PID)}, "")

@@ -70,11 +70,8 @@ func watchHistory(
 	}
 	ctx, _, release := p.Signals(c.Context)
 	defer release()
-	target, err := subject.Find(ctx, p, ch)
+	target, err := Find(ctx, p, ch, limit)
 	if err != nil {
-		return nil, UnlessInterrupted(ctx, err)
-	}
-	if err := AwaitStartup(ctx, p, target, limit); err != nil {
 		return nil, UnlessInterrupted(ctx, err)
 	}
 	return w.history(ctx, target, asked, observe)

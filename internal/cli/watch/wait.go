@@ -8,6 +8,7 @@ import (
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/cli/program"
+	"github.com/gclog/gclog/internal/cli/subject"
 	"github.com/gclog/gclog/internal/doctor"
 	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/session"
@@ -70,6 +71,15 @@ func whyLate(t *host.Target) string {
 		return ": a heap snapshot of it is being taken"
 	}
 	return ""
+}
+
+// Find returns the chosen process as soon as a session may begin with it: see AwaitStartup.
+func Find(ctx context.Context, p *program.Run, ch subject.Choice, duration time.Duration) (*host.Target, error) {
+	target, err := subject.Find(ctx, p, ch)
+	if err == nil {
+		err = AwaitStartup(ctx, p, target, duration)
+	}
+	return target, err
 }
 
 // AwaitStartup waits until a session may begin with a process, and prints what it waits for. It
