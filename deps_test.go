@@ -144,8 +144,8 @@ var arrows = map[string][]string{
 		"github.com/rs/zerolog", "github.com/rs/zerolog/diode", "github.com/urfave/cli/v2",
 	},
 	"internal/cli/assess": {
-		"internal/cli/exit", "internal/cli/flags", "internal/cli/program", "internal/cli/watch",
-		"formats", "formats/screen", "gclog", "gclog/analysis", "internal/doctor", "internal/history", "internal/spelling", "internal/view", "parse/clr",
+		"internal/cli/exit", "internal/cli/flags", "internal/cli/program", "internal/cli/subject", "internal/cli/watch",
+		"formats", "formats/screen", "gclog", "gclog/analysis", "gclog/stacks", "internal/callers", "internal/doctor", "internal/history", "internal/spelling", "internal/view", "parse/clr",
 		"github.com/urfave/cli/v2",
 	},
 	"internal/cli/watch": {
@@ -155,7 +155,7 @@ var arrows = map[string][]string{
 	},
 	"internal/cli/subject": {
 		"internal/cli/exit", "internal/cli/flags", "internal/cli/program",
-		"formats", "formats/screen", "gclog", "internal/attach", "internal/history", "internal/host", "internal/output", "internal/rotate", "internal/spelling", "internal/times", "internal/unpack", "internal/view", "parse", "session",
+		"formats", "formats/screen", "gclog", "gclog/stacks", "internal/attach", "internal/history", "internal/host", "internal/output", "internal/rotate", "internal/spelling", "internal/times", "internal/unpack", "internal/view", "parse", "session",
 		"github.com/urfave/cli/v2",
 	},
 	"internal/cli/lists": {

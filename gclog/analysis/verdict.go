@@ -137,6 +137,9 @@ func (f *Findings) Verdict() Verdict {
 		v.First = strings.ReplaceAll(v.First, "PID", who)
 	}
 	v.purpose = v.Cause.text("purpose")
+	if v.Cause == CauseInduced && f.listCallers != "" {
+		v.First, v.purpose = f.listCallers, "see who calls"
+	}
 	return v
 }
 

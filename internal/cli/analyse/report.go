@@ -225,7 +225,7 @@ func (p *commands) reported(c *cli.Context, files []string) (*history.History, *
 	}
 	h, err := watch.HistoryOf(p.Run, c, files, observe)
 	if h != nil {
-		o.Conclude(h)
+		o.Conclude(p.Run, h)
 	}
 	return h, o, err
 }

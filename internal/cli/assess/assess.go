@@ -65,13 +65,13 @@ func Read(p *program.Run, c *cli.Context) (*history.History, *Assessment, error)
 	}
 	h, err := watch.History(p, c, observe)
 	if h != nil {
-		a.Conclude(h)
+		a.Conclude(p, h)
 	}
 	return h, a, err
 }
 
-// Conclude passes on what is known at the end of the history: how it ended.
-func (a *Assessment) Conclude(h *history.History) {
+// Conclude passes on what is known at the end of the history: how it ended, and who asked for collections.
+func (a *Assessment) Conclude(p *program.Run, h *history.History) {
 	if h.Cut() {
 		a.Findings.Damaged(h.Damage)
 	}
@@ -81,6 +81,7 @@ func (a *Assessment) Conclude(h *history.History) {
 	case h.Detached:
 		a.Findings.Ended(analysis.Ending{})
 	}
+	a.nameCallers(p, h)
 }
 
 // New returns an assessment of what will be observed of a process.
