@@ -21,6 +21,7 @@ type View struct {
 	Large   bool           // only objects on the large object heap
 	Filter  *regexp.Regexp // of rows: see Rows
 
+	own   bool             // paths end in the method that an allocation is put down to
 	names map[int32]string // of frames
 }
 

@@ -52,7 +52,7 @@ func (p *commands) induced(c *cli.Context, how string) error {
 	if by != "caller" && by != callers.ByPath {
 		return exit.Usagef("--by %s: it must be caller or path", by)
 	}
-	x, err := p.readStacks(c)
+	x, err := p.readStacks(c, c.Args().Slice())
 	if err != nil {
 		return err
 	}

@@ -61,9 +61,8 @@ func readStackFlags(c *cli.Context, how string) (l stackList, err error) {
 	return l, nil
 }
 
-// readStacks reads the recordings that the arguments name. Several are of one process.
-func (p *commands) readStacks(c *cli.Context) (*stacks.Profile, error) {
-	names := c.Args().Slice()
+// readStacks reads recordings. Several are of one process.
+func (p *commands) readStacks(c *cli.Context, names []string) (*stacks.Profile, error) {
 	switch {
 	case len(names) == 0:
 		return nil, exit.Usagef("gclog %s needs a recording with call stacks; this makes one: gclog record PID "+
