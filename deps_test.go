@@ -78,7 +78,7 @@ var arrows = map[string][]string{
 	},
 	"internal/nettrace": {"gclog", "parse", "parse/clr"},
 	"internal/flight":   {"internal/rotate", "formats", "gclog", "parse", "internal/cause", "internal/nettrace", "internal/output", "internal/shares"},
-	"internal/attach":   {"formats", "gclog", "parse", "parse/clr", "session", "internal/host", "internal/flight", "internal/gcsettings", "internal/nettrace", "internal/output"},
+	"internal/attach":   {"formats", "gclog", "gclog/analysis", "parse", "parse/clr", "session", "internal/host", "internal/flight", "internal/gcsettings", "internal/nettrace", "internal/output"},
 	"internal/top": {
 		"formats", "formats/logs", "formats/screen", "gclog", "gclog/analysis", "parse/clr", "session", "internal/host", "internal/attach", "internal/control", "internal/history", "internal/view",
 		"charm.land/bubbletea/v2",

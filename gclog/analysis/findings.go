@@ -209,6 +209,16 @@ func (f *Findings) Ended(e Ending) {
 	f.each(func(s *stretch) { s.ending = &e })
 }
 
+// EndedBy reports how a session ended: with the process, or before it.
+func (f *Findings) EndedBy(e *gclog.End) {
+	switch {
+	case e.Reason.OfProcess():
+		f.Ended(endingOf(e))
+	case e.Reason == gclog.EndDetached:
+		f.Ended(Ending{})
+	}
+}
+
 // A Caller is a method that asked for collections.
 type Caller struct {
 	Name   string

@@ -77,7 +77,7 @@ func (a *Assessment) Conclude(p *program.Run, h *history.History) {
 	}
 	switch {
 	case h.Ended != nil:
-		a.Findings.Ended(history.EndingOf(h.Ended))
+		a.Findings.EndedBy(h.Ended)
 	case h.Detached:
 		a.Findings.Ended(analysis.Ending{})
 	}
