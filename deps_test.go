@@ -104,13 +104,13 @@ var arrows = map[string][]string{
 		"github.com/urfave/cli/v2", "golang.org/x/tools/txtar",
 	},
 	"internal/cli/analyse": {
-		"internal/cli/assess", "internal/cli/exit", "internal/cli/flags", "internal/cli/heap", "internal/cli/lists", "internal/cli/outfile", "internal/cli/program", "internal/cli/results", "internal/cli/subject", "internal/cli/watch",
+		"internal/cli/assess", "internal/cli/callers", "internal/cli/exit", "internal/cli/flags", "internal/cli/heap", "internal/cli/lists", "internal/cli/outfile", "internal/cli/program", "internal/cli/results", "internal/cli/subject", "internal/cli/watch",
 		"formats", "formats/logs", "formats/screen", "gclog", "gclog/analysis", "internal/accesslog", "internal/history", "internal/output", "internal/report", "internal/rotate", "internal/unpack", "internal/view",
 		"github.com/urfave/cli/v2",
 	},
 	"internal/cli/callers": {
 		"internal/cli/assess", "internal/cli/exit", "internal/cli/flags", "internal/cli/lists", "internal/cli/program", "internal/cli/results", "internal/cli/subject",
-		"formats", "formats/screen", "gclog", "gclog/stacks", "internal/callers", "internal/flame", "internal/output", "internal/unpack", "internal/view", "parse",
+		"formats", "formats/screen", "gclog", "gclog/stacks", "internal/callers", "internal/flame", "internal/output", "internal/report", "internal/view", "parse",
 		"github.com/urfave/cli/v2",
 	},
 	"internal/cli/compare": {

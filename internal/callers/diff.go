@@ -51,12 +51,10 @@ func Total(before, after *View) Change {
 }
 
 // Changes returns what was allocated by each type, method or path in two profiles, what has changed most first.
-// Both must have a duration. Paths end in the method that an allocation is put down to: what is between that and the
-// allocation depends on what the runtime has inlined.
+// Both must have a duration. Paths are best Own: what follows depends on what the runtime has inlined.
 func Changes(before, after *View, by string) []Change {
 	index := map[string]int{}
 	var list []Change
-	before.own, after.own = true, true
 	for i, v := range []*View{before, after} {
 		for _, r := range v.Rows(by) {
 			at, ok := index[r.Name]

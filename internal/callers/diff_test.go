@@ -15,7 +15,7 @@ import (
 func TestNoChange(t *testing.T) {
 	p := read(t, own("net11-svr-alloc"))
 	for _, by := range []string{callers.ByType, callers.ByMethod, callers.ByPath} {
-		list := callers.Changes(&callers.View{Profile: p}, &callers.View{Profile: p}, by)
+		list := callers.Changes(&callers.View{Profile: p, Own: true}, &callers.View{Profile: p, Own: true}, by)
 		for i := range list {
 			if change, margin := list[i].By(); list[i].Sure() || change != 0 || margin <= 0 {
 				t.Errorf("by %s: %+v", by, list[i])

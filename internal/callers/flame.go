@@ -50,7 +50,7 @@ func (v *View) frames(stack int) []int32 {
 		return v.Profile.Stacks[stack].Frames
 	}
 	path := v.Profile.Path(stack)
-	if v.own {
+	if v.Own {
 		path = path[:1+slices.Index(path, v.Profile.AllocatedIn(stack))]
 	}
 	return path

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/gclog/stacks"
 	"github.com/gclog/gclog/internal/cli/exit"
 	"github.com/gclog/gclog/internal/cli/flags"
 	"github.com/gclog/gclog/internal/cli/program"
@@ -26,6 +27,9 @@ type Assessment struct {
 	Statistics *analysis.Statistics
 	Findings   *analysis.Findings
 	Types      *analysis.Types
+
+	stacks     *stacks.Profile
+	stacksRead bool
 }
 
 // ThresholdFlag changes the thresholds of findings.
@@ -92,7 +96,9 @@ func New(process *gclog.Process, thresholds analysis.Thresholds, w analysis.Wind
 		f.Event(at, e, d)
 		types.Event(at, e, d)
 	}
-	return &Assessment{gclog.Tee(s.Observe, f.Observe), event, s, f, types}
+	return &Assessment{
+		Observe: gclog.Tee(s.Observe, f.Observe), Event: event, Statistics: s, Findings: f, Types: types,
+	}
 }
 
 // NewSample returns an assessment whose statistics are a Sample, for compare.
@@ -103,7 +109,9 @@ func NewSample(
 	if process.Dated() {
 		s.Sync = process.Sync
 	}
-	return &Assessment{gclog.Tee(s.Observe, f.Observe), f.Event, s.Statistics, f, nil}, s
+	return &Assessment{
+		Observe: gclog.Tee(s.Observe, f.Observe), Event: f.Event, Statistics: s.Statistics, Findings: f,
+	}, s
 }
 
 // RuntimeText returns what is known about the runtime and its GC.

@@ -17,8 +17,17 @@ import (
 
 // Who asked for collections. Only recordings show that, which are read a second time for their call stacks.
 
-// Stacks returns what the call stacks in the recordings of a history show, or nil and why it is unknown.
-func Stacks(p *program.Run, h *history.History) (x *stacks.Profile, why string) {
+// Stacks returns what the call stacks in the recordings of a history show, nil if that is unknown.
+func (a *Assessment) Stacks(p *program.Run, h *history.History) *stacks.Profile {
+	if !a.stacksRead {
+		a.stacks, _ = readStacks(p, h)
+		a.stacksRead = true
+	}
+	return a.stacks
+}
+
+// readStacks reads them, or returns why it is unknown.
+func readStacks(p *program.Run, h *history.History) (x *stacks.Profile, why string) {
 	switch {
 	case h.Format != "":
 		return nil, "logs have no call stacks: gclog record PID --stacks makes a recording that has them"
@@ -45,7 +54,7 @@ func RequestOf(p *program.Run, h *history.History, d *gclog.GCDetails) (r *analy
 	if !analysis.Induced(d) {
 		return nil, ""
 	}
-	x, why := Stacks(p, h)
+	x, why := readStacks(p, h)
 	if x == nil {
 		return nil, why
 	}
@@ -76,7 +85,7 @@ func (a *Assessment) nameCallers(p *program.Run, h *history.History) {
 	if !induced || h.Window != analysis.Always() { // the stacks are those of the whole time
 		return
 	}
-	x, _ := Stacks(p, h)
+	x := a.Stacks(p, h)
 	if x == nil {
 		return
 	}

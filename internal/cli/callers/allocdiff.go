@@ -5,7 +5,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/gclog/gclog/formats/screen"
@@ -54,7 +53,7 @@ func (p *commands) allocDiff(c *cli.Context, how string, l stackList, by string,
 		if x.Duration <= 0 {
 			return exit.Dataf("%s does not say how long it took", name)
 		}
-		sides[i] = recorded{name, callers.View{Profile: x, Raw: l.Raw, Large: l.Large, Filter: l.Filter}}
+		sides[i] = recorded{name, callers.View{Profile: x, Raw: l.Raw, Large: l.Large, Filter: l.Filter, Own: true}}
 	}
 	before, after := &sides[0], &sides[1]
 	notes := differences(before, after)
@@ -202,9 +201,7 @@ func changeColumns(by string) []lists.Column[callers.Change] {
 	name := lists.Names(by, by, "name", view.Clean, func(r *row) string { return r.Name })
 	if by == callers.ByPath {
 		name.Text = func(r *row) string { // the end, which says most, is not what is cut off
-			path := slices.Clone(r.Path)
-			slices.Reverse(path)
-			return view.Clean(strings.Join(path, " ← "))
+			return view.Clean(outwards(r.Path))
 		}
 	}
 	columns := append([]lists.Column[row]{name}, side("before", func(r *row) *callers.Rate { return &r.Before })...)
