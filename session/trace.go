@@ -20,6 +20,10 @@ type Provider struct {
 	Level    uint32   // 0 to 5
 	Filter   string   // arguments, "" for none
 	Exclude  []uint32 // ids of unwanted events; only .NET 10 and up leave them out
+	// Only has the ids of the wanted events, if not all are; .NET 10 and up leave out the others. The GC sends
+	// nothing more at its levels after a collection whose own events are left out: GCStart (1) and, at level 5,
+	// GCJoin (203).
+	Only []uint32
 }
 
 // A Config is the configuration of a session.
@@ -87,6 +91,9 @@ func (c *Config) Validate() error {
 		if p.Name == "" {
 			return errors.New("a provider without a name")
 		}
+		if len(p.Exclude) > 0 && len(p.Only) > 0 {
+			return fmt.Errorf("provider %s with both wanted and unwanted events", p.Name)
+		}
 		if p.Level > maxLevel {
 			return fmt.Errorf("provider %s with level %d: the highest is %d", p.Name, p.Level, maxLevel)
 		}
@@ -133,9 +140,13 @@ func (c *Config) payload(command byte) []byte {
 		e.string(p.Name)
 		e.string(p.Filter)
 		if command == cmdCollectTracing5 {
-			e.u8(no) // the ids are those to leave out
-			e.u32(uint32(len(p.Exclude)))
-			for _, id := range p.Exclude {
+			which, ids := byte(no), p.Exclude // those to leave out
+			if len(p.Only) > 0 {
+				which, ids = yes, p.Only
+			}
+			e.u8(which)
+			e.u32(uint32(len(ids)))
+			for _, id := range ids {
 				e.u32(id)
 			}
 		}

@@ -54,17 +54,20 @@ func TestCollectTracing(t *testing.T) {
 		BufferMB: 0x0102, RundownGC: true,
 		Providers: []session.Provider{
 			{Name: "Ab", Keywords: 0x8000000000000001, Level: 4, Filter: "k=v", Exclude: []uint32{203, 29}},
-			{Name: "\U0001F600", Keywords: 1<<64 - 1, Level: 5},
+			{Name: "\U0001F600", Keywords: 1<<64 - 1, Level: 5, Only: []uint32{1, 35}},
+			{Name: "Ab", Keywords: 1, Level: 4},
 		},
 	}
 	const (
 		buffer   = "02010000"
 		nettrace = "01000000"
-		two      = "02000000"
+		three    = "03000000"
 		first    = "0100000000000080 04000000  03000000 4100 6200 0000  04000000 6b00 3d00 7600 0000"
 		second   = "ffffffffffffffff 05000000  03000000 3dd8 00de 0000  00000000"
+		third    = "0100000000000000 04000000  03000000 4100 6200 0000  00000000"
 		// The excluded events: the ids in the list are the unwanted ones.
 		excluding = "00 02000000 cb000000 1d000000"
+		only      = "01 02000000 01000000 23000000"
 		allEvents = "00 00000000"
 		noRundown = "00"
 		noStacks  = "00"
@@ -72,10 +75,10 @@ func TestCollectTracing(t *testing.T) {
 		overHere  = "00000000" // the kind of session: events are sent over this connection
 	)
 	payloads := map[string]string{
-		"0206": overHere + buffer + nettrace + rundownGC + noStacks + two + first + excluding + second + allEvents,
-		"0205": buffer + nettrace + rundownGC + noStacks + two + first + second,
-		"0204": buffer + nettrace + noRundown + noStacks + two + first + second,
-		"0203": buffer + nettrace + noRundown + two + first + second,
+		"0206": overHere + buffer + nettrace + rundownGC + noStacks + three + first + excluding + second + only + third + allEvents,
+		"0205": buffer + nettrace + rundownGC + noStacks + three + first + second + third,
+		"0204": buffer + nettrace + noRundown + noStacks + three + first + second + third,
+		"0203": buffer + nettrace + noRundown + three + first + second + third,
 	}
 	order := []string{"0206", "0205", "0204", "0203"}
 	for i, known := range order {

@@ -2,6 +2,7 @@ package fakeruntime
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -10,6 +11,7 @@ import (
 // do: gclog sends such a request to no runtime.
 // docs/protocol.md has what was seen with real runtimes. "": it may be sent.
 func (c *Config) fatal(command uint16, payload []byte) string {
+	const gc, sampled = 0x1, 0x80000000000
 	switch command {
 	case 0x0400, 0x0401, 0x0402, 0x0404, 0x0408: // ProcessInfo, ResumeRuntime, ProcessEnvironment: without a payload
 		if len(payload) > 0 {
@@ -35,8 +37,8 @@ func (c *Config) fatal(command uint16, payload []byte) string {
 		return "has an impossible buffer"
 	case t.format != 1:
 		return "has an unknown format"
-	case t.stacks:
-		return "asks for stacks, which slow down every event"
+	case t.stacks && slices.ContainsFunc(t.providers, func(p provider) bool { return p.keywords&^(gc|sampled) != 0 }):
+		return "asks for stacks of more than collections and allocations, which slow down every event"
 	case len(t.providers) < 1 || len(t.providers) > 1000:
 		return "has too few or too many providers"
 	}

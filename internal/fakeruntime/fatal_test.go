@@ -41,6 +41,8 @@ func TestFatal(t *testing.T) {
 		{"a GC session", core, 0x0206, five + gc + name + none + filter, false},
 		{"one byte too few", core, 0x0206, (five + gc + name + none + filter)[:len(five+gc+name+none+filter)-2], true},
 		{"user_events", core, 0x0206, "01" + (five + gc + name + none + filter)[2:], true},
+		{"call stacks of collections", core, 0x0206, strings.Replace(five, "00 01000000 ", "01 01000000 ", 1) + gc + name + none + filter, false},
+		{"call stacks of a walk", core, 0x0206, strings.Replace(five, "00 01000000 ", "01 01000000 ", 1) + walk + name + none + filter, true},
 		{"no buffer", core, 0x0206, strings.Replace(five, "10000000", "00000000", 1) + gc + name + none + filter, true},
 		{"format 0", core, 0x0206, strings.Replace(five, "01000000 0000000000000000", "00000000 0000000000000000", 1) + gc + name + none + filter, true},
 		{"no providers", core, 0x0206, strings.Replace(five, "00 01000000 ", "00 00000000 ", 1), true},

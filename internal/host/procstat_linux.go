@@ -16,6 +16,7 @@ type procStat struct {
 	name     []byte // 2, in the buffer that was read
 	state    byte   // 3
 	flags    uint64 // 9
+	cpu      uint64 // 14 and 15: time on processors, in ticks of userHZ
 	threads  uint64 // 20
 	startKey uint64 // 22
 	code     uint64 // 26: start address of the code; 1 if the reader may not see the protected fields
@@ -48,6 +49,8 @@ func parseStat(b []byte) (s procStat, ok bool) {
 			s.state = field[0]
 		case 9:
 			s.flags = decimal(field)
+		case 14, 15:
+			s.cpu += decimal(field)
 		case 20:
 			s.threads = decimal(field)
 		case 22:
@@ -85,6 +88,18 @@ func readStatIn(dir int) (procStat, error) {
 // process ends, even if the pid is reused.
 func openProcess(pid int) (int, error) {
 	return openFolder(unix.AT_FDCWD, procRoot+"/"+strconv.Itoa(pid))
+}
+
+// CPUTime returns how long the process has been on processors since it started.
+func (p *Process) CPUTime() (d time.Duration, known bool) {
+	if p.procPID() == 0 {
+		return 0, false
+	}
+	s, err := readStat(p.PID)
+	if err != nil || s.startKey != p.StartKey {
+		return 0, false
+	}
+	return time.Duration(s.cpu) * (time.Second / userHZ), true
 }
 
 // A procStatus contains the fields of /proc/PID/status that gclog needs.

@@ -46,6 +46,9 @@ func (p *Process) Processors() int { return 0 }
 // CPUDelay is known only on Linux.
 func (p *Process) CPUDelay() (ns uint64, known bool) { return 0, false }
 
+// CPUTime is known only on Linux.
+func (p *Process) CPUTime() (d time.Duration, known bool) { return 0, false }
+
 // IsLate always returns false: this system does not show it.
 func (p *Process) IsLate() bool { return false }
 

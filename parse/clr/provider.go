@@ -11,11 +11,13 @@ const (
 const (
 	KeywordGC                = 0x1
 	KeywordGCHandle          = 0x2
+	KeywordJIT               = 0x10 // methods that are compiled
 	KeywordType              = 0x80000
 	KeywordGCHeapDump        = 0x100000
 	KeywordGCSurvival        = 0x400000
 	KeywordGCHeapCollect     = 0x800000 // has a side effect: a full blocking collection
 	KeywordGCHeapAndType     = 0x1000000
+	KeywordR2REntryPoint     = 0x2000000000 // precompiled methods, when they are first used
 	KeywordAllocationSampled = 0x80000000000
 )
 
