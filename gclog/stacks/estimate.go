@@ -30,10 +30,6 @@ func (e *Estimate) Enough() bool { return e.Events >= leastEvents }
 
 const leastEvents = 4
 
-// Unseen is what may have been allocated without enough events to say anything, in bytes: in 95 of 100 cases it is
-// less.
-const Unseen = leastEvents * tickStep
-
 // deviations is the half width of an interval of 95 %, in standard deviations.
 const deviations = 2
 
@@ -77,6 +73,7 @@ const tickStep = 102_400
 // A stratum has ticks that share a threshold: those of a heap and of a kind.
 type stratum struct {
 	kind    clr.AllocationKind
+	span    int
 	sampled bool
 	equal   uint64  // events that weigh the same
 	rest    float64 // bytes that these stand for together
@@ -90,6 +87,7 @@ type cell struct {
 	own      uint64  // events with a weight of their own
 	bytes    float64 // sum of these weights
 	exact    float64 // part of it that has no error
+	squares  float64 // sum of the squares of the weights in that part
 	variance float64
 	objects  float64
 }
@@ -126,6 +124,7 @@ func (c *cell) tick(kind clr.AllocationKind, amount, size uint64) {
 		c.own++
 		c.bytes += w
 		c.exact += w
+		c.squares += w * w
 		c.objects++
 	default:
 		c.own++
@@ -148,8 +147,8 @@ func (c *cell) sample(size uint64) {
 	c.objects += 1 / q
 }
 
-// estimate returns what the events stand for.
-func (c *cell) estimate(s *stratum) Estimate {
+// estimate returns what the events stand for, each of them as often as the stretch says: at times, nobody watched.
+func (c *cell) estimate(s *stratum, stretch float64) Estimate {
 	e := Estimate{
 		Events: c.own + c.equal, Bytes: c.bytes, Objects: c.objects, sampled: c.bytes - c.exact,
 		variance: c.variance,
@@ -161,6 +160,12 @@ func (c *cell) estimate(s *stratum) Estimate {
 		e.sampled += part
 		e.variance += w * part
 		e.Objects += w * c.perObject // infinite if a size is 0
+	}
+	if stretch > 1 {
+		e.variance = stretch*stretch*e.variance + stretch*(stretch-1)*c.squares
+		e.sampled = stretch * (e.sampled + c.exact)
+		e.Bytes *= stretch
+		e.Objects *= stretch
 	}
 	return e
 }

@@ -26,7 +26,8 @@ func (s Source) String() string { return [...]string{"none", "ticks", "samples"}
 type Profile struct {
 	Process  gclog.Process
 	Start    time.Time     // of the first recording
-	Duration time.Duration // of the recordings with these events
+	Duration time.Duration // of the recordings with these events, or what they stand for
+	Watched  time.Duration // of the windows that were read; 0: the recordings are whole
 
 	Frames []Frame  // distinct
 	Stacks []Stack  // distinct
@@ -50,13 +51,13 @@ type Profile struct {
 	// although they are: the event filter of the session lacks something, or the sampling of another tool
 	// has switched ticks off.
 	Silent uint64
+	Gaps   int // sessions at whose end no allocations were reported any more, although there were some
 
 	samplesSeen, ticksSeen uint64
 	nameless               uint64 // allocation events without a name of the type
 	ticks                  int64  // sync point of the first recording
 	rundown, namesLost     bool
 	paths                  [][]int32 // by stack: see Path
-	served                 map[uint32]callKey
 }
 
 // Names says which frames have names.
@@ -105,18 +106,6 @@ type Call struct {
 	Requested
 }
 
-// CallOf returns the calls of the stack that asked for a collection in the same way, nil if that is unknown.
-func (p *Profile) CallOf(collection uint32) *Call {
-	k, ok := p.served[collection]
-	if !ok {
-		return nil
-	}
-	i := slices.IndexFunc(p.Calls, func(c Call) bool {
-		return callKey{uint32(c.Stack), c.Reason, c.Generation, c.Background} == k
-	})
-	return &p.Calls[i]
-}
-
 // Requested is how often collections were asked for, and how long they paused the program.
 type Requested struct {
 	Count   uint64 // of requests; a call that is served by the collection of another one is none
@@ -145,7 +134,10 @@ const deepest = 100
 
 // Profile returns the profile of what was read.
 func (b *Builder) Profile() *Profile {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	p := b.p
+	p.Duration, p.Watched = b.lengths()
 	p.Source = None
 	switch {
 	case p.samplesSeen > 0:
@@ -189,7 +181,7 @@ func (r *resolver) allocations() {
 		if s == nil {
 			continue
 		}
-		e := r.rows[k].estimate(s)
+		e := r.rows[k].estimate(s, r.stretch(s.span))
 		to := key{r.stack(k.stack), int(k.typ), s.kind}
 		if rows[to] == nil {
 			rows[to] = &Estimate{}
@@ -220,7 +212,7 @@ func (b *Builder) threadsOf(source Source) (list []Thread) {
 		if threads[k.thread] == nil {
 			threads[k.thread] = &Estimate{}
 		}
-		threads[k.thread].Add(b.threads[k].estimate(s))
+		threads[k.thread].Add(b.threads[k].estimate(s, b.stretch(s.span)))
 	}
 	for id, e := range threads {
 		list = append(list, Thread{id, *e})
@@ -250,11 +242,6 @@ func (r *resolver) calls() {
 	}
 	for _, c := range calls {
 		p.Calls = append(p.Calls, *c)
-	}
-	p.served = map[uint32]callKey{}
-	for number, k := range r.served {
-		k.stack = uint32(r.stack(k.stack))
-		p.served[number] = k
 	}
 	slices.SortFunc(p.Calls, func(x, y Call) int {
 		return cmp.Or(cmp.Compare(y.Count, x.Count), cmp.Compare(x.Reason, y.Reason),

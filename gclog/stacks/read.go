@@ -4,7 +4,7 @@ import (
 	"errors"
 	"io"
 	"math"
-	"time"
+	"sync"
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/parse"
@@ -18,7 +18,6 @@ const (
 	maxStrata   = 4096
 	maxThreads  = 10_000
 	maxCalls    = 50_000
-	maxServed   = 100_000  // collections whose request is kept
 	maxPending  = 4096     // requests whose collection is still to be reported
 	maxTypeName = 1024     // UTF-16 units
 	maxTypeText = 64 << 20 // bytes of the names of all types
@@ -35,8 +34,10 @@ func Read(r io.Reader) (*Profile, error) {
 	return b.Profile(), err
 }
 
-// A Builder makes a Profile of the recordings of a process.
+// A Builder makes a Profile of the recordings of a process. Several may be read at the same time: see
+// ReadWindow.
 type Builder struct {
+	mu          sync.Mutex // protects all of it
 	pointerSize int
 	stacks      *interner
 	methods     *methods
@@ -49,13 +50,16 @@ type Builder struct {
 	rows        map[rowKey]*cell
 	threads     map[threadKey]*cell
 	calls       map[callKey]*Call
-	pending     []request          // in time order
-	served      map[uint32]callKey // by the number of a collection that was asked for
+	pending     []request // in time order
+	spans       []span    // of the time; the last one is not over
 
 	p       Profile
 	process int64 // that the profile is of
 	begun   bool
 	dry     uint64 // collections because of allocations since the last allocation event
+	last    int64  // time of that event
+	amount  float64
+	scanned int64 // events, wanted or not
 
 	each func(e *parse.Event, stack uint32) // nil, or a test
 }
@@ -65,6 +69,7 @@ type stratumKey struct {
 	clr     uint16
 	kind    clr.AllocationKind
 	sampled bool
+	span    int
 }
 
 type rowKey struct{ stack, typ, stratum uint32 }
@@ -94,7 +99,7 @@ func NewBuilder() *Builder {
 	return &Builder{
 		methods: newMethods(), types: map[string]uint32{}, strata: map[stratumKey]uint32{},
 		rows: map[rowKey]*cell{}, threads: map[threadKey]*cell{}, calls: map[callKey]*Call{},
-		served: map[uint32]callKey{},
+		spans: []span{{}}, last: math.MinInt64 / 2,
 	}
 }
 
@@ -126,50 +131,33 @@ var ErrOtherProcess = errors.New("the recordings are of different processes")
 // Read makes use of what precedes the damage, and returns a *parse.KindError, a *parse.FormatError or the
 // error of r.
 func (b *Builder) Read(r io.Reader) error {
-	x := parse.NewReader(r, Wanted)
+	return b.read(parse.NewReader(r, Wanted), session{ahead: true})
+}
+
+func (b *Builder) read(x *parse.Reader, s session) error {
 	t, err := x.ReadTrace()
 	if err != nil {
 		return err
 	}
-	if b.stacks == nil {
-		b.pointerSize = t.PointerSize
-		b.stacks = newInterner(t.PointerSize)
-		b.p.Start, b.p.ticks = t.SyncTime, t.SyncTicks
-	}
-	if b.pointerSize != t.PointerSize || b.begun && t.ProcessID != 0 && b.process != t.ProcessID {
-		return ErrOtherProcess
+	if err := s.begin(b, t); err != nil {
+		return err
 	}
 	x.KeepStacks()
-	defer x.ReadAhead()()
-	s := b.session(x)
+	if s.ahead {
+		defer x.ReadAhead()()
+	}
 	gcs := gclog.NewProcesses(func(of *gclog.Process) gclog.Observer {
 		return func(r gclog.Record) {
-			if d, ok := r.(*gclog.GCDetails); ok && of.ID == s.process {
+			if d, ok := r.(*gclog.GCDetails); ok && of.ID == s.process && !s.names {
 				s.collection(d)
 			}
 		}
 	})
 	d := clr.NewDecoder(t.PointerSize)
 	for x.Scan() {
-		if l := x.Loss(); l != nil {
-			if l.Process == 0 || l.Process == b.process {
-				b.p.Lost += uint64(l.Events)
-				b.p.namesLost = b.p.namesLost || s.rundown
-			}
-		} else if err := s.event(d, x.Event()); err != nil {
-			b.p.Damaged++
-		}
-		gcs.Take(x)
+		s.take(x, d, gcs)
 	}
-	gcs.Finish()
-	stats := x.Stats()
-	b.p.Skipped += uint64(stats.SkippedStacks)
-	s.end(stats.Until)
-	for _, of := range gcs.List() {
-		if of.ID == s.process {
-			s.p.Process.Merge(of)
-		}
-	}
+	s.end(x, gcs)
 	return x.Err()
 }
 
@@ -178,23 +166,68 @@ type session struct {
 	*Builder
 	offset  int64 // to the times of the first recording
 	own     bool  // it has what the profile is of
+	names   bool  // it is only for names
+	ahead   bool  // nothing keeps its reader waiting
 	rundown bool  // in it
+	seen    int64 // rows
 }
 
-func (b *Builder) session(x *parse.Reader) *session {
-	t := x.Trace()
-	return &session{Builder: b, offset: t.Nanoseconds(t.SyncTicks) - t.Nanoseconds(b.p.ticks)}
+// begin begins the reading of a recording.
+func (s *session) begin(b *Builder, t *parse.Trace) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s.Builder = b
+	if b.stacks == nil {
+		b.pointerSize = t.PointerSize
+		b.stacks = newInterner(t.PointerSize)
+		b.p.Start, b.p.ticks = t.SyncTime, t.SyncTicks
+	}
+	if b.pointerSize != t.PointerSize || b.begun && t.ProcessID != 0 && b.process != t.ProcessID {
+		return ErrOtherProcess
+	}
+	s.offset = t.Nanoseconds(t.SyncTicks) - t.Nanoseconds(b.p.ticks)
+	return nil
+}
+
+// take handles what the reader has scanned.
+func (s *session) take(x *parse.Reader, d *clr.Decoder, gcs *gclog.Processes) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n := x.Stats().Rows; !s.names {
+		s.scanned, s.seen = s.scanned+n-s.seen, n
+	}
+	if l := x.Loss(); l != nil {
+		if l.Process == 0 || l.Process == s.process {
+			s.p.Lost += uint64(l.Events)
+			s.p.namesLost = s.p.namesLost || s.rundown
+		}
+	} else if err := s.event(d, x.Event()); err != nil {
+		s.p.Damaged++
+	}
+	gcs.Take(x)
 }
 
 // end notes how long the recording was, if it has what the profile is of.
-func (s *session) end(until int64) {
-	if s.own && until > 0 {
-		s.p.Duration = time.Duration(sum(int64(s.p.Duration), until))
+func (s *session) end(x *parse.Reader, gcs *gclog.Processes) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	gcs.Finish()
+	stats := x.Stats()
+	s.p.Skipped += uint64(stats.SkippedStacks)
+	if s.own {
+		s.watched(stats.Until)
 	}
-	for _, q := range s.pending {
-		s.unserved(q)
+	if !s.names {
+		for _, q := range s.pending {
+			s.unserved(q)
+		}
+		s.pending = s.pending[:0]
 	}
-	s.pending = s.pending[:0]
+	for _, of := range gcs.List() {
+		if of.ID == s.process {
+			s.p.Process.Merge(of)
+		}
+	}
 }
 
 // event handles an event.
@@ -203,7 +236,7 @@ func (s *session) event(d *clr.Decoder, e *parse.Event) error {
 		if e.Meta.Provider == clr.RecordingProvider {
 			return nil
 		}
-		s.begun, s.process, s.p.Process.ID = true, e.Process, e.Process
+		s.begun, s.process = true, e.Process
 	}
 	if e.Process != s.process {
 		if e.Meta.Provider != clr.RecordingProvider {
@@ -217,21 +250,30 @@ func (s *session) event(d *clr.Decoder, e *parse.Event) error {
 	}
 	at := e.Time + s.offset
 	switch c := c.(type) {
+	case *clr.Method:
+		s.method(e, c, at)
+		return nil
+	case *clr.R2REntryPoint:
+		s.methods.entry(c, at)
+		return nil
+	case *clr.Module:
+		s.methods.module(c)
+		return nil
+	case *clr.RundownMark:
+		s.rundown = !c.End
+		s.p.rundown = s.p.rundown || c.End
+		return nil
+	}
+	if s.names {
+		return nil
+	}
+	switch c := c.(type) {
 	case *clr.GCAllocationTick:
 		s.tick(e, c, at)
 	case *clr.AllocationSampled:
 		s.sample(e, c, at)
 	case *clr.GCTriggered:
 		s.triggered(e, c, at)
-	case *clr.Method:
-		s.method(e, c, at)
-	case *clr.R2REntryPoint:
-		s.methods.entry(c, at)
-	case *clr.Module:
-		s.methods.module(c)
-	case *clr.RundownMark:
-		s.rundown = !c.End
-		s.p.rundown = s.p.rundown || c.End
 	}
 	return nil
 }
@@ -250,28 +292,28 @@ func (s *session) method(e *parse.Event, c *clr.Method, at int64) {
 }
 
 func (s *session) tick(e *parse.Event, c *clr.GCAllocationTick, at int64) {
-	k := s.stratumOf(stratumKey{heap: c.Heap, clr: c.ClrInstance, kind: c.Kind})
+	k := s.stratumOf(stratumKey{heap: c.Heap, clr: c.ClrInstance, kind: c.Kind, span: len(s.spans) - 1})
 	stack, typ := s.number(e, at), s.typeOf(c.TypeName)
 	size := c.ObjectSize
 	s.stratum[k].tick(c.Amount, size)
 	s.row(stack, typ, k).tick(c.Kind, c.Amount, size)
 	s.thread(e.Thread, k).tick(c.Kind, c.Amount, size)
 	s.p.ticksSeen++
-	s.allocated(c.TypeName)
+	s.allocated(c.TypeName, at, float64(c.Amount))
 }
 
 func (s *session) sample(e *parse.Event, c *clr.AllocationSampled, at int64) {
-	k := s.stratumOf(stratumKey{clr: c.ClrInstance, kind: c.Kind, sampled: true})
+	k := s.stratumOf(stratumKey{clr: c.ClrInstance, kind: c.Kind, sampled: true, span: len(s.spans) - 1})
 	s.stratum[k].sampled = true
 	stack, typ := s.number(e, at), s.typeOf(c.TypeName)
 	s.row(stack, typ, k).sample(c.ObjectSize)
 	s.thread(e.Thread, k).sample(c.ObjectSize)
 	s.p.samplesSeen++
-	s.allocated(c.TypeName)
+	s.allocated(c.TypeName, at, tickStep)
 }
 
-func (s *session) allocated(name clr.UTF16) {
-	s.own, s.dry = true, 0
+func (s *session) allocated(name clr.UTF16, at int64, amount float64) {
+	s.own, s.dry, s.last, s.amount = true, 0, at, s.amount+amount
 	if isNull(name) {
 		s.p.nameless++
 	}
@@ -332,14 +374,14 @@ func (b *Builder) stratumOf(k stratumKey) uint32 {
 	i, ok := b.strata[k]
 	if !ok {
 		if len(b.stratum) >= maxStrata {
-			k = stratumKey{kind: k.kind, sampled: k.sampled, heap: math.MaxUint32}
+			k = stratumKey{kind: k.kind, sampled: k.sampled, span: k.span, heap: math.MaxUint32}
 			if i, ok = b.strata[k]; ok {
 				return i
 			}
 		}
 		i = uint32(len(b.stratum))
 		b.strata[k] = i
-		b.stratum = append(b.stratum, stratum{kind: k.kind})
+		b.stratum = append(b.stratum, stratum{kind: k.kind, span: k.span})
 	}
 	return i
 }
@@ -395,11 +437,7 @@ func (s *session) collection(d *gclog.GCDetails) {
 		if len(d.Pauses) > 0 {
 			served.Timed = 1
 		}
-		k, c := s.call(q, d.Generation, d.Kind == gclog.KindBackground)
-		c.Add(served)
-		if q.reason.Induced() && d.Known.Has(gclog.GroupNumber) && len(s.served) < maxServed {
-			s.served[d.Number] = k
-		}
+		s.call(q, d.Generation, d.Kind == gclog.KindBackground).Add(served)
 		return
 	}
 }
@@ -413,20 +451,13 @@ func sum(a, b int64) int64 {
 }
 
 // unserved counts a request that no collection is known for.
-func (b *Builder) unserved(q request) {
-	_, c := b.call(q, -1, false)
-	c.Count++
-}
+func (b *Builder) unserved(q request) { b.call(q, -1, false).Count++ }
 
-// call returns the calls that a request belongs to.
-func (b *Builder) call(q request, generation int, background bool) (callKey, *Call) {
+func (b *Builder) call(q request, generation int, background bool) *Call {
 	k := callKey{q.stack, q.reason, generation, background}
 	other := k
 	other.stack = otherStack
 	c := counted(b.calls, maxCalls, k, other)
-	if b.calls[k] != c {
-		k = other
-	}
 	c.Reason, c.Generation, c.Background = q.reason, generation, background
-	return k, c
+	return c
 }

@@ -1,0 +1,116 @@
+package stacks
+
+import (
+	"io"
+	"time"
+
+	"github.com/gclog/gclog/parse"
+)
+
+// A span is a part of the time, of which windows were read.
+type span struct {
+	windows int
+	watched time.Duration // length of the windows
+	whole   time.Duration // what they stand for; 0: not more than they are
+}
+
+// maxSpans is how many are kept apart.
+const maxSpans = 64
+
+// ReadWindow reads a recording as Read does, but of a live session: what nobody has read yet keeps it waiting. The
+// recording is a window of the time: it counts even if nothing was allocated in it, and what was stands for as much
+// in the time around it as StandFor says. Another goroutine may read names meanwhile.
+func (b *Builder) ReadWindow(r io.Reader) error {
+	b.mu.Lock()
+	b.current().windows++
+	b.dry = 0
+	b.mu.Unlock()
+	return b.read(parse.NewReader(r, Wanted), session{own: true})
+}
+
+// ReadNames reads only the names of methods in a recording, of a live session as well.
+func (b *Builder) ReadNames(r io.Reader) error {
+	return b.read(parse.NewReader(r, Wanted), session{names: true})
+}
+
+// StandFor says that the windows since the last call stand for a time. That must be all the time since then.
+func (b *Builder) StandFor(whole time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch n := len(b.spans); {
+	case b.current().windows == 0 && n > 1: // what was before is all that is known of it
+		b.spans[n-2].whole += whole
+	default:
+		b.current().whole += whole
+		if n < maxSpans {
+			b.spans = append(b.spans, span{})
+		}
+	}
+}
+
+// current returns the span that is not over.
+func (b *Builder) current() *span { return &b.spans[len(b.spans)-1] }
+
+// What shows that allocations are no longer reported: so many collections because of them, and none for so long, or
+// none in a whole window.
+const (
+	dryCollections = 4
+	dryTime        = 5 * time.Second
+)
+
+// watched adds the length of a recording. If allocations were no longer reported at its end, it ends with the last
+// one that was.
+func (s *session) watched(until int64) {
+	if last := s.last - s.offset; s.dry >= dryCollections && (last < 0 || until-last > int64(dryTime)) {
+		until = last
+		s.p.Gaps++
+	}
+	p := s.current()
+	p.watched = time.Duration(sum(int64(p.watched), max(0, until)))
+}
+
+// lengths returns how long the time of the profile is, and how much of it windows were read of; 0: all of it.
+func (b *Builder) lengths() (whole, watched time.Duration) {
+	windows := 0
+	for _, p := range b.spans {
+		whole = time.Duration(sum(int64(whole), int64(max(p.whole, p.watched))))
+		watched = time.Duration(sum(int64(watched), int64(p.watched)))
+		windows += p.windows
+	}
+	if windows == 0 {
+		watched = 0
+	}
+	return whole, watched
+}
+
+// stretch returns how much more time than was watched a span has.
+func (b *Builder) stretch(of int) float64 {
+	if p := b.spans[of]; p.watched > 0 && p.whole > p.watched {
+		return float64(p.whole) / float64(p.watched)
+	}
+	return 1
+}
+
+// Progress is what a Builder has read so far.
+type Progress struct {
+	Events  uint64        // of allocations
+	Bytes   float64       // about what these stand for, without what StandFor says
+	Calls   uint64        // requests of collections
+	Scanned int64         // events of all kinds in what ReadWindow has read
+	Watched time.Duration // length of what ReadWindow has read to its end
+	Methods int           // with a name, each as often as it was compiled
+	// Dry reports that allocations go on, but are not reported any more.
+	Dry bool
+}
+
+// Progress returns what was read so far. Any goroutine may call it.
+func (b *Builder) Progress() Progress {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	_, watched := b.lengths()
+	return Progress{
+		Watched: watched,
+		Events:  b.p.ticksSeen + b.p.samplesSeen, Bytes: b.amount, Calls: b.p.Requests, Scanned: b.scanned,
+		Methods: len(b.methods.bodies), Dry: b.dry >= dryCollections,
+	}
+}

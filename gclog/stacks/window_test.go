@@ -1,0 +1,110 @@
+package stacks
+
+import (
+	"bytes"
+	"math"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gclog/gclog/parse/clr"
+)
+
+// window returns a recording of a length with ticks of a type, which ends with a sequence point.
+func window(length time.Duration, typ string, ticks int) *bytes.Reader {
+	s := newStream(1, 8)
+	for range ticks {
+		s.tick(typ, 102_400, 100, 0x1010)
+	}
+	s.SequencePoint(s.ticks + length.Nanoseconds() - int64(ticks)*1000)
+	s.End()
+	return bytes.NewReader(s.Bytes)
+}
+
+// TestWindows: windows stand for the time between them, those of different times for what they say; an empty one
+// counts, and names are read at the same time.
+func TestWindows(t *testing.T) {
+	b := NewBuilder()
+	names := newStream(1, 8)
+	names.method(kindRundown, "M", 0x1000, 0x100)
+	names.End()
+	var group sync.WaitGroup
+	group.Go(func() {
+		if err := b.ReadNames(bytes.NewReader(names.Bytes)); err != nil {
+			t.Error(err)
+		}
+	})
+	read := func(length time.Duration, typ string, ticks int) {
+		if err := b.ReadWindow(window(length, typ, ticks)); err != nil {
+			t.Error(err)
+		}
+	}
+	read(time.Second, "A", 100)
+	b.StandFor(time.Second) // all of it was watched
+	read(time.Second, "B", 30)
+	read(time.Second, "B", 0)
+	b.StandFor(20 * time.Second)
+	b.StandFor(time.Second) // nobody has watched
+	group.Wait()
+	p := b.Profile()
+	if p.Duration.Round(time.Second) != 22*time.Second || p.Watched.Round(time.Second) != 3*time.Second {
+		t.Errorf("%v, of which %v were watched", p.Duration, p.Watched)
+	}
+	bytesOf, margins := map[string]float64{}, map[string]float64{}
+	for _, a := range p.Allocations {
+		bytesOf[p.Types[a.Type]], margins[p.Types[a.Type]] = a.Bytes/102_400, math.Sqrt(a.variance)/102_400
+		if name := p.Frames[p.AllocatedIn(a.Stack)].Name; name != "M" {
+			t.Errorf("the frame is %q", name)
+		}
+	}
+	near := func(what string, got, want float64) {
+		if math.Abs(got/want-1) > 1e-3 {
+			t.Errorf("%s: %.2f, want %.2f", what, got, want)
+		}
+	}
+	near("A", bytesOf["A"], 100)
+	near("B", bytesOf["B"], 30*10.5)
+	near("the deviation of A", margins["A"], math.Sqrt(100))
+	near("the deviation of B", margins["B"], 10.5*math.Sqrt(30))
+	if got := b.Progress(); got.Events != 130 || got.Watched.Round(time.Second) != 3*time.Second || got.Methods != 1 || got.Dry {
+		t.Errorf("progress %+v", got)
+	}
+}
+
+// TestWindowsOfLarge: a large object always has an event, but not while nobody watches.
+func TestWindowsOfLarge(t *testing.T) {
+	b := NewBuilder()
+	s := newStream(1, 8)
+	s.tick("L", 1_000_000, 1_000_000, 0x1010)
+	s.SequencePoint(s.ticks + int64(time.Second))
+	s.End()
+	if err := b.ReadWindow(bytes.NewReader(s.Bytes)); err != nil {
+		t.Fatal(err)
+	}
+	b.StandFor(4 * time.Second)
+	a := b.Profile().Allocations[0]
+	if want := math.Sqrt(12) * 1_000_000; math.Abs(a.Bytes/4_000_000-1) > 1e-3 || math.Abs(math.Sqrt(a.variance)/want-1) > 1e-3 {
+		t.Errorf("%.0f bytes, deviation %.0f", a.Bytes, math.Sqrt(a.variance))
+	}
+}
+
+// TestDryWindow: a window in which allocations are no longer reported ends with the last one that was.
+func TestDryWindow(t *testing.T) {
+	b := NewBuilder()
+	s := newStream(1, 8)
+	for range 10 {
+		s.tick("A", 102_400, 100, 0x1010)
+	}
+	for n := range uint32(12) {
+		s.ticks += int64(time.Second)
+		s.event(kindStart, payload().U32(n+1, 0, uint32(clr.ReasonAllocSmall), 0).U16(0).U64(0))
+	}
+	s.SequencePoint(s.ticks + 1)
+	s.End()
+	if err := b.ReadWindow(bytes.NewReader(s.Bytes)); err != nil {
+		t.Fatal(err)
+	}
+	if p := b.Profile(); p.Watched > time.Second || p.Gaps != 1 {
+		t.Errorf("%v were watched, %d gaps", p.Watched, p.Gaps)
+	}
+}
