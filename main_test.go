@@ -131,6 +131,10 @@ func requestScript(name, flags string) string {
 	run("heap snapshot $P --timeout 1s -o a.gcdump")
 	run("heap snapshot $P --timeout 1s --stack-names -o b.gcdump")
 	run("heap stat $P")
+	run("record $P --stacks --for 200ms -o stacks.nettrace")
+	run("alloc $P --for 200ms")
+	run("alloc $P --for 200ms --continuous")
+	run("induced $P --for 200ms")
 	for _, command := range []string{"summary", "check --max-pause 1h", "pauses", "metrics", "stat --interval 100ms --count 2"} {
 		run("%s $P --for 200ms", command)
 	}

@@ -104,7 +104,7 @@ func esTypes(name string, value any) string {
 			return "date_nanos"
 		}
 	}
-	if name == "message" || name == "error.message" || name == "verdict.text" {
+	if name == "message" || name == "error.message" {
 		return "match_only_text"
 	}
 	return "keyword"
@@ -193,9 +193,7 @@ func esRecords(t *testing.T, check func(where, name string, value any)) {
 		w.Observe(stall)
 		w.Observe(growth)
 		w.Observe(summary)
-		verdict := &gclog.Verdict{}
-		fill(reflect.ValueOf(verdict).Elem())
-		w.Observe(&gclog.End{Reason: gclog.EndStreamError, Message: "m", HasCode: true, Signal: 9, Verdict: verdict})
+		w.Observe(&gclog.End{Reason: gclog.EndStreamError, Message: "m", HasCode: true, Signal: 9})
 	})
 	for _, r := range records {
 		all("a full record", []byte(r))

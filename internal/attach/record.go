@@ -44,7 +44,7 @@ func Record(
 		defer close(stopped)
 		select {
 		case <-ctx.Done():
-			stop(context.Background(), stream, done, waiting)
+			stop(context.Background(), stream, done, stopTime, waiting)
 		case <-done:
 		}
 	}()

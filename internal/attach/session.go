@@ -187,7 +187,7 @@ func (s *Session) Ask() {
 			select {
 			case <-s.done:
 			default:
-				s.ordered = stop(s.cut, s.stream, s.done, s.o.Waiting)
+				s.ordered = stop(s.cut, s.stream, s.done, stopTime, s.o.Waiting)
 			}
 		}()
 	})
@@ -234,7 +234,9 @@ func (s *Session) wait() {
 // stop asks the runtime to end the session and makes sure that the stream ends. It reports whether
 // the runtime ended it in time, which begins when no heap snapshot is being taken: however a session
 // ends, the runtime would walk its heap again. waiting is called if all that takes long.
-func stop(cut context.Context, stream *session.Stream, done <-chan struct{}, waiting func()) bool {
+func stop(
+	cut context.Context, stream *session.Stream, done <-chan struct{}, within time.Duration, waiting func(),
+) bool {
 	if waiting != nil {
 		defer time.AfterFunc(noticeTime, waiting).Stop()
 	}
@@ -248,7 +250,7 @@ func stop(cut context.Context, stream *session.Stream, done <-chan struct{}, wai
 	case <-held.Done():
 	case <-done:
 	}
-	ctx, cancel := context.WithTimeout(cut, stopTime)
+	ctx, cancel := context.WithTimeout(cut, within)
 	defer cancel()
 	// Whether it answers does not matter: what counts is that the stream ends.
 	_ = stream.Stop(ctx)

@@ -77,7 +77,7 @@ func openWitness(ctx context.Context, start starter, sequence uint64) (*witness,
 
 // end ends the session and returns when everything it has seen was reported.
 func (w *witness) end() {
-	w.once.Do(func() { stop(context.Background(), w.stream, w.over, nil) })
+	w.once.Do(func() { stop(context.Background(), w.stream, w.over, stopTime, nil) })
 	<-w.over
 }
 

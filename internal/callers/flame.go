@@ -49,11 +49,7 @@ func (v *View) frames(stack int) []int32 {
 	if v.Raw {
 		return v.Profile.Stacks[stack].Frames
 	}
-	path := v.Profile.Path(stack)
-	if v.Own {
-		path = path[:1+slices.Index(path, v.Profile.AllocatedIn(stack))]
-	}
-	return path
+	return v.Profile.Path(stack)
 }
 
 // A flameBuilder adds samples up by their path.

@@ -250,7 +250,9 @@ func (r *Report) verdict(list []*tally) {
 		return
 	}
 	t := list[0]
-	t.findings.EndedBy(&t.end)
+	if t.end.Reason.OfProcess() {
+		t.findings.Ended(history.EndingOf(&t.end))
+	}
 	v := t.findings.Verdict()
 	r.Facts = append([]Fact{{"verdict", v.Sentence()}}, r.Facts...)
 }

@@ -115,8 +115,7 @@ func (c *Comparison) WriteHTML(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	tables := append(slices.Clone(c.Sides[0].tables), c.Sides[1].tables...)
-	return writePage(w, "comparison", c, data, tables, nil, nil, nil)
+	return writePage(w, "comparison", c, data, append(slices.Clone(c.Sides[0].tables), c.Sides[1].tables...), nil, nil)
 }
 
 // WriteMarkdown writes the numbers for an issue tracker.

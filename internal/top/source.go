@@ -84,7 +84,8 @@ func endOf(end *gclog.End, err error) (e Ended) {
 	switch {
 	case end.Reason.OfProcess():
 		e.Exited, e.Text = true, "the process "+string(end.AppendTo(nil))
-		e.End = end
+		x := history.EndingOf(end)
+		e.Ending = &x
 	case err != nil:
 		e.Text = err.Error()
 	}

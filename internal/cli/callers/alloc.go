@@ -14,6 +14,7 @@ import (
 	"github.com/gclog/gclog/internal/callers"
 	"github.com/gclog/gclog/internal/cli/assess"
 	"github.com/gclog/gclog/internal/cli/exit"
+	"github.com/gclog/gclog/internal/cli/flags"
 	"github.com/gclog/gclog/internal/cli/lists"
 	"github.com/gclog/gclog/internal/cli/results"
 	"github.com/gclog/gclog/internal/view"
@@ -24,23 +25,22 @@ func (p *commands) allocCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "alloc",
 		Usage:     "list who allocates: types, methods, call paths, threads",
-		ArgsUsage: "FILE...",
-		Description: `FILE is a recording with call stacks, also .gz and .zst; - is standard input. What was
-allocated is estimated from the events of the runtime, one for each 100 KB: each share has
-the interval that contains the true one in 95 of 100 cases. A row with fewer than four
-events says so. Several FILEs are recordings of one process, whose names are put together.
-docs/alloc.md has an example.
+		ArgsUsage: "PID|NAME|FILE...",
+		Description: `gclog alloc watches a running process for 30 s, or reads a recording with call stacks, also
+.gz and .zst; - is standard input. What was allocated is estimated from the events of the
+runtime, one for each 100 KB: each share has the interval that contains the true one in 95
+of 100 cases. A row with fewer than four events says so. Several FILEs are recordings of
+one process, whose names are put together. docs/alloc.md has an example.
 
-gclog alloc does not attach to a process. This makes a recording of one:
-   gclog record 4711 --stacks --for 30s -o app.nettrace
+Each event takes the process some CPU time. If all of them would take more than 2 % of what
+it uses, gclog watches it only at times, and scales up. With --continuous it takes all.
 
 Examples:
-   gclog alloc app.nettrace                          the types with the most bytes
-   gclog alloc app.nettrace --by method              the methods that allocate them
+   gclog alloc 4711                                  the types with the most bytes
+   gclog alloc 4711 --for 2m --by method             the methods that allocate them
    gclog alloc app.nettrace --by path --min 5%       as a tree of calls
    gclog alloc app.nettrace --by path --filter Cart  the paths through a class
    gclog alloc app.nettrace --large                  only large objects
-   gclog alloc --diff before.nettrace after.nettrace what has changed, as rates
    gclog alloc app.nettrace -o app.pb.gz             for go tool pprof
    gclog alloc app.nettrace -f folded | flamegraph.pl > app.svg`,
 		Flags: stackFlags(
@@ -50,8 +50,8 @@ Examples:
 				Usage: "list only what has at least `SIZE`: bytes (K, M, G), or a share of the whole (1%)",
 			},
 			&cli.BoolFlag{
-				Name:  diffFlag,
-				Usage: "compare two recordings: what each allocates per second, what has changed most first",
+				Name: continuousFlag, Category: flags.TimeGroup,
+				Usage: "watch a running process all the time, although that takes more than 2 % of its CPU time",
 			},
 			&cli.BoolFlag{Name: "large", Usage: "count only objects on the large object heap"},
 		),
@@ -75,18 +75,31 @@ func (p *commands) alloc(c *cli.Context, how string) error {
 	if err := atLeast.Read(c); err != nil {
 		return err
 	}
-	if c.Bool(diffFlag) {
-		return p.allocDiff(c, how, l, by, atLeast)
-	}
-	x, err := p.readStacks(c, c.Args().Slice())
+	x, err := p.profile(c, true)
 	if err != nil {
 		return err
 	}
-	name := stackTitle(c)
-	if err := p.checkAllocations(x, name, by, isFlame(how)); err != nil {
-		return err
+	name := x.name
+	switch {
+	case x.Source == stacks.None && x.Collections > 0:
+		return exit.Dataf("%s has collections, but no allocations: record it with gclog record PID --stacks", name)
+	case x.Source == stacks.None:
+		return exit.Dataf("%s has no allocations", name)
+	case by != callers.ByThread && x.Nameless():
+		return exit.Dataf("%s: NativeAOT reports neither types nor call stacks; about %s were allocated in %s",
+			name, formats.SizeText(int64(x.Total.Bytes)), secondsText(x.Duration))
+	case by != callers.ByThread && by != callers.ByType || isFlame(how):
+		if err := stackless(x); err != nil {
+			return err
+		}
 	}
-	l.Profile = x
+	if x.Silent > x.Collections/10 && x.Silent > 2 {
+		p.UI.Sayf("%s: %s began although no allocation had been reported since the one before: the sampling of "+
+			"another tool, or the filter of the session, has suppressed events",
+			name, view.Counted(x.Silent, "collection"))
+	}
+	p.sayNames(x)
+	l.Profile = x.Profile
 	if isFlame(how) {
 		return p.printFlame(c, how, l.Flame(name, how == "pprof"))
 	}
@@ -99,11 +112,14 @@ func (p *commands) alloc(c *cli.Context, how string) error {
 	case "csv":
 		return lists.PrintCSV(p.Run, columns, shown)
 	case "json":
-		return p.PrintJSON(l.json(by, lists.Objects(columns, shown)))
+		return p.PrintJSON(l.json(x, by, lists.Objects(columns, shown)))
 	}
 	width, _ := screen.Size(p.Unfiltered)
 	return p.Write(func(w io.Writer) error {
 		fmt.Fprintf(w, "%s\n", l.head(by, len(shown), len(rows)))
+		if cost := x.costAfter(); cost != "" {
+			fmt.Fprintf(w, "%s\n", cost)
+		}
 		if by == callers.ByPath {
 			l.tree(w, rows, atLeast.Min)
 			return nil
@@ -115,53 +131,32 @@ func (p *commands) alloc(c *cli.Context, how string) error {
 	})
 }
 
-// checkAllocations returns an error if a profile cannot be listed so, and says what it lacks.
-func (p *commands) checkAllocations(x *stacks.Profile, name, by string, flame bool) error {
-	switch {
-	case x.Source == stacks.None && x.Collections > 0:
-		return exit.Dataf("%s has collections, but no allocations: record it with gclog record PID --stacks", name)
-	case x.Source == stacks.None:
-		return exit.Dataf("%s has no allocations", name)
-	case by != callers.ByThread && x.Nameless():
-		return exit.Dataf("%s: NativeAOT reports neither types nor call stacks; about %s were allocated in %s",
-			name, formats.SizeText(int64(x.Total.Bytes)), secondsText(x.Duration))
-	case by != callers.ByThread && by != callers.ByType || flame:
-		if err := stackless(x, name); err != nil {
-			return err
-		}
-	}
-	if x.Silent > x.Collections/10 && x.Silent > 2 {
-		p.UI.Sayf("%s: %s began although no allocation had been reported since the one before: the sampling of "+
-			"another tool, or the filter of the session, has suppressed events",
-			name, view.Counted(x.Silent, "collection"))
-	}
-	p.sayNames(x, name)
-	return nil
-}
-
 // head is the first line of the text.
 func (l *stackList) head(by string, shown, all int) string {
 	x := l.Profile
 	about := ""
-	if biased(x) {
+	if l.biased() {
 		about = "about "
 	}
 	s := fmt.Sprintf("%s%s allocated in %s, %s; from %s",
 		about, formats.SizeText(int64(x.Total.Bytes)), secondsText(x.Duration),
 		rateText(x.Total.Bytes, x.Duration), view.Counted(x.Total.Events, strings.TrimSuffix(x.Source.String(), "s")))
+	if x.Watched > 0 && x.Watched < x.Duration*95/100 {
+		s += " in " + secondsText(x.Watched) + " of that"
+	}
 	if by != callers.ByPath {
 		s += "; " + listOf(shown, all, by)
 	}
-	if biased(x) {
+	if l.biased() {
 		s += "\n.NET Core 3.1 reports too much, most of all for objects of 1 KB and more: up to 20 %"
 	}
 	return s
 }
 
 // biased reports whether the events do not stand for what was allocated.
-func biased(x *stacks.Profile) bool {
-	total := x.Total.Objects
-	return x.Source == stacks.Ticks && (math.IsNaN(total) || math.IsInf(total, 0))
+func (l *stackList) biased() bool {
+	total := l.Profile.Total.Objects
+	return l.Profile.Source == stacks.Ticks && (math.IsNaN(total) || math.IsInf(total, 0))
 }
 
 // shareText is a share with its interval.
@@ -233,13 +228,6 @@ func (l *stackList) tree(w io.Writer, rows []callers.Row, least uint64) {
 }
 
 type allocJSON struct {
-	allocProfile
-	By   string         `json:"by"`
-	Rows []lists.Object `json:"rows"`
-}
-
-// An allocProfile is what a list of allocations is of.
-type allocProfile struct {
 	Source      string  `json:"source"`
 	Start       string  `json:"start,omitempty"`
 	Duration    float64 `json:"duration_s"`
@@ -249,17 +237,17 @@ type allocProfile struct {
 	Lost        uint64  `json:"lost"`
 	Frames      uint64  `json:"frames"`
 	Unnamed     uint64  `json:"frames_without_name"`
+	costJSON
+	By   string         `json:"by"`
+	Rows []lists.Object `json:"rows"`
 }
 
-func (l *stackList) json(by string, rows []lists.Object) *allocJSON {
-	return &allocJSON{newAllocProfile(l.Profile), by, rows}
-}
-
-func newAllocProfile(x *stacks.Profile) allocProfile {
-	return allocProfile{
-		Source: x.Source.String(), Start: startJSON(x), Duration: x.Duration.Seconds(),
+func (l *stackList) json(x *subjectProfile, by string, rows []lists.Object) *allocJSON {
+	return &allocJSON{
+		costJSON: newCostJSON(x),
+		Source:   x.Source.String(), Start: startJSON(x.Profile), Duration: x.Duration.Seconds(),
 		Bytes: uint64(max(0, x.Total.Bytes)), BytesMargin: uint64(x.Margin(x.Total)), Events: x.Total.Events,
-		Lost: x.Lost, Frames: x.Names.Frames, Unnamed: x.Names.Unnamed,
+		Lost: x.Lost, Frames: x.Names.Frames, Unnamed: x.Names.Unnamed, By: by, Rows: rows,
 	}
 }
 
@@ -269,4 +257,23 @@ func startJSON(x *stacks.Profile) string {
 		return ""
 	}
 	return assess.Time(x.Start)
+}
+
+// costJSON is what a profile has cost the process that was watched.
+type costJSON struct {
+	Watched float64  `json:"watched_s,omitempty"`
+	Cost    float64  `json:"cost_cpu_s,omitempty"`
+	Share   *float64 `json:"cost_share,omitempty"` // of the CPU time of the process
+	Gap     bool     `json:"gap,omitempty"`
+}
+
+func newCostJSON(x *subjectProfile) (j costJSON) {
+	if x.live == nil {
+		return j
+	}
+	j.Watched, j.Cost, j.Gap = x.Watched.Seconds(), x.live.Cost.Seconds(), x.live.Gap
+	if share, known := x.costShare(); known {
+		j.Share = &share
+	}
+	return j
 }

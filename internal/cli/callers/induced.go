@@ -21,18 +21,17 @@ func (p *commands) inducedCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "induced",
 		Usage:     "list who asks for collections: callers of GC.Collect and the like",
-		ArgsUsage: "FILE...",
-		Description: `FILE is a recording with call stacks, also .gz and .zst; - is standard input. Counted are
-the collections that the program asked for, by the method that did: with the generation
-that was collected, the kind of the collection, and how long it paused the program. A call
-that the collection of another thread serves leaves no trace. Several FILEs are recordings
-of one process, whose names are put together. docs/alloc.md has an example.
-
-gclog induced does not attach to a process. This makes a recording of one:
-   gclog record 4711 --stacks --for 5m -o app.nettrace
+		ArgsUsage: "PID|NAME|FILE...",
+		Description: `gclog induced watches a running process for 30 s, or reads a recording with call stacks,
+also .gz and .zst; - is standard input. Counted are the collections that the program asked
+for, by the method that did: with the generation that was collected, the kind of the
+collection, and how long it paused the program. A call that the collection of another
+thread serves leaves no event. Several FILEs are recordings of one process, whose names
+are put together. docs/alloc.md has an example.
 
 Examples:
-   gclog induced app.nettrace                   callers
+   gclog induced 4711                           callers
+   gclog induced 4711 --for 10m
    gclog induced app.nettrace --by path         with all that leads to them
    gclog induced app.nettrace -f json | jq '.rows[0]'
    gclog induced app.nettrace -f folded | flamegraph.pl > app.svg`,
@@ -52,11 +51,11 @@ func (p *commands) induced(c *cli.Context, how string) error {
 	if by != "caller" && by != callers.ByPath {
 		return exit.Usagef("--by %s: it must be caller or path", by)
 	}
-	x, err := p.readStacks(c, c.Args().Slice())
+	x, err := p.profile(c, false)
 	if err != nil {
 		return err
 	}
-	name := stackTitle(c)
+	name := x.name
 	if x.Requests == 0 {
 		if x.Collections > 0 {
 			return exit.Dataf(
@@ -64,14 +63,14 @@ func (p *commands) induced(c *cli.Context, how string) error {
 		}
 		return exit.Dataf("%s has no collections", name)
 	}
-	l.Profile = x
+	l.Profile = x.Profile
 	rows := l.Calls(by == callers.ByPath)
 	if len(rows) > 0 {
-		if err := stackless(x, name); err != nil {
+		if err := stackless(x); err != nil {
 			return err
 		}
 	}
-	p.sayNames(x, name)
+	p.sayNames(x)
 	if isFlame(how) {
 		return p.printFlame(c, how, l.CallFlame(name, how == "pprof"))
 	}
@@ -94,6 +93,9 @@ func (p *commands) induced(c *cli.Context, how string) error {
 		fmt.Fprintf(w, "%s asked for in %s, which paused the program for %s; %s\n",
 			view.Counted(all.Count, "collection"), secondsText(x.Duration), pauseText(all.Paused),
 			listOf(len(shown), len(rows), "row"))
+		if cost := x.costAfter(); cost != "" {
+			fmt.Fprintf(w, "%s\n", cost)
+		}
 		lists.TableOf(columns, shown).Print(w, width)
 		return nil
 	})
@@ -164,21 +166,22 @@ func callColumns(by string) []lists.Column[callers.CallRow] {
 }
 
 type inducedJSON struct {
-	Start       string         `json:"start,omitempty"`
-	Duration    float64        `json:"duration_s"`
-	Collections uint64         `json:"collections"`
-	Requested   uint64         `json:"requested"`
-	Paused      int64          `json:"paused_ns"`
-	Lost        uint64         `json:"lost"`
-	By          string         `json:"by"`
-	Rows        []lists.Object `json:"rows"`
+	Start       string  `json:"start,omitempty"`
+	Duration    float64 `json:"duration_s"`
+	Collections uint64  `json:"collections"`
+	Requested   uint64  `json:"requested"`
+	Paused      int64   `json:"paused_ns"`
+	Lost        uint64  `json:"lost"`
+	costJSON
+	By   string         `json:"by"`
+	Rows []lists.Object `json:"rows"`
 }
 
-func newInducedJSON(x *stacks.Profile, by string, rows []callers.CallRow, list []lists.Object) *inducedJSON {
+func newInducedJSON(x *subjectProfile, by string, rows []callers.CallRow, list []lists.Object) *inducedJSON {
 	all := sumOfCalls(rows)
 	return &inducedJSON{
-		Start: startJSON(x), Duration: x.Duration.Seconds(), Collections: x.Collections, Requested: all.Count,
-		Paused: all.Paused, Lost: x.Lost, By: by, Rows: list,
+		Start: startJSON(x.Profile), Duration: x.Duration.Seconds(), Collections: x.Collections, Requested: all.Count,
+		Paused: all.Paused, Lost: x.Lost, costJSON: newCostJSON(x), By: by, Rows: list,
 	}
 }
 

@@ -8,10 +8,12 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/gclog/gclog/formats/screen"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/stacks"
+	"github.com/gclog/gclog/internal/attach"
 	"github.com/gclog/gclog/internal/callers"
 	"github.com/gclog/gclog/internal/cli/exit"
 	"github.com/gclog/gclog/internal/cli/flags"
@@ -20,6 +22,7 @@ import (
 	"github.com/gclog/gclog/internal/cli/subject"
 	"github.com/gclog/gclog/internal/flame"
 	"github.com/gclog/gclog/internal/output"
+	"github.com/gclog/gclog/internal/unpack"
 	"github.com/gclog/gclog/internal/view"
 	"github.com/gclog/gclog/parse"
 	"github.com/urfave/cli/v2"
@@ -32,7 +35,8 @@ var stackFormats = []string{"text", "csv", "json", "pprof", "speedscope", "folde
 
 // stackFlags are the flags of commands that list what has call stacks.
 func stackFlags(more ...cli.Flag) []cli.Flag {
-	return flags.Join(results.Flags(stackFormats), []cli.Flag{
+	return flags.Join(subject.Flags(), results.Flags(stackFormats), []cli.Flag{
+		flags.Watch(), subject.TimeoutFlag(),
 		lists.TopFlag("20 in a table; else all"),
 		&cli.StringFlag{Name: "filter", Usage: "list only what matches the regular expression `RE`"},
 		&cli.BoolFlag{Name: rawFlag, Usage: "show all frames, with their names as the runtime writes them"},
@@ -61,31 +65,41 @@ func readStackFlags(c *cli.Context, how string) (l stackList, err error) {
 	return l, nil
 }
 
-// readStacks reads recordings. Several are of one process.
-func (p *commands) readStacks(c *cli.Context, names []string) (*stacks.Profile, error) {
+// A subjectProfile is the profile of recordings, or of a process that was watched.
+type subjectProfile struct {
+	*stacks.Profile
+	name string
+	live *attach.LiveProfile // nil: recordings
+}
+
+// profile returns the profile of what the arguments name: recordings of one process, or a process that is running.
+// allocations: of who allocates, not only of who asks for collections.
+func (p *commands) profile(c *cli.Context, allocations bool) (*subjectProfile, error) {
+	names, ch, err := subject.Whole(c, c.Args().Slice())
 	switch {
-	case len(names) == 0:
-		return nil, exit.Usagef("gclog %s needs a recording with call stacks; this makes one: gclog record PID "+
-			"--stacks --for 30s", c.Command.Name)
-	case !subject.AreFiles(names):
-		return nil, exit.Usagef("gclog %s reads recordings, and there is no file %s; this makes one of a process: "+
-			"gclog record %s --stacks --for 30s",
-			c.Command.Name, names[0], view.ShellWords(names[:1]))
+	case err != nil:
+		return nil, err
+	case names == nil && !ch.Made():
+		return nil, exit.Usagef("gclog %s needs the PID or NAME of a running process (gclog ps lists them), or a "+
+			"recording with call stacks", c.Command.Name)
+	case names == nil:
+		return p.watchProcess(c, ch, allocations)
+	case c.IsSet(flags.For), c.Bool(continuousFlag):
+		return nil, exit.Usagef("--%s and --%s are for a running process", flags.For, continuousFlag)
 	}
+	subject.SayOfProcess(p.Run, c, names)
 	b := stacks.NewBuilder()
 	for _, name := range names {
-		err := subject.ReadStacks(p.Run, b, name)
-		if _, damaged := errors.AsType[*parse.FormatError](err); damaged {
-			p.UI.Sayf("%v; this is what precedes the damage", err)
-		} else if err != nil {
+		if err := p.readStackFile(b, name); err != nil {
 			return nil, err
 		}
 	}
-	return b.Profile(), nil
+	return &subjectProfile{b.Profile(), subject.InputName(names[0]), nil}, nil
 }
 
 // sayNames says what a profile lacks.
-func (p *commands) sayNames(x *stacks.Profile, name string) {
+func (p *commands) sayNames(x *subjectProfile) {
+	name := x.name
 	if x.Others > 0 {
 		p.UI.Sayf("%s has several processes; this is process %d, without %s of others",
 			name, x.Process.ID, view.Counted(x.Others, "event"))
@@ -96,13 +110,37 @@ func (p *commands) sayNames(x *stacks.Profile, name string) {
 	}
 	if n := x.Names; 1000*n.Unnamed > n.Frames && !n.Complete {
 		p.UI.Sayf("%s: %.1f %% of the frames have no name: what the runtime sends of them at the end of a session is "+
-			"missing, or not all of it",
-			name, 100*float64(n.Unnamed)/float64(n.Frames))
+			"missing, or not all of it", name, 100*float64(n.Unnamed)/float64(n.Frames))
 	}
 }
 
+func (p *commands) readStackFile(b *stacks.Builder, name string) error {
+	src, err := subject.OpenInput(p.Run, name, "a recording")
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	name = subject.InputName(name)
+	var read atomic.Int64
+	content, err := unpack.Reader(src, &read, subject.Limit(p.Run, unpack.LimitPassed))
+	if err != nil {
+		return exit.Dataf("%s: %w", name, err)
+	}
+	err = b.Read(content)
+	_, damaged := errors.AsType[*parse.FormatError](err)
+	switch {
+	case err == nil:
+		return nil
+	case damaged:
+		p.UI.Sayf("%s: %v; this is what precedes the damage", name, err)
+		return nil
+	}
+	return exit.Dataf("%s: %w", name, err)
+}
+
 // stackless returns why a profile has no stacks as an error, or nil if it has some.
-func stackless(x *stacks.Profile, name string) error {
+func stackless(x *subjectProfile) error {
+	name := x.name
 	switch {
 	case x.HasStacks():
 		return nil
@@ -127,9 +165,6 @@ func (p *commands) printFlame(c *cli.Context, how string, x *flame.Profile) erro
 
 // isFlame reports whether a format is one of tools that draw flame graphs.
 func isFlame(how string) bool { return slices.Contains(results.FlameFormats, how) }
-
-// stackTitle is the name of a profile.
-func stackTitle(c *cli.Context) string { return subject.InputName(c.Args().First()) }
 
 // listOf says that a list has the first n of all.
 func listOf(n, all int, what string) string {
