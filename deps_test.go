@@ -78,7 +78,7 @@ var arrows = map[string][]string{
 	},
 	"internal/nettrace": {"gclog", "parse", "parse/clr"},
 	"internal/flight":   {"internal/rotate", "formats", "gclog", "parse", "internal/cause", "internal/nettrace", "internal/output", "internal/shares"},
-	"internal/attach":   {"formats", "gclog", "gclog/stacks", "parse", "parse/clr", "session", "internal/host", "internal/flight", "internal/gcsettings", "internal/nettrace", "internal/output"},
+	"internal/attach":   {"formats", "gclog", "gclog/analysis", "gclog/stacks", "parse", "parse/clr", "session", "internal/host", "internal/flight", "internal/gcsettings", "internal/nettrace", "internal/output"},
 	"internal/top": {
 		"formats", "formats/logs", "formats/screen", "gclog", "gclog/analysis", "parse/clr", "session", "internal/host", "internal/attach", "internal/control", "internal/history", "internal/view",
 		"charm.land/bubbletea/v2",
@@ -104,13 +104,13 @@ var arrows = map[string][]string{
 		"github.com/urfave/cli/v2", "golang.org/x/tools/txtar",
 	},
 	"internal/cli/analyse": {
-		"internal/cli/assess", "internal/cli/exit", "internal/cli/flags", "internal/cli/heap", "internal/cli/lists", "internal/cli/outfile", "internal/cli/program", "internal/cli/results", "internal/cli/subject", "internal/cli/watch",
+		"internal/cli/assess", "internal/cli/callers", "internal/cli/exit", "internal/cli/flags", "internal/cli/heap", "internal/cli/lists", "internal/cli/outfile", "internal/cli/program", "internal/cli/results", "internal/cli/subject", "internal/cli/watch",
 		"formats", "formats/logs", "formats/screen", "gclog", "gclog/analysis", "internal/accesslog", "internal/history", "internal/output", "internal/report", "internal/rotate", "internal/unpack", "internal/view",
 		"github.com/urfave/cli/v2",
 	},
 	"internal/cli/callers": {
 		"internal/cli/assess", "internal/cli/exit", "internal/cli/flags", "internal/cli/lists", "internal/cli/program", "internal/cli/results", "internal/cli/subject", "internal/cli/watch",
-		"formats", "formats/screen", "gclog", "gclog/stacks", "internal/attach", "internal/callers", "internal/doctor", "internal/flame", "internal/output", "internal/unpack", "internal/view", "parse", "session",
+		"formats", "formats/screen", "gclog", "gclog/stacks", "internal/attach", "internal/callers", "internal/doctor", "internal/flame", "internal/output", "internal/report", "internal/view", "parse", "session",
 		"github.com/urfave/cli/v2",
 	},
 	"internal/cli/compare": {
@@ -144,8 +144,8 @@ var arrows = map[string][]string{
 		"github.com/rs/zerolog", "github.com/rs/zerolog/diode", "github.com/urfave/cli/v2",
 	},
 	"internal/cli/assess": {
-		"internal/cli/exit", "internal/cli/flags", "internal/cli/program", "internal/cli/watch",
-		"formats", "formats/screen", "gclog", "gclog/analysis", "internal/doctor", "internal/history", "internal/spelling", "internal/view", "parse/clr",
+		"internal/cli/exit", "internal/cli/flags", "internal/cli/program", "internal/cli/subject", "internal/cli/watch",
+		"formats", "formats/screen", "gclog", "gclog/analysis", "gclog/stacks", "internal/callers", "internal/doctor", "internal/history", "internal/spelling", "internal/view", "parse/clr",
 		"github.com/urfave/cli/v2",
 	},
 	"internal/cli/watch": {
@@ -155,7 +155,7 @@ var arrows = map[string][]string{
 	},
 	"internal/cli/subject": {
 		"internal/cli/exit", "internal/cli/flags", "internal/cli/program",
-		"formats", "formats/screen", "gclog", "internal/attach", "internal/history", "internal/host", "internal/output", "internal/rotate", "internal/spelling", "internal/times", "internal/unpack", "internal/view", "parse", "session",
+		"formats", "formats/screen", "gclog", "gclog/stacks", "internal/attach", "internal/history", "internal/host", "internal/output", "internal/rotate", "internal/spelling", "internal/times", "internal/unpack", "internal/view", "parse", "session",
 		"github.com/urfave/cli/v2",
 	},
 	"internal/cli/lists": {

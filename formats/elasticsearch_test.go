@@ -104,7 +104,7 @@ func esTypes(name string, value any) string {
 			return "date_nanos"
 		}
 	}
-	if name == "message" || name == "error.message" {
+	if name == "message" || name == "error.message" || name == "verdict.text" {
 		return "match_only_text"
 	}
 	return "keyword"
@@ -193,7 +193,9 @@ func esRecords(t *testing.T, check func(where, name string, value any)) {
 		w.Observe(stall)
 		w.Observe(growth)
 		w.Observe(summary)
-		w.Observe(&gclog.End{Reason: gclog.EndStreamError, Message: "m", HasCode: true, Signal: 9})
+		verdict := &gclog.Verdict{}
+		fill(reflect.ValueOf(verdict).Elem())
+		w.Observe(&gclog.End{Reason: gclog.EndStreamError, Message: "m", HasCode: true, Signal: 9, Verdict: verdict})
 	})
 	for _, r := range records {
 		all("a full record", []byte(r))

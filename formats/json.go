@@ -354,6 +354,10 @@ func (j *jsonFormat) end(dst []byte, e *gclog.End) []byte {
 		o.text("message", e.Message)
 		o.close()
 	}
+	for _, f := range fields.Verdict() {
+		row(j, &o, f.JSON, &f, e)
+	}
+	o.enter("")
 	return j.rest(&o)
 }
 

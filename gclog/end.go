@@ -93,7 +93,23 @@ type End struct {
 	Message  string // details of the reason, or ""
 	// Process is what is known about the process by now; nil: nothing more than at the start.
 	Process *Process
-	Open    []Open // what was in progress at the end of a recording
+	Open    []Open   // what was in progress at the end of a recording
+	Verdict *Verdict // about the session; nil: nobody has judged it
+}
+
+// A Verdict says whether the garbage collector is the reason for a problem, and why, as package analysis
+// finds it.
+type Verdict struct {
+	GC    string // yes, no or unknown
+	Cause string // as in docs/verdict.md
+	Text  string // a sentence or two
+	First string // a command or a setting that comes first, or ""
+	// Paused is the percentage of the time that the program was paused.
+	Paused    float64
+	HasPaused bool
+	// What the cause accounts for: a percentage of the time paused, and memory. 0 is none, or unknown.
+	ExplainsPaused float64
+	ExplainsBytes  uint64
 }
 
 // Bad reports whether something went wrong: the stream broke, or the process did not end by exiting

@@ -1,6 +1,8 @@
 package fields
 
 import (
+	"math"
+
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/parse/clr"
 )
@@ -17,6 +19,9 @@ func Suspension() []Row[gclog.Pause] { return suspension }
 
 // Stall returns the fields of a stall, as Gap does.
 func Stall() []Row[gclog.Stall] { return stall }
+
+// Verdict returns the fields of the verdict at the end of a session. Their paths are those in the record.
+func Verdict() []Row[gclog.End] { return verdict }
 
 func entry[R any](json string, unit Unit, doc string, v Value[R]) Row[R] {
 	return Row[R]{JSON: json, Unit: unit, Doc: doc, Value: v}
@@ -89,4 +94,63 @@ func kindOf(t clr.GCType) string {
 		return gclog.KindForeground.String()
 	}
 	return t.String()
+}
+
+var verdict = []Row[gclog.End]{
+	entry("verdict.gc", Text, "whether the GC is the reason for a problem: yes, no or unknown",
+		judged(func(v *gclog.Verdict) *string { return &v.GC })),
+	entry("verdict.cause", Text, "the cause, as in docs/verdict.md: none, killed, managed-leak, induced and others",
+		judged(func(v *gclog.Verdict) *string { return &v.Cause })),
+	entry("verdict.text", Text, "the verdict in a sentence or two",
+		judged(func(v *gclog.Verdict) *string { return &v.Text })),
+	entry("verdict.first", Text, "what comes first: a command or a setting",
+		judged(func(v *gclog.Verdict) *string { return &v.First })),
+	entry("verdict.pause_share", ExactPercent, "the share of the session that the program was paused", judgedNumber(
+		func(v *gclog.Verdict) (uint64, bool) { return bits(v.Paused, v.HasPaused) },
+		func(v *gclog.Verdict, x uint64) { v.Paused, v.HasPaused = math.Float64frombits(x), true })),
+	entry("verdict.explains.pause_share", ExactPercent, "the share of the time paused that the cause accounts for",
+		judgedNumber(
+			func(v *gclog.Verdict) (uint64, bool) { return bits(v.ExplainsPaused, v.ExplainsPaused > 0) },
+			func(v *gclog.Verdict, x uint64) { v.ExplainsPaused = math.Float64frombits(x) })),
+	entry("verdict.explains.bytes", Bytes, "the memory that the cause accounts for", judgedNumber(
+		func(v *gclog.Verdict) (uint64, bool) { return v.ExplainsBytes, v.ExplainsBytes > 0 },
+		func(v *gclog.Verdict, x uint64) { v.ExplainsBytes = x })),
+}
+
+// verdictOf returns the verdict of an end, which has one from then on.
+func verdictOf(e *gclog.End) *gclog.Verdict {
+	if e.Verdict == nil {
+		e.Verdict = &gclog.Verdict{}
+	}
+	return e.Verdict
+}
+
+// judged is a text of the verdict.
+func judged(at func(*gclog.Verdict) *string) Value[gclog.End] {
+	return Value[gclog.End]{
+		Text: func(e *gclog.End) string {
+			if e.Verdict == nil {
+				return ""
+			}
+			return *at(e.Verdict)
+		},
+		SetText: func(e *gclog.End, text []byte) bool {
+			*at(verdictOf(e)) = string(text)
+			return true
+		},
+	}
+}
+
+// judgedNumber is a number of the verdict.
+func judgedNumber(get func(*gclog.Verdict) (uint64, bool), set func(*gclog.Verdict, uint64)) Value[gclog.End] {
+	return Value[gclog.End]{
+		Get: func(e *gclog.End) (uint64, bool) {
+			if e.Verdict == nil {
+				return 0, false
+			}
+			return get(e.Verdict)
+		},
+		Set: func(e *gclog.End, v uint64) { set(verdictOf(e), v) },
+		Max: math.MaxUint64,
+	}
 }

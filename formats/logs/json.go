@@ -288,7 +288,7 @@ func (l *jsonLine) settle(r *record) bool {
 		r.End = gclog.End{
 			At: r.at, Ticks: ticks, Reason: reason,
 			ExitCode: int(l.exitCode), HasCode: l.hasExit, Signal: int(l.signal), Message: keep(l.message),
-			Process: r.End.Process,
+			Process: r.End.Process, Verdict: r.End.Verdict,
 		}
 		return ok
 	}

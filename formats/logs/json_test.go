@@ -511,6 +511,10 @@ func TestJSONOthers(t *testing.T) {
 	x := &observed{}
 	x.writeTo("json", &out, &p)
 	ticks := func(at int64) int64 { return p.Sync.UnixNano() + at }
+	verdicts := map[int]*gclog.Verdict{
+		1: {GC: "yes", Cause: "induced", Text: "It is \"that\"\x1b[31m.", First: "gclog induced 'a\nb'", Paused: 12.5, HasPaused: true, ExplainsPaused: 100, ExplainsBytes: math.MaxUint64},
+		3: {GC: "unknown", Cause: "unknown", Text: "Too little to say."},
+	}
 	x.Observe(&gclog.Start{At: 0, Ticks: ticks(0), Providers: "a:1"})
 	for i := range 5 {
 		at := int64(i) * 100
@@ -531,7 +535,7 @@ func TestJSONOthers(t *testing.T) {
 			g.Types = append(g.Types, gclog.TypeGrowth{Type: "A<\x1b\"" + fmt.Sprint(k), Objects: 3, Bytes: math.MaxUint64, ObjectsDiff: -5, BytesDiff: math.MaxInt64 - int64(k), EveryTime: k == 1})
 		}
 		x.Observe(&g)
-		x.Observe(&gclog.End{At: at, Ticks: ticks(at), Reason: gclog.EndReason(i % 5), ExitCode: map[int]int{1: 7}[i], HasCode: i == 1, Signal: map[int]int{2: 15, 3: 9}[i]})
+		x.Observe(&gclog.End{At: at, Ticks: ticks(at), Reason: gclog.EndReason(i % 5), ExitCode: map[int]int{1: 7}[i], HasCode: i == 1, Signal: map[int]int{2: 15, 3: 9}[i], Verdict: verdicts[i]})
 	}
 	again, back, skipped := read(t, out.text)
 	if skipped.Count != 0 {

@@ -67,25 +67,29 @@ var jsonMembers = sync.OnceValue(func() *jsonNode {
 	for _, name := range []string{"server", "concurrent"} { // also in the record of a collection
 		root.add("dotnet.gc." + name).fact = fields.FactAt(fields.Settings+name) + 1
 	}
-	addRows(&root, fields.Gap(), func(r *record) *gclog.Gap { return &r.Gap })
-	addRows(&root, fields.Suspension(), func(r *record) *gclog.Pause { return &r.Pause })
-	addRows(&root, fields.Stall(), func(r *record) *gclog.Stall { return &r.Stall })
+	addRows(&root, "dotnet.gc.", fields.Gap(), func(r *record) *gclog.Gap { return &r.Gap })
+	addRows(&root, "dotnet.gc.", fields.Suspension(), func(r *record) *gclog.Pause { return &r.Pause })
+	addRows(&root, "dotnet.gc.", fields.Stall(), func(r *record) *gclog.Stall { return &r.Stall })
+	addRows(&root, "", fields.Verdict(), func(r *record) *gclog.End { return &r.End })
 	for path := range jsonCode {
 		root.add(path)
 	}
 	return &root
 })
 
-// addRows adds the fields of a record other than a collection, but for what is derived.
-func addRows[R any](root *jsonNode, list []fields.Row[R], of func(*record) *R) {
+// addRows adds the fields of a record other than a collection, below a path, but for what is derived.
+func addRows[R any](root *jsonNode, path string, list []fields.Row[R], of func(*record) *R) {
 	for i := range list {
 		switch f := &list[i]; {
 		case f.SetText != nil:
-			root.add("dotnet.gc." +
-				f.JSON).read = func(l *jsonLine, _ *jsonNode, r *record) { l.gc.named = f.SetText(of(r), l.s.text()) }
+			root.add(path + f.JSON).read = func(l *jsonLine, _ *jsonNode, r *record) {
+				text := l.s.text()
+				l.gc.named = f.SetText(of(r), text[:min(len(text), maxText)])
+			}
 		case f.Set != nil:
-			root.add("dotnet.gc." +
-				f.JSON).read = func(l *jsonLine, _ *jsonNode, r *record) { f.Set(of(r), l.readValue(f.Unit, f.Max)) }
+			root.add(path + f.JSON).read = func(l *jsonLine, _ *jsonNode, r *record) {
+				f.Set(of(r), l.readValue(f.Unit, f.Max))
+			}
 		}
 	}
 }

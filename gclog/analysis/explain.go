@@ -87,6 +87,15 @@ type Context struct {
 	Log string
 	// Peers contains the other collections; nil: there are none to compare with.
 	Peers *Peers
+	// Request is what asked for an induced collection, nil if that is unknown, for the reason NoRequest.
+	Request   *Request
+	NoRequest string // without full stop
+}
+
+// A Request is what asked for a collection, as a recording with call stacks shows it.
+type Request struct {
+	Call string   // what was called: "GC.Collect"
+	Path []string // the methods that led to it, the outermost first
 }
 
 // Explain explains a collection.

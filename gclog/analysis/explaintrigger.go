@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -71,10 +72,48 @@ func (x *explainer) trigger() {
 	default:
 		x.because(&x.e.Trigger, "reason", reasonTexts[d.Reason], []string{d.Reason.String()})
 	}
+	x.request()
 	x.thread()
 	x.budget()
 	x.allocation()
 	x.usedNumbers()
+}
+
+// Induced reports whether a program induced a collection, as far as its record shows.
+func Induced(d *gclog.GCDetails) bool {
+	return d.Known.Has(gclog.GroupReason) && d.Reason.Induced() && !d.HeapDump
+}
+
+// mostOuter is how many of the methods that led to a request are in its sentence.
+const mostOuter = 4
+
+// request reports which method asked for it.
+func (x *explainer) request() {
+	r := x.c.Request
+	switch {
+	case !Induced(x.d):
+		return
+	case r == nil || len(r.Path) == 0:
+		if x.c.NoRequest != "" {
+			x.lacks("which method asked for it", x.c.NoRequest)
+		}
+		return
+	}
+	inner := len(r.Path) - 1
+	text := fmt.Sprintf("%s called %s.", r.Path[inner], cmp.Or(r.Call, "the GC"))
+	if inner > 0 {
+		var outer []string
+		for i := inner - 1; i >= 0 && len(outer) < mostOuter; i-- {
+			outer = append(outer, r.Path[i])
+		}
+		text = strings.TrimSuffix(text, ".") + ", called by " + strings.Join(outer, ", by ")
+		if n := inner - len(outer); n > 0 {
+			text += fmt.Sprintf(", and %s further out", plural(uint64(n), "method"))
+		}
+		text += "."
+	}
+	x.say(&x.e.Trigger, "caller", text, textFact("caller", r.Path[inner]), textFact("call", r.Call),
+		textFact("path", strings.Join(r.Path, ";")))
 }
 
 // thread reports the thread that triggered it, and the time until the suspension began.

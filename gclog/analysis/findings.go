@@ -66,6 +66,7 @@ type Findings struct {
 	// is an hour old.
 	elder, younger *stretch
 	lasting        []*growth // by rule, for the last day; nil for other rules
+	listCallers    string    // a command: see Called
 	gc             judgedGC
 }
 
@@ -208,6 +209,31 @@ func (f *Findings) Ended(e Ending) {
 	f.each(func(s *stretch) { s.ending = &e })
 }
 
+// EndedBy reports how a session ended: with the process, or before it.
+func (f *Findings) EndedBy(e *gclog.End) {
+	switch {
+	case e.Reason.OfProcess():
+		f.Ended(endingOf(e))
+	case e.Reason == gclog.EndDetached:
+		f.Ended(Ending{})
+	}
+}
+
+// A Caller is a method that asked for collections.
+type Caller struct {
+	Name   string
+	Count  uint64 // requests
+	Paused int64  // by their collections, nanoseconds
+}
+
+// Called reports who asked for the collections that the program induced, those that cost most first, and the command
+// that lists them. Without it, that is unknown.
+func (f *Findings) Called(by []Caller, command string) {
+	f.advance(f.now)
+	f.listCallers = command
+	f.each(func(s *stretch) { s.callers = by })
+}
+
 // Event adds the type of an allocation tick. Findings need no other events, and without ticks
 // differ only in the types.
 func (f *Findings) Event(at gclog.Stamp, e clr.Event, _ *gclog.GCDetails) {
@@ -319,7 +345,8 @@ type stretch struct {
 	histories   bool  // a collection reports those of the heaps
 	loss        losses
 	latest      latestGC
-	ending      *Ending // nil: unknown
+	ending      *Ending  // nil: unknown
+	callers     []Caller // nil: unknown
 
 	judges []judge      // by rule; nil for rules about the last day
 	pauses []pauseJudge // of the judges

@@ -15,6 +15,27 @@ type Ending struct {
 	Text string
 }
 
+// endingOf returns what findings need of the end of a process. The Reason must be OfProcess.
+func endingOf(e *gclog.End) Ending {
+	return Ending{Way: wayOf(e), At: e.At, Text: string(e.AppendTo(nil))}
+}
+
+// wayOf returns what the end of a process means.
+func wayOf(e *gclog.End) Way {
+	const sigkill = 9
+	switch {
+	case e.Reason == gclog.EndOOMKilled:
+		return WayOOMKilled
+	case e.Reason == gclog.EndAborted:
+		return WayAborted
+	case e.Reason == gclog.EndCrashed:
+		return WayCrashed
+	case e.Reason == gclog.EndKilled && (e.Signal == 0 || e.Signal == sigkill):
+		return WayKilled
+	}
+	return WayPeaceful
+}
+
 // exited reports whether the process is known to have ended. A nil Ending is unknown.
 func (e *Ending) exited() bool { return e != nil && e.Text != "" }
 

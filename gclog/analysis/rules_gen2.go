@@ -94,6 +94,31 @@ func (j *inducedGCs) gc(x *judgedGC) {
 	j.worst.add(x.GCDetails, float64(x.pause))
 }
 
+// callersText names those that asked for most.
+func callersText(list []Caller) string {
+	const most = 3
+	var all Caller
+	for _, c := range list {
+		all.Count += c.Count
+		all.Paused += c.Paused
+	}
+	var parts []string
+	for _, c := range list[:min(len(list), most)] {
+		share := valueText(percent(c.Paused, all.Paused), "%")
+		if len(parts) == 0 {
+			share += " of these pauses"
+		}
+		parts = append(parts, fmt.Sprintf("%s (%s)", c.Name, share))
+	}
+	if n := len(list) - len(parts); n > 0 {
+		parts = append(parts, plural(uint64(n), "other"))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "Called by " + andList(parts) + "."
+}
+
 func (j *inducedGCs) verdict(s *stretch) (f Finding, why string) {
 	rate := float64(j.blocking) / s.minutes()
 	often, many := rate >= j.rate, sureShare(j.gen2, s.gen2, leastGen2) > j.share
@@ -125,6 +150,12 @@ func (j *inducedGCs) verdict(s *stretch) (f Finding, why string) {
 	}
 	f.Explains.Paused = s.ofPauses(j.paused)
 	f.says = fmt.Sprintf("%s of that are %s of GC.Collect", f.Explains.share(), plural(j.all, "call"))
+	if text := callersText(s.callers); text != "" {
+		f.Text += " " + text
+		f.says += ", most of all by " + s.callers[0].Name
+		f.Evidence = append(f.Evidence, textFact("caller", s.callers[0].Name),
+			countFact("caller.requests", s.callers[0].Count), timeFact("caller.pause.sum", s.callers[0].Paused))
+	}
 	for r, n := range j.reasons {
 		if n > 0 {
 			f.Evidence = append(f.Evidence, countFact("reason."+clr.Reason(r).String(), n))

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/gclog/gclog/gclog"
 	"golang.org/x/tools/txtar"
 )
 
@@ -23,6 +24,15 @@ type Verdict struct {
 	Explains   Explained // what the Cause accounts for
 
 	purpose string // what First is for: "find the caller"
+}
+
+// Record returns the verdict for the end of a session in a log.
+func (v *Verdict) Record() *gclog.Verdict {
+	return &gclog.Verdict{
+		GC: string(v.GC), Cause: string(v.Cause), Text: v.Text, First: v.First,
+		Paused: v.PauseShare.Value, HasPaused: v.PauseShare.Known(),
+		ExplainsPaused: 100 * v.Explains.Paused, ExplainsBytes: v.Explains.Bytes,
+	}
 }
 
 // Sentence returns the Text with what to do first.
@@ -137,7 +147,30 @@ func (f *Findings) Verdict() Verdict {
 		v.First = strings.ReplaceAll(v.First, "PID", who)
 	}
 	v.purpose = v.Cause.text("purpose")
+	if v.Cause == CauseInduced && f.listCallers != "" {
+		v.First, v.purpose = f.listCallers, "see who calls"
+	}
 	return v
+}
+
+// Judged returns an Observer that passes the records of a process on to another one: the end of a session
+// with the Verdict about it. p may be filled in while records arrive.
+func Judged(p *gclog.Process, to gclog.Observer) gclog.Observer {
+	var f *Findings
+	return func(r gclog.Record) {
+		if _, starts := r.(*gclog.Start); starts || f == nil {
+			f = NewFindings(p, Thresholds{}, Always())
+		}
+		f.Observe(r)
+		if end, ends := r.(*gclog.End); ends && end.Verdict == nil {
+			f.EndedBy(end)
+			v := f.Verdict()
+			judged := *end
+			judged.Verdict = v.Record()
+			r = &judged
+		}
+		to(r)
+	}
 }
 
 // candidate returns the finding that the verdict is about, nil if there is none: how the process ended,

@@ -101,7 +101,7 @@ func findingsOfLog(t *testing.T, path string) (f *analysis.Findings) {
 		return func(x gclog.Record) {
 			f.Observe(x)
 			if end, ok := x.(*gclog.End); ok {
-				f.Ended(endingOf(end))
+				f.EndedBy(end)
 			}
 		}
 	})
@@ -113,13 +113,4 @@ func findingsOfLog(t *testing.T, path string) (f *analysis.Findings) {
 	}
 	r.Finish()
 	return f
-}
-
-// endingOf returns what findings need of an end.
-func endingOf(e *gclog.End) analysis.Ending {
-	if !e.Reason.OfProcess() {
-		return analysis.Ending{}
-	}
-	way := map[gclog.EndReason]analysis.Way{gclog.EndOOMKilled: analysis.WayOOMKilled, gclog.EndAborted: analysis.WayAborted, gclog.EndCrashed: analysis.WayCrashed}[e.Reason]
-	return analysis.Ending{Way: way, At: e.At, Text: string(e.AppendTo(nil))}
 }

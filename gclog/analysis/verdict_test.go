@@ -194,6 +194,34 @@ func TestVerdictNames(t *testing.T) {
 	}
 }
 
+// TestJudged: the end of each session has the verdict about it, unless it has one; the records themselves stay
+// as they are.
+func TestJudged(t *testing.T) {
+	var ends []gclog.End
+	p := &gclog.Process{ID: 4711}
+	o := analysis.Judged(p, func(r gclog.Record) {
+		if end, ok := r.(*gclog.End); ok {
+			ends = append(ends, *end)
+		}
+	})
+	crash := &gclog.End{At: 30 * sec, Reason: gclog.EndCrashed, Signal: 11}
+	o(&gclog.Start{})
+	o(crash)
+	o(&gclog.Start{At: 40 * sec})
+	o(&gclog.End{At: 60 * sec})
+	o(&gclog.End{At: 60 * sec, Verdict: &gclog.Verdict{Cause: "other"}})
+	var causes []string
+	for _, end := range ends {
+		causes = append(causes, end.Verdict.Cause)
+	}
+	if want := []string{"crash", "none", "other"}; !slices.Equal(causes, want) || crash.Verdict != nil {
+		t.Errorf("%q, want %q; %v", causes, want, crash.Verdict)
+	}
+	if v := ends[1].Verdict; v.GC != "no" || v.Text != "The GC is not the reason: no collection in 20 s." || !v.HasPaused || v.First != "" {
+		t.Errorf("%+v", v)
+	}
+}
+
 // TestNotes: what costs only pauses is a warning from 1 % of the time on, and nothing is one in a program that is
 // hardly paused and does not grow.
 func TestNotes(t *testing.T) {

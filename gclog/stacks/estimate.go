@@ -30,6 +30,10 @@ func (e *Estimate) Enough() bool { return e.Events >= leastEvents }
 
 const leastEvents = 4
 
+// Unseen is what may have been allocated without enough events to say anything, in bytes: in 95 of 100 cases it is
+// less.
+const Unseen = leastEvents * tickStep
+
 // deviations is the half width of an interval of 95 %, in standard deviations.
 const deviations = 2
 

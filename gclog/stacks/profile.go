@@ -58,6 +58,7 @@ type Profile struct {
 	ticks                  int64  // sync point of the first recording
 	rundown, namesLost     bool
 	paths                  [][]int32 // by stack: see Path
+	served                 map[uint32]callKey
 }
 
 // Names says which frames have names.
@@ -104,6 +105,18 @@ type Call struct {
 	Generation int // that was collected; -1: there was no collection, or it is not in the recording
 	Background bool
 	Requested
+}
+
+// CallOf returns the calls of the stack that asked for a collection in the same way, nil if that is unknown.
+func (p *Profile) CallOf(collection uint32) *Call {
+	k, ok := p.served[collection]
+	if !ok {
+		return nil
+	}
+	i := slices.IndexFunc(p.Calls, func(c Call) bool {
+		return callKey{uint32(c.Stack), c.Reason, c.Generation, c.Background} == k
+	})
+	return &p.Calls[i]
 }
 
 // Requested is how often collections were asked for, and how long they paused the program.
@@ -242,6 +255,11 @@ func (r *resolver) calls() {
 	}
 	for _, c := range calls {
 		p.Calls = append(p.Calls, *c)
+	}
+	p.served = map[uint32]callKey{}
+	for number, k := range r.served {
+		k.stack = uint32(r.stack(k.stack))
+		p.served[number] = k
 	}
 	slices.SortFunc(p.Calls, func(x, y Call) int {
 		return cmp.Or(cmp.Compare(y.Count, x.Count), cmp.Compare(x.Reason, y.Reason),

@@ -18,6 +18,7 @@ const (
 	maxStrata   = 4096
 	maxThreads  = 10_000
 	maxCalls    = 50_000
+	maxServed   = 100_000  // collections whose request is kept
 	maxPending  = 4096     // requests whose collection is still to be reported
 	maxTypeName = 1024     // UTF-16 units
 	maxTypeText = 64 << 20 // bytes of the names of all types
@@ -50,8 +51,9 @@ type Builder struct {
 	rows        map[rowKey]*cell
 	threads     map[threadKey]*cell
 	calls       map[callKey]*Call
-	pending     []request // in time order
-	spans       []span    // of the time; the last one is not over
+	pending     []request          // in time order
+	served      map[uint32]callKey // by the number of a collection that was asked for
+	spans       []span             // of the time; the last one is not over
 
 	p       Profile
 	process int64 // that the profile is of
@@ -99,7 +101,8 @@ func NewBuilder() *Builder {
 	return &Builder{
 		methods: newMethods(), types: map[string]uint32{}, strata: map[stratumKey]uint32{},
 		rows: map[rowKey]*cell{}, threads: map[threadKey]*cell{}, calls: map[callKey]*Call{},
-		spans: []span{{}}, last: math.MinInt64 / 2,
+		served: map[uint32]callKey{},
+		spans:  []span{{}}, last: math.MinInt64 / 2,
 	}
 }
 
@@ -236,7 +239,7 @@ func (s *session) event(d *clr.Decoder, e *parse.Event) error {
 		if e.Meta.Provider == clr.RecordingProvider {
 			return nil
 		}
-		s.begun, s.process = true, e.Process
+		s.begun, s.process, s.p.Process.ID = true, e.Process, e.Process
 	}
 	if e.Process != s.process {
 		if e.Meta.Provider != clr.RecordingProvider {
@@ -437,7 +440,11 @@ func (s *session) collection(d *gclog.GCDetails) {
 		if len(d.Pauses) > 0 {
 			served.Timed = 1
 		}
-		s.call(q, d.Generation, d.Kind == gclog.KindBackground).Add(served)
+		k, c := s.call(q, d.Generation, d.Kind == gclog.KindBackground)
+		c.Add(served)
+		if q.reason.Induced() && d.Known.Has(gclog.GroupNumber) && len(s.served) < maxServed {
+			s.served[d.Number] = k
+		}
 		return
 	}
 }
@@ -451,13 +458,20 @@ func sum(a, b int64) int64 {
 }
 
 // unserved counts a request that no collection is known for.
-func (b *Builder) unserved(q request) { b.call(q, -1, false).Count++ }
+func (b *Builder) unserved(q request) {
+	_, c := b.call(q, -1, false)
+	c.Count++
+}
 
-func (b *Builder) call(q request, generation int, background bool) *Call {
+// call returns the calls that a request belongs to.
+func (b *Builder) call(q request, generation int, background bool) (callKey, *Call) {
 	k := callKey{q.stack, q.reason, generation, background}
 	other := k
 	other.stack = otherStack
 	c := counted(b.calls, maxCalls, k, other)
+	if b.calls[k] != c {
+		k = other
+	}
 	c.Reason, c.Generation, c.Background = q.reason, generation, background
-	return c
+	return k, c
 }

@@ -152,7 +152,8 @@ func compare(t *testing.T, recording []byte, want *oracle) int {
 	return len(have)
 }
 
-// TestCalls: every request of a collection has a caller, a reason and a pause.
+// TestCalls: every request of a collection has a caller, a reason and a pause, and can be found by the number of the
+// collection.
 func TestCalls(t *testing.T) {
 	var requests uint64
 	all := forEach(t, func(t *testing.T, tr recordings.Trace) {
@@ -163,8 +164,17 @@ func TestCalls(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		numbers := map[*Call]uint64{}
+		for n := range uint32(1000) {
+			if c := p.CallOf(n); c != nil {
+				numbers[c]++
+			}
+		}
 		for i := range p.Calls {
 			c := &p.Calls[i]
+			if numbers[c] != c.Count {
+				t.Errorf("%d collections have the numbers of %d requests", numbers[c], c.Count)
+			}
 			path, method := p.Caller(c)
 			if c.Timed != c.Count || c.Paused < c.Longest || c.Longest == 0 || len(path) == 0 ||
 				!strings.HasPrefix(p.Frames[path[len(path)-1]].Namespace, "GcLoad.Shop.") ||

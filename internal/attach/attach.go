@@ -17,6 +17,7 @@ import (
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/flight"
 	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/output"
@@ -65,9 +66,10 @@ type Options struct {
 type Result struct {
 	Process gclog.Process
 	End     gclog.End
-	Wrote   []string  // files that contain records
-	Ended   time.Time // when the stream ended
-	Err     error     // what went wrong with the stream or the outputs, nil if nothing
+	Verdict analysis.Verdict // about the latest session; without a Text if there is none
+	Wrote   []string         // files that contain records
+	Ended   time.Time        // when the stream ended
+	Err     error            // what went wrong with the stream or the outputs, nil if nothing
 }
 
 // Run runs a session until the target exits or ctx is done; the latter ends the session in an
@@ -170,7 +172,7 @@ func (r *runner) write() {
 	for s := range r.next {
 		end, err := l.Write(s, o.Process, started)
 		r.result.End, r.result.Err = end, errors.Join(r.result.Err, err)
-		r.result.Process, r.result.Ended = l.process, s.ended
+		r.result.Process, r.result.Verdict, r.result.Ended = l.process, l.verdict, s.ended
 		r.failed = l.set == nil
 		started = nil
 		r.wrote <- s

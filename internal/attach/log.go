@@ -8,6 +8,7 @@ import (
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/output"
 )
 
@@ -47,6 +48,8 @@ type Log struct {
 	taps    []tap         // receive the records of the session too
 	// observer is what Observe has returned last; nil: there is none.
 	observer gclog.Observer
+	findings *analysis.Findings // about the session; nil: a defect prevents it
+	verdict  analysis.Verdict   // about the latest session that has ended
 }
 
 func (l *Log) format() formats.Options {
@@ -60,15 +63,38 @@ func (l *Log) start() *gclog.Start {
 	return &gclog.Start{Ticks: l.session.syncTicks(), Providers: providersText(l.session.o.Config.Providers)}
 }
 
-// observe passes a record to the observer.
+// observe passes a record to the observer, and judges it.
 func (l *Log) observe(r gclog.Record) {
-	if l.observer == nil {
-		return
+	if l.findings != nil && l.spoils(func() { l.findings.Observe(r) }) {
+		l.findings = nil
 	}
-	if defect := Contain(func() { l.observer(r) }); defect != nil {
+	if l.observer != nil && l.spoils(func() { l.observer(r) }) {
 		l.observer = nil
+	}
+}
+
+// spoils reports whether a defect ends what a function does, which the log can do without.
+func (l *Log) spoils(f func()) bool {
+	defect := Contain(f)
+	if defect != nil {
 		l.session.o.Warn(defect.Error())
 	}
+	return defect != nil
+}
+
+// judge completes the end of a session with the verdict about it.
+func (l *Log) judge(end *gclog.End) {
+	l.verdict = analysis.Verdict{}
+	if l.findings == nil {
+		return
+	}
+	l.spoils(func() {
+		l.findings.Observe(end)
+		l.findings.EndedBy(end)
+		l.verdict = l.findings.Verdict()
+		end.Verdict = l.verdict.Record()
+	})
+	l.findings = nil
 }
 
 // renewObserver asks for an observer, because what is known of the process has changed.
@@ -125,6 +151,7 @@ func (l *Log) Write(s *Session, known *gclog.Process, started func(*gclog.Proces
 		started(&l.process)
 	}
 	l.tally, l.tallied, l.skipped = gclog.Tally{}, 0, gclog.Missing{}
+	l.findings = analysis.NewFindings(&l.process, analysis.Thresholds{}, analysis.Always())
 	l.publishOutputs(s)
 	var lost gclog.Missing // because of a defect
 	var defects defects
@@ -144,6 +171,7 @@ func (l *Log) Write(s *Session, known *gclog.Process, started func(*gclog.Proces
 			l.summarize(true)
 		}
 	})
+	l.judge(&end)
 	defects.contain(func() { l.pass(&end) })
 	l.endTaps()
 	s.o.Progress.Output.Store(l.set.Bytes())

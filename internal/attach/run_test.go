@@ -151,6 +151,10 @@ func TestRun(t *testing.T) {
 				if end.At < int64(time.Second) || ended < time.Second || ended > c.lasts {
 					t.Errorf("it ended at %d, the stream after %v", end.At, ended)
 				}
+				if end.Verdict == nil || end.Verdict.Text != r.Verdict.Text || r.Verdict.Text == "" {
+					t.Errorf("the verdict is %+v in the record, and %+v", end.Verdict, r.Verdict)
+				}
+				end.Verdict = nil
 				if end.At, end.Ticks = 0, 0; !end.HasCode {
 					end.ExitCode = 0
 				}

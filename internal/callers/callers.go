@@ -19,6 +19,7 @@ type View struct {
 	Profile *stacks.Profile
 	Raw     bool           // names with signatures as the runtime writes them, and all frames
 	Large   bool           // only objects on the large object heap
+	Own     bool           // paths end in the method that an allocation is put down to
 	Filter  *regexp.Regexp // of rows: see Rows
 
 	names map[int32]string // of frames

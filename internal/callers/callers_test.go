@@ -260,3 +260,19 @@ func TestDeepStacks(t *testing.T) {
 		t.Errorf("%d MB for one stack of 1 MB", n>>20)
 	}
 }
+
+// TestTreeOther: what is left out of a tree is in what called it.
+func TestTreeOther(t *testing.T) {
+	v := &callers.View{Profile: read(t, own("net11-svr-alloc"))}
+	rows := v.Rows(callers.ByPath)
+	all, kept := callers.Tree(rows, func(*callers.Node) bool { return true }), 0
+	some := callers.Tree(rows, func(n *callers.Node) bool { return n.Bytes > v.Profile.Total.Bytes/20 })
+	left := some.Other
+	some.Lines(func(_ int, n *callers.Node) {
+		kept++
+		left.Add(n.Other)
+	})
+	if all.Other.Events != 0 || kept < 5 || left.Events == 0 || left.Bytes > v.Profile.Total.Bytes/2 {
+		t.Errorf("%d nodes, %d events left out", kept, left.Events)
+	}
+}

@@ -61,6 +61,12 @@ func (v *View) Calls(byPath bool) (rows []CallRow) {
 	return rows
 }
 
+// Caller returns the path of what asked for a collection, whose last frame is the method that did, and what it called.
+func (v *View) Caller(c *stacks.Call) (path []string, method string) {
+	frames, method := v.caller(c)
+	return v.path(c.Stack, frames), method
+}
+
 // caller returns the frames that are shown of what asked for a collection, and the method that it called.
 func (v *View) caller(c *stacks.Call) (frames []int32, method string) {
 	frames, method = v.Profile.Caller(c)

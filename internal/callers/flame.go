@@ -49,7 +49,11 @@ func (v *View) frames(stack int) []int32 {
 	if v.Raw {
 		return v.Profile.Stacks[stack].Frames
 	}
-	return v.Profile.Path(stack)
+	path := v.Profile.Path(stack)
+	if v.Own {
+		path = path[:1+slices.Index(path, v.Profile.AllocatedIn(stack))]
+	}
+	return path
 }
 
 // A flameBuilder adds samples up by their path.

@@ -11,7 +11,8 @@ import (
 type Node struct {
 	Name string
 	stacks.Estimate
-	Calls []*Node // most bytes first
+	Calls []*Node         // most bytes first
+	Other stacks.Estimate // in calls that are not in Calls
 
 	rows []*Row // through it
 }
@@ -49,7 +50,13 @@ func (n *Node) grow(depth int, keep func(*Node) bool) {
 		next.add(r)
 	}
 	n.rows = nil
-	n.Calls = slices.DeleteFunc(n.Calls, func(c *Node) bool { return !keep(c) })
+	n.Calls = slices.DeleteFunc(n.Calls, func(c *Node) bool {
+		if keep(c) {
+			return false
+		}
+		n.Other.Add(c.Estimate)
+		return true
+	})
 	slices.SortStableFunc(n.Calls, func(a, b *Node) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	for _, c := range n.Calls {
 		c.grow(depth+1, keep)

@@ -250,9 +250,7 @@ func (r *Report) verdict(list []*tally) {
 		return
 	}
 	t := list[0]
-	if t.end.Reason.OfProcess() {
-		t.findings.Ended(history.EndingOf(&t.end))
-	}
+	t.findings.EndedBy(&t.end)
 	v := t.findings.Verdict()
 	r.Facts = append([]Fact{{"verdict", v.Sentence()}}, r.Facts...)
 }

@@ -160,24 +160,3 @@ func Watch(
 	}
 	return h, end, cmp.Or(wrong, h.part.outside(h.Process.Time(h.End)), err)
 }
-
-// EndingOf returns what findings need of the end of a process. The Reason must be OfProcess.
-func EndingOf(e *gclog.End) analysis.Ending {
-	return analysis.Ending{Way: wayOf(e), At: e.At, Text: string(e.AppendTo(nil))}
-}
-
-// wayOf returns what the end of a process means.
-func wayOf(e *gclog.End) analysis.Way {
-	const sigkill = 9
-	switch {
-	case e.Reason == gclog.EndOOMKilled:
-		return analysis.WayOOMKilled
-	case e.Reason == gclog.EndAborted:
-		return analysis.WayAborted
-	case e.Reason == gclog.EndCrashed:
-		return analysis.WayCrashed
-	case e.Reason == gclog.EndKilled && (e.Signal == 0 || e.Signal == sigkill):
-		return analysis.WayKilled
-	}
-	return analysis.WayPeaceful
-}

@@ -137,7 +137,8 @@ func (f *fact) time(at int64) uint64 { return uint64(f.process.sync + at) }
 // Columns returns the columns of the table, in the order of the files.
 func Columns() []Column { return table }
 
-var table = slices.Concat(identity, ofAll(), collections(), ofEnd, ofRecord(actionGap, 4, fields.Gap(), (*fact).gap),
+var table = slices.Concat(identity, ofAll(), collections(), ofEnd, ofVerdict(),
+	ofRecord(actionGap, 4, fields.Gap(), (*fact).gap),
 	ofRecord(actionSuspension, 0, fields.Suspension()[1:], (*fact).pause),
 	ofRecord(actionStall, 4, fields.Stall(), (*fact).stall))
 
@@ -391,20 +392,35 @@ var ofEnd = []Column{
 	},
 }
 
+// ofVerdict returns the columns of the verdict at the end of a session.
+func ofVerdict() (columns []Column) {
+	for _, f := range fields.Verdict() {
+		path := strings.TrimSuffix(f.JSON, ".bytes") // the unit's
+		columns = append(columns, fieldColumn(path, actionEnd, &f, (*fact).end))
+	}
+	return columns
+}
+
 // ofRecord returns the columns of a record other than a collection: of the fields from first on, which
 // are those of its own object, and then of the others.
 func ofRecord[R any](action, first int, list []fields.Row[R], of func(*fact) *R) (columns []Column) {
 	for _, f := range slices.Concat(list[first:], list[:first]) {
 		object, _, _ := strings.Cut(list[len(list)-1].JSON, ".")
-		c := column("gc_"+object+"_"+strings.TrimPrefix(f.JSON, object+"."), f.Unit, f.Doc, actionNames[action])
-		if f.Text != nil {
-			c.text = func(x *fact) string { return f.Text(of(x)) }
-		} else {
-			c.get = value(&f, of)
-		}
-		columns = append(columns, c)
+		path := "gc_" + object + "_" + strings.TrimPrefix(f.JSON, object+".")
+		columns = append(columns, fieldColumn(path, action, &f, of))
 	}
 	return columns
+}
+
+// fieldColumn returns the column of a field of a record.
+func fieldColumn[R any](path string, action int, f *fields.Row[R], of func(*fact) *R) Column {
+	c := column(path, f.Unit, f.Doc, actionNames[action])
+	if f.Text != nil {
+		c.text = func(x *fact) string { return f.Text(of(x)) }
+	} else {
+		c.get = value(f, of)
+	}
+	return c
 }
 
 // column returns a column of a field.

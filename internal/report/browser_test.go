@@ -28,9 +28,10 @@ type expected struct {
 		Number   string `json:"number"`
 		Sentence string `json:"sentence"`
 	} `json:"explained"`
-	Types int  `json:"types,omitempty"`
-	Limit bool `json:"limit,omitempty"` // the chart of the heap has the hard limit
-	Sides int  `json:"sides,omitempty"` // of a comparison
+	Types   int  `json:"types,omitempty"`
+	Callers bool `json:"callers,omitempty"` // there is an icicle of allocations
+	Limit   bool `json:"limit,omitempty"`   // the chart of the heap has the hard limit
+	Sides   int  `json:"sides,omitempty"`   // of a comparison
 	// Charts are places on the time axis, from 0 to 1, and what charts have there.
 	Charts *expectedCharts `json:"charts,omitempty"`
 }
@@ -165,13 +166,14 @@ func TestBrowserHostile(t *testing.T) {
 	in := newWorld(5).observe(300, 1000)
 	in.Process.Name, in.Source, in.Command = hostile, hostile, hostile
 	in.Facts = []Fact{{"command line", hostile}}
-	root := &Node{Name: hostile, Retained: 100, Below: []*Node{{Name: hostile, Retained: 60, Objects: 1, Below: []*Node{{Name: hostile, Retained: 50, Objects: 2}}}, {Name: "string", Retained: 40, Objects: 7}}}
+	root := &Node{Name: hostile, Bytes: 100, Below: []*Node{{Name: hostile, Bytes: 60, Count: 1, Below: []*Node{{Name: hostile, Bytes: 50, Count: 2}}}, {Name: "string", Bytes: 40, Count: 7}}}
 	in.Snapshots = []*Snapshot{{
 		Name: hostile, Facts: []Fact{{"file", hostile}}, Tree: root, Types: []Type{{Name: hostile}, {Name: "string", Objects: 7, Bytes: 40, Retained: 40}},
 		Before: hostile, Growth: []Growth{{Name: hostile}}, Suspects: []Suspect{{Text: hostile, Held: hostile, Path: []string{hostile}, Advice: hostile}},
 	}}
 	in.Process.Limits.HardLimit, in.Process.HasLimits = 1<<30, true
-	browse(t, New(in), &expected{Types: 2, Limit: true})
+	in.Stacks = hostileStacks()
+	browse(t, New(in), &expected{Types: 2, Callers: true, Limit: true})
 }
 
 // TestBrowserCharts looks at what charts draw: a long pause is as long as it was, sizes that are unknown

@@ -115,7 +115,8 @@ func (c *Comparison) WriteHTML(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return writePage(w, "comparison", c, data, append(slices.Clone(c.Sides[0].tables), c.Sides[1].tables...), nil, nil)
+	tables := append(slices.Clone(c.Sides[0].tables), c.Sides[1].tables...)
+	return writePage(w, "comparison", c, data, tables, nil, nil, nil)
 }
 
 // WriteMarkdown writes the numbers for an issue tracker.

@@ -30,6 +30,7 @@ type Input struct {
 	NotEvaluated []analysis.NotEvaluated
 	Records      *Recorder
 	Snapshots    []*Snapshot
+	Stacks       *Stacks // nil: there are no call stacks
 }
 
 // A Fact is a name and a value in the head of a page.
@@ -61,6 +62,7 @@ type Data struct {
 	// Thinned says how many of how many collections the table and the charts show; "" for all.
 	Thinned   string
 	Snapshots []*Snapshot
+	Stacks    *Stacks
 	Collected uint64 // collections in all
 
 	page   pageData
@@ -134,6 +136,10 @@ func New(in *Input) *Data {
 	if in.Records != nil {
 		d.History, d.Verdict = true, view.OneLine(in.Verdict)
 		d.history(in)
+		if in.Stacks != nil {
+			in.Stacks.clean()
+			d.Stacks, d.page.Stacks = in.Stacks, in.Stacks.Tree != nil
+		}
 	}
 	return d
 }

@@ -294,35 +294,38 @@ func staticTable(in *Input) Grid {
 	return g
 }
 
-// mostOutlined and leastOutlined limit the tree of a snapshot as a table.
+// mostOutlined and leastOutlined limit a tree as a table.
 const (
 	mostOutlined  = 40
-	leastOutlined = 0.01 // of all that is reachable
+	leastOutlined = 0.01 // of the whole
 )
 
 // Outline returns the largest parts of the tree of a snapshot, each below what retains it.
-func (s *Snapshot) Outline() Grid {
-	g := Grid{Caption: "The largest parts", Head: []string{"retained", "objects", "what"}}
-	if s.Tree == nil {
+func (s *Snapshot) Outline() Grid { return s.Tree.outline("retained", "objects", "what") }
+
+// outline returns the largest parts of a tree as a table.
+func (n *Node) outline(head ...string) Grid {
+	g := Grid{Caption: "The largest parts", Head: head}
+	if n == nil {
 		return g
 	}
 	type node struct {
 		*Node
 		depth int
 	}
-	todo := []node{{s.Tree, 0}}
+	todo := []node{{n, 0}}
 	for len(todo) > 0 && len(g.Rows) < mostOutlined {
-		n := todo[len(todo)-1]
+		x := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
-		if n.depth > 0 {
-			indent := strings.Repeat("\u2003", min(n.depth-1, 12))
+		if x.depth > 0 {
+			indent := strings.Repeat("\u2003", min(x.depth-1, 12))
 			g.Rows = append(g.Rows, []string{
-				view.Text(float64(n.Retained), "bytes"), thousands(int(min(n.Objects, math.MaxInt32))), indent + n.Name,
+				view.Text(float64(x.Bytes), "bytes"), thousands(int(min(x.Count, math.MaxInt32))), indent + x.Name,
 			})
 		}
-		for _, b := range slices.Backward(n.Below) {
-			if float64(b.Retained) >= leastOutlined*float64(s.Tree.Retained) {
-				todo = append(todo, node{b, n.depth + 1})
+		for _, b := range slices.Backward(x.Below) {
+			if float64(b.Bytes) >= leastOutlined*float64(n.Bytes) {
+				todo = append(todo, node{b, x.depth + 1})
 			}
 		}
 	}

@@ -177,10 +177,10 @@ func TestLatestUnknown(t *testing.T) {
 
 // TestOutline: the parts of a snapshot are in the page before its scripts have run.
 func TestOutline(t *testing.T) {
-	s := &Snapshot{Name: "a", Tree: &Node{Name: "all roots", Retained: 1000, Below: []*Node{
-		{Name: "static Cache", Retained: 900, Objects: 1, Below: []*Node{{Name: "Dictionary", Retained: 800, Objects: 2}}},
-		{Name: "dust", Retained: 5},
-		{Name: "Thread", Retained: 90, Objects: 12_000},
+	s := &Snapshot{Name: "a", Tree: &Node{Name: "all roots", Bytes: 1000, Below: []*Node{
+		{Name: "static Cache", Bytes: 900, Count: 1, Below: []*Node{{Name: "Dictionary", Bytes: 800, Count: 2}}},
+		{Name: "dust", Bytes: 5},
+		{Name: "Thread", Bytes: 90, Count: 12_000},
 	}}}
 	for i := range 60 {
 		s.Types = append(s.Types, Type{Name: "Type" + strings.Repeat("x", i), Objects: 1, Bytes: uint64(60 - i), Retained: 7})

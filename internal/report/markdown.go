@@ -21,6 +21,9 @@ func (d *Data) WriteMarkdown(w io.Writer) error {
 	if d.History {
 		d.markdownHistory(b)
 	}
+	if d.Stacks != nil {
+		d.Stacks.markdown(b)
+	}
 	for _, s := range d.Snapshots {
 		s.markdown(b)
 	}
@@ -78,7 +81,7 @@ func (d *Data) markdownHistory(b io.Writer) {
 	}
 }
 
-// markdownRows is how many types of a snapshot Markdown lists.
+// markdownRows is how many types, paths or callers Markdown lists.
 const markdownRows = 20
 
 // markdown writes what a heap snapshot contains, without what takes a page to read.

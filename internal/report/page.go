@@ -21,8 +21,8 @@ var files embed.FS
 // scripts are our own, in the order in which they run: as one function, so that they add no names to
 // the page.
 var scripts = []string{
-	"dom.js", "unpack.js", "theme.js", "range.js", "chart.js", "charts.js", "gctable.js", "explain.js", "heap.js",
-	"comparison.js", "main.js",
+	"dom.js", "unpack.js", "theme.js", "range.js", "chart.js", "charts.js", "gctable.js", "explain.js", "icicle.js",
+	"heap.js", "stacks.js", "comparison.js", "main.js",
 }
 
 // A page is what the template shows.
@@ -35,6 +35,7 @@ type page struct {
 	Tables       template.HTML // base64, as the others
 	Explanations template.HTML
 	Heaps        template.HTML
+	Stacks       template.HTML
 }
 
 // WriteHTML writes the page. It loads nothing from a network, and allows no scripts and styles but
@@ -66,11 +67,19 @@ func (d *Data) write(w io.Writer, name string) error {
 	if err != nil {
 		return err
 	}
-	return writePage(w, name, d, data, d.tables, d.told, heap)
+	var tree *Node
+	if d.Stacks != nil {
+		tree = d.Stacks.Tree
+	}
+	stacks, err := json.Marshal(tree)
+	if err != nil {
+		return err
+	}
+	return writePage(w, name, d, data, d.tables, d.told, heap, stacks)
 }
 
 // writePage writes a template with what scripts need. data is JSON that escapes what HTML acts upon.
-func writePage(w io.Writer, name string, content any, data, tables, told, heaps []byte) error {
+func writePage(w io.Writer, name string, content any, data, tables, told, heaps, stacks []byte) error {
 	t, err := template.New("report").Funcs(template.FuncMap{
 		"inc":  func(i int) int { return i + 1 },
 		"list": func(list ...any) []any { return list },
@@ -86,6 +95,7 @@ func writePage(w io.Writer, name string, content any, data, tables, told, heaps 
 	p := &page{
 		Content: content, PageData: template.JS(data), Tables: template.HTML(deflated(tables)),
 		Explanations: template.HTML(deflated(told)), Heaps: template.HTML(deflated(heaps)),
+		Stacks: template.HTML(deflated(stacks)),
 		Policy: fmt.Sprintf("default-src 'none'; script-src %s %s; style-src %s; base-uri 'none'; form-action 'none'",
 			hash(uplot), hash(own), hash(style)),
 		Style: template.HTML("<style>" + style + "</style>"),

@@ -28,6 +28,7 @@ type pageData struct {
 	// Explained are the rows whose explanations are in the page, in their order.
 	Explained []int `json:"explained"`
 	Snapshots int   `json:"snapshots"`
+	Stacks    bool  `json:"stacks"` // there is an icicle of allocations
 	History   bool  `json:"history"`
 	Picture   bool  `json:"picture"` // only the charts of a picture
 	Limit     int64 `json:"limit"`   // the hard limit of the heap in bytes; 0: none is known

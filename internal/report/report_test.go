@@ -328,6 +328,19 @@ func TestExplained(t *testing.T) {
 // hostile is what a process may be called.
 const hostile = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u202egnp.exe\x1b[31m\u0000\"'`${x}{{.}}|*_#1 @someone https://evil.example www.evil.example"
 
+// hostileStacks are the call stacks of a program whose methods have such names.
+func hostileStacks() *Stacks {
+	grid := Grid{Caption: "What", Head: []string{"bytes", "name"}, Rows: [][]string{{"1 B", hostile}}}
+	return &Stacks{
+		Notes: []string{hostile}, Allocated: "100 B allocated.", Types: grid, Paths: grid, Requested: "1 collection.",
+		Callers: Grid{Caption: "Who", Head: []string{"count", "call", "caller"}, Rows: [][]string{{"1", hostile, hostile}}},
+		Tree: &Node{Name: "all threads", Bytes: 100, Below: []*Node{
+			{Name: hostile, Bytes: 60, Count: 3, Below: []*Node{{Name: hostile, Bytes: 50, Count: 2}, {Name: "other", Bytes: 10}}},
+			{Name: "Shop.Cart.Load", Bytes: 40, Count: 7},
+		}},
+	}
+}
+
 // TestHostile: names of a process are text.
 func TestHostile(t *testing.T) {
 	w := newWorld(5)
@@ -335,10 +348,11 @@ func TestHostile(t *testing.T) {
 	in.Process.Name, in.Source, in.Command = hostile, hostile, hostile+strings.Repeat("x", 1<<20)
 	in.Facts = []Fact{{"command line", hostile + strings.Repeat("long ", 1<<18)}}
 	in.Snapshots = []*Snapshot{{
-		Name: hostile, Incomplete: hostile, Facts: []Fact{{"file", hostile}}, Tree: &Node{Name: hostile, Retained: 1},
+		Name: hostile, Incomplete: hostile, Facts: []Fact{{"file", hostile}}, Tree: &Node{Name: hostile, Bytes: 1},
 		Types: []Type{{Name: hostile}}, Before: hostile, Growth: []Growth{{Name: hostile}}, Roots: Grid{Rows: [][]string{{hostile}}},
 		Suspects: []Suspect{{Text: hostile, Held: hostile, Path: []string{hostile}, Advice: hostile, Below: Grid{Rows: [][]string{{hostile}}}}},
 	}}
+	in.Stacks = hostileStacks()
 	d := New(in)
 	page := written(t, d)
 	for _, bad := range []string{"<img", "<script>alert", "\u202e", "\x1b", "\x00"} {
@@ -346,13 +360,13 @@ func TestHostile(t *testing.T) {
 			t.Errorf("the page contains %q", bad)
 		}
 	}
-	if got := strings.Count(page, "<script"); got != 6 {
+	if got := strings.Count(page, "<script"); got != 7 {
 		t.Errorf("%d scripts", got)
 	}
 	if len(page) > 1<<20 {
 		t.Errorf("%d bytes", len(page))
 	}
-	for _, name := range []string{"explanations", "heaps"} {
+	for _, name := range []string{"explanations", "heaps", "stacks"} {
 		if b := inflated(t, element(t, page, name)); bytes.ContainsAny(b, "\u202e\x1b") {
 			t.Errorf("%s contain control characters", name)
 		}

@@ -45,13 +45,24 @@ type Suspect struct {
 	Advice     string
 }
 
-// A Node is a part of the dominator tree.
+// A Node is a box of an icicle: a part of the dominator tree, or a method in a tree of calls.
 type Node struct {
-	Name     string  `json:"name"`
-	Objects  uint64  `json:"objects"`
-	Retained uint64  `json:"retained"` // bytes
-	Others   uint64  `json:"others,omitempty"`
-	Below    []*Node `json:"below,omitempty"`
+	Name  string  `json:"name"`
+	Count uint64  `json:"count"` // of objects, or of events
+	Bytes uint64  `json:"bytes"` // with what is below
+	Below []*Node `json:"below,omitempty"`
+}
+
+// clean cleans all names. It is not recursive: a program decides the depth.
+func (n *Node) clean() {
+	if n == nil {
+		return
+	}
+	todo := []*Node{n}
+	for i := 0; i < len(todo); i++ {
+		todo[i].Name = view.OneLine(todo[i].Name)
+		todo = append(todo, todo[i].Below...)
+	}
 }
 
 // A Type is a row of the table of types. Sizes are bytes.
@@ -130,14 +141,7 @@ func (s *Snapshot) clean() {
 	for i := range s.Growth {
 		s.Growth[i].Name = view.OneLine(s.Growth[i].Name)
 	}
-	var todo []*Node // nothing is recursive: a program decides the depth
-	if s.Tree != nil {
-		todo = append(todo, s.Tree)
-	}
-	for i := 0; i < len(todo); i++ {
-		todo[i].Name = view.OneLine(todo[i].Name)
-		todo = append(todo, todo[i].Below...)
-	}
+	s.Tree.clean()
 }
 
 func (g *Grid) clean() {

@@ -47,7 +47,7 @@ type (
 		ID     int
 		Text   string
 		Exited bool
-		Ending *analysis.Ending // nil: it is unknown how the process ended
+		End    *gclog.End // of the process; nil: it is unknown how it ended
 	}
 	// Said is a message for the user: the result of a Command.
 	Said string

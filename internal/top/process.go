@@ -143,8 +143,8 @@ func (p *process) end(e Ended) {
 	if e.Exited {
 		p.exited = true
 	}
-	if e.Ending != nil && p.started {
-		p.findings.Ended(*e.Ending)
+	if e.End != nil && p.started {
+		p.findings.EndedBy(e.End)
 	}
 	if e.Text != "" {
 		p.failure = e.Text

@@ -84,8 +84,7 @@ func endOf(end *gclog.End, err error) (e Ended) {
 	switch {
 	case end.Reason.OfProcess():
 		e.Exited, e.Text = true, "the process "+string(end.AppendTo(nil))
-		x := history.EndingOf(end)
-		e.Ending = &x
+		e.End = end
 	case err != nil:
 		e.Text = err.Error()
 	}

@@ -109,8 +109,8 @@ func TestScreens(t *testing.T) {
 			m.selected = 12
 		},
 		"gone": func(m *Model) {
-			m.Update(Ended{ID: 1, Text: "the process was killed by the kernel, because memory ran out", Exited: true, Ending: &analysis.Ending{Way: analysis.WayOOMKilled, At: m.find(1).now, Text: "was killed by the kernel, because memory ran out"}})
-			m.Update(Ended{ID: 2, Text: "the process exited with code 0", Exited: true, Ending: &analysis.Ending{}})
+			m.Update(Ended{ID: 1, Text: "the process was killed by the kernel, because memory ran out", Exited: true, End: &gclog.End{Reason: gclog.EndOOMKilled, At: m.find(1).now}})
+			m.Update(Ended{ID: 2, Text: "the process exited with code 0", Exited: true, End: &gclog.End{Reason: gclog.EndExited, HasCode: true}})
 		},
 		"exited": func(m *Model) {
 			m.Update(Ended{ID: 1, Text: "the process has ended: exited", Exited: true})
@@ -201,12 +201,12 @@ func TestMark(t *testing.T) {
 	if got := row("100000"); !strings.HasPrefix(got, "   ") {
 		t.Errorf("the row is %q", got)
 	}
-	m.Update(Ended{ID: 1, Exited: true, Ending: &analysis.Ending{}})
+	m.Update(Ended{ID: 1, Exited: true, End: &gclog.End{Reason: gclog.EndExited, HasCode: true}})
 	if got := row("4711"); !strings.HasPrefix(got, ">  ") || strings.Contains(m.View(), "1 error") {
 		t.Errorf("it has exited:\n%s", m.View())
 	}
 	m = watching(t, Options{})
-	m.Update(Ended{ID: 1, Exited: true, Ending: &analysis.Ending{Way: analysis.WayCrashed, Text: "crashed (SIGSEGV)"}})
+	m.Update(Ended{ID: 1, Exited: true, End: &gclog.End{Reason: gclog.EndCrashed, Signal: 11}})
 	if got := row("4711"); !strings.HasPrefix(got, ">X ") || !strings.Contains(m.View(), "1 error") {
 		t.Errorf("it has crashed:\n%s", m.View())
 	}

@@ -166,16 +166,21 @@ async function comparison(page) {
 
 async function snapshot(page) {
   assert.equal(await text(page, '[data-types] [aria-live]'), `${expected.types} of ${expected.types}`);
-  assert.ok((await page.$$('.icicle button')).length > 3);
-  const path = await text(page, '.icicle-path');
-  await page.focus('.icicle button[tabindex="0"]');
-  await page.keyboard.press('ArrowDown');
-  await page.keyboard.press('Enter');
-  assert.notEqual(await text(page, '.icicle-path'), path);
-  await page.keyboard.press('Escape');
+  await icicle(page, '[data-snapshot]');
   await page.type('[data-types] input', 'string');
   await settled(page);
   assert.ok((await texts(page, '[data-types] .name')).every((n) => n.toLowerCase().includes('string')));
+}
+
+async function icicle(page, section) {
+  assert.ok((await page.$$(`${section} .icicle button`)).length > 3);
+  const path = await text(page, `${section} .icicle-path`);
+  await page.focus(`${section} .icicle button[tabindex="0"]`);
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  assert.notEqual(await text(page, `${section} .icicle-path`), path);
+  await page.keyboard.press('Escape');
+  assert.equal(await text(page, `${section} .icicle-path`), path);
 }
 
 // charts looks at what is drawn: colored counts the pixels of a column that are not gray, as the grid is.
@@ -225,6 +230,7 @@ try {
   if (thorough) await accessible(page, 'light');
   if (expected.rows) await history(page);
   if (expected.types) await snapshot(page);
+  if (expected.callers) await icicle(page, '#callers');
   if (expected.sides) await comparison(page);
   if (expected.charts) await charts(page);
   if (expected.limit) assert.ok((await texts(page, '[data-chart="heap"] .legend button')).includes('hard limit'));

@@ -10,6 +10,7 @@ import (
 	"github.com/gclog/gclog/formats/screen"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/internal/cli/assess"
 	"github.com/gclog/gclog/internal/cli/exit"
 	"github.com/gclog/gclog/internal/cli/flags"
 	"github.com/gclog/gclog/internal/cli/results"
@@ -62,8 +63,11 @@ func (p *commands) explain(c *cli.Context, how string) error {
 	if d == nil {
 		return errors.Join(err, missing) // the damage may be why the collection is missing
 	}
-	e := analysis.Explain(d,
-		analysis.Context{Process: h.Process, Begin: h.Begin, HasBegin: true, Log: h.Format, Peers: o.Peers})
+	request, why := assess.RequestOf(p.Run, h, d)
+	e := analysis.Explain(d, analysis.Context{
+		Process: h.Process, Begin: h.Begin, HasBegin: true, Log: h.Format, Peers: o.Peers, Request: request,
+		NoRequest: why,
+	})
 	if how == "json" {
 		return errors.Join(p.PrintJSON(ExplanationJSON(p.Run, h, d, &e)), err)
 	}

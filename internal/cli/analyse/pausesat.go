@@ -99,7 +99,7 @@ func (p *commands) pausesAt(c *cli.Context, asJSON bool) error {
 		return err
 	}
 	subject.SayEnd(p.Run, h)
-	a.Conclude(h)
+	a.Conclude(p.Run, h)
 	m := &moment{h: h, line: line, verdict: a.Findings.Verdict(), damaged: err != nil}
 	if wrong := m.look(within); wrong != nil {
 		return wrong

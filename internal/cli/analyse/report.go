@@ -12,6 +12,7 @@ import (
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/cli/assess"
+	"github.com/gclog/gclog/internal/cli/callers"
 	"github.com/gclog/gclog/internal/cli/exit"
 	"github.com/gclog/gclog/internal/cli/flags"
 	"github.com/gclog/gclog/internal/cli/heap"
@@ -42,8 +43,8 @@ the 500 collections that findings name or that paused the program longest. -f md
 writes the numbers and findings in Markdown, for an issue tracker, --png a picture of the
 pauses and the heap, for a chat; Chromium or Chrome must be installed to draw it. Heap
 snapshots (.gcdump) among the files are shown too, each with its difference to the one
-before. Two files that are not of one rotated log are shown side by side, on the same
-scales.
+before. A recording with call stacks shows who allocates and who asks for collections.
+Two files that are not of one rotated log are shown side by side, on the same scales.
 
 Examples:
    gclog report app.nettrace -o report.html
@@ -225,7 +226,7 @@ func (p *commands) reported(c *cli.Context, files []string) (*history.History, *
 	}
 	h, err := watch.HistoryOf(p.Run, c, files, observe)
 	if h != nil {
-		o.Conclude(h)
+		o.Conclude(p.Run, h)
 	}
 	return h, o, err
 }
@@ -240,6 +241,12 @@ func (p *commands) describeHistory(in *report.Input, h *history.History, o *repo
 	in.Facts = reportFacts(h, in.Summary)
 	v := o.Findings.Verdict()
 	in.Verdict = v.Sentence()
+	if x := o.Stacks(p.Run, h); x != nil {
+		in.Stacks = callers.Report(x)
+		if in.Stacks != nil && h.Window != analysis.Always() {
+			in.Stacks.Notes = append(in.Stacks.Notes, "This is of the whole recording, not of a part.")
+		}
+	}
 }
 
 // reportFacts returns what the history is of.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
+	"github.com/gclog/gclog/gclog/stacks"
 	"github.com/gclog/gclog/internal/cli/exit"
 	"github.com/gclog/gclog/internal/cli/flags"
 	"github.com/gclog/gclog/internal/cli/program"
@@ -26,6 +27,9 @@ type Assessment struct {
 	Statistics *analysis.Statistics
 	Findings   *analysis.Findings
 	Types      *analysis.Types
+
+	stacks     *stacks.Profile
+	stacksRead bool
 }
 
 // ThresholdFlag changes the thresholds of findings.
@@ -65,22 +69,23 @@ func Read(p *program.Run, c *cli.Context) (*history.History, *Assessment, error)
 	}
 	h, err := watch.History(p, c, observe)
 	if h != nil {
-		a.Conclude(h)
+		a.Conclude(p, h)
 	}
 	return h, a, err
 }
 
-// Conclude passes on what is known at the end of the history: how it ended.
-func (a *Assessment) Conclude(h *history.History) {
+// Conclude passes on what is known at the end of the history: how it ended, and who asked for collections.
+func (a *Assessment) Conclude(p *program.Run, h *history.History) {
 	if h.Cut() {
 		a.Findings.Damaged(h.Damage)
 	}
 	switch {
 	case h.Ended != nil:
-		a.Findings.Ended(history.EndingOf(h.Ended))
+		a.Findings.EndedBy(h.Ended)
 	case h.Detached:
 		a.Findings.Ended(analysis.Ending{})
 	}
+	a.nameCallers(p, h)
 }
 
 // New returns an assessment of what will be observed of a process.
@@ -91,7 +96,9 @@ func New(process *gclog.Process, thresholds analysis.Thresholds, w analysis.Wind
 		f.Event(at, e, d)
 		types.Event(at, e, d)
 	}
-	return &Assessment{gclog.Tee(s.Observe, f.Observe), event, s, f, types}
+	return &Assessment{
+		Observe: gclog.Tee(s.Observe, f.Observe), Event: event, Statistics: s, Findings: f, Types: types,
+	}
 }
 
 // NewSample returns an assessment whose statistics are a Sample, for compare.
@@ -102,7 +109,9 @@ func NewSample(
 	if process.Dated() {
 		s.Sync = process.Sync
 	}
-	return &Assessment{gclog.Tee(s.Observe, f.Observe), f.Event, s.Statistics, f, nil}, s
+	return &Assessment{
+		Observe: gclog.Tee(s.Observe, f.Observe), Event: f.Event, Statistics: s.Statistics, Findings: f,
+	}, s
 }
 
 // RuntimeText returns what is known about the runtime and its GC.

@@ -41,6 +41,7 @@ Examples:
    gclog alloc app.nettrace --by path --min 5%       as a tree of calls
    gclog alloc app.nettrace --by path --filter Cart  the paths through a class
    gclog alloc app.nettrace --large                  only large objects
+   gclog alloc --diff before.nettrace after.nettrace what has changed, as rates
    gclog alloc app.nettrace -o app.pb.gz             for go tool pprof
    gclog alloc app.nettrace -f folded | flamegraph.pl > app.svg`,
 		Flags: stackFlags(
@@ -48,6 +49,10 @@ Examples:
 			&cli.StringFlag{
 				Name:  "min",
 				Usage: "list only what has at least `SIZE`: bytes (K, M, G), or a share of the whole (1%)",
+			},
+			&cli.BoolFlag{
+				Name:  diffFlag,
+				Usage: "compare two recordings: what each allocates per second, what has changed most first",
 			},
 			&cli.BoolFlag{
 				Name: continuousFlag, Category: flags.TimeGroup,
@@ -75,30 +80,17 @@ func (p *commands) alloc(c *cli.Context, how string) error {
 	if err := atLeast.Read(c); err != nil {
 		return err
 	}
+	if c.Bool(diffFlag) {
+		return p.allocDiff(c, how, l, by, atLeast)
+	}
 	x, err := p.profile(c, true)
 	if err != nil {
 		return err
 	}
 	name := x.name
-	switch {
-	case x.Source == stacks.None && x.Collections > 0:
-		return exit.Dataf("%s has collections, but no allocations: record it with gclog record PID --stacks", name)
-	case x.Source == stacks.None:
-		return exit.Dataf("%s has no allocations", name)
-	case by != callers.ByThread && x.Nameless():
-		return exit.Dataf("%s: NativeAOT reports neither types nor call stacks; about %s were allocated in %s",
-			name, formats.SizeText(int64(x.Total.Bytes)), secondsText(x.Duration))
-	case by != callers.ByThread && by != callers.ByType || isFlame(how):
-		if err := stackless(x); err != nil {
-			return err
-		}
+	if err := p.checkAllocations(x, by, isFlame(how)); err != nil {
+		return err
 	}
-	if x.Silent > x.Collections/10 && x.Silent > 2 {
-		p.UI.Sayf("%s: %s began although no allocation had been reported since the one before: the sampling of "+
-			"another tool, or the filter of the session, has suppressed events",
-			name, view.Counted(x.Silent, "collection"))
-	}
-	p.sayNames(x)
 	l.Profile = x.Profile
 	if isFlame(how) {
 		return p.printFlame(c, how, l.Flame(name, how == "pprof"))
@@ -131,11 +123,36 @@ func (p *commands) alloc(c *cli.Context, how string) error {
 	})
 }
 
+// checkAllocations returns an error if a profile cannot be listed so, and says what it lacks.
+func (p *commands) checkAllocations(x *subjectProfile, by string, flame bool) error {
+	name := x.name
+	switch {
+	case x.Source == stacks.None && x.Collections > 0:
+		return exit.Dataf("%s has collections, but no allocations: record it with gclog record PID --stacks", name)
+	case x.Source == stacks.None:
+		return exit.Dataf("%s has no allocations", name)
+	case by != callers.ByThread && x.Nameless():
+		return exit.Dataf("%s: NativeAOT reports neither types nor call stacks; about %s were allocated in %s",
+			name, formats.SizeText(int64(x.Total.Bytes)), secondsText(x.Duration))
+	case by != callers.ByThread && by != callers.ByType || flame:
+		if err := stackless(x); err != nil {
+			return err
+		}
+	}
+	if x.Silent > x.Collections/10 && x.Silent > 2 {
+		p.UI.Sayf("%s: %s began although no allocation had been reported since the one before: the sampling of "+
+			"another tool, or the filter of the session, has suppressed events",
+			name, view.Counted(x.Silent, "collection"))
+	}
+	p.sayNames(x)
+	return nil
+}
+
 // head is the first line of the text.
 func (l *stackList) head(by string, shown, all int) string {
 	x := l.Profile
 	about := ""
-	if l.biased() {
+	if biased(x) {
 		about = "about "
 	}
 	s := fmt.Sprintf("%s%s allocated in %s, %s; from %s",
@@ -147,16 +164,16 @@ func (l *stackList) head(by string, shown, all int) string {
 	if by != callers.ByPath {
 		s += "; " + listOf(shown, all, by)
 	}
-	if l.biased() {
+	if biased(x) {
 		s += "\n.NET Core 3.1 reports too much, most of all for objects of 1 KB and more: up to 20 %"
 	}
 	return s
 }
 
 // biased reports whether the events do not stand for what was allocated.
-func (l *stackList) biased() bool {
-	total := l.Profile.Total.Objects
-	return l.Profile.Source == stacks.Ticks && (math.IsNaN(total) || math.IsInf(total, 0))
+func biased(x *stacks.Profile) bool {
+	total := x.Total.Objects
+	return x.Source == stacks.Ticks && (math.IsNaN(total) || math.IsInf(total, 0))
 }
 
 // shareText is a share with its interval.
@@ -228,6 +245,14 @@ func (l *stackList) tree(w io.Writer, rows []callers.Row, least uint64) {
 }
 
 type allocJSON struct {
+	costJSON
+	allocProfile
+	By   string         `json:"by"`
+	Rows []lists.Object `json:"rows"`
+}
+
+// An allocProfile is what a list of allocations is of.
+type allocProfile struct {
 	Source      string  `json:"source"`
 	Start       string  `json:"start,omitempty"`
 	Duration    float64 `json:"duration_s"`
@@ -237,17 +262,17 @@ type allocJSON struct {
 	Lost        uint64  `json:"lost"`
 	Frames      uint64  `json:"frames"`
 	Unnamed     uint64  `json:"frames_without_name"`
-	costJSON
-	By   string         `json:"by"`
-	Rows []lists.Object `json:"rows"`
 }
 
 func (l *stackList) json(x *subjectProfile, by string, rows []lists.Object) *allocJSON {
-	return &allocJSON{
-		costJSON: newCostJSON(x),
-		Source:   x.Source.String(), Start: startJSON(x.Profile), Duration: x.Duration.Seconds(),
+	return &allocJSON{newCostJSON(x), newAllocProfile(x.Profile), by, rows}
+}
+
+func newAllocProfile(x *stacks.Profile) allocProfile {
+	return allocProfile{
+		Source: x.Source.String(), Start: startJSON(x), Duration: x.Duration.Seconds(),
 		Bytes: uint64(max(0, x.Total.Bytes)), BytesMargin: uint64(x.Margin(x.Total)), Events: x.Total.Events,
-		Lost: x.Lost, Frames: x.Names.Frames, Unnamed: x.Names.Unnamed, By: by, Rows: rows,
+		Lost: x.Lost, Frames: x.Names.Frames, Unnamed: x.Names.Unnamed,
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"github.com/gclog/gclog/formats/screen"
 	"github.com/gclog/gclog/gclog"
@@ -22,7 +21,6 @@ import (
 	"github.com/gclog/gclog/internal/cli/subject"
 	"github.com/gclog/gclog/internal/flame"
 	"github.com/gclog/gclog/internal/output"
-	"github.com/gclog/gclog/internal/unpack"
 	"github.com/gclog/gclog/internal/view"
 	"github.com/gclog/gclog/parse"
 	"github.com/urfave/cli/v2"
@@ -88,9 +86,17 @@ func (p *commands) profile(c *cli.Context, allocations bool) (*subjectProfile, e
 		return nil, exit.Usagef("--%s and --%s are for a running process", flags.For, continuousFlag)
 	}
 	subject.SayOfProcess(p.Run, c, names)
+	return p.recordings(names)
+}
+
+// recordings returns the profile of recordings of one process.
+func (p *commands) recordings(names []string) (*subjectProfile, error) {
 	b := stacks.NewBuilder()
 	for _, name := range names {
-		if err := p.readStackFile(b, name); err != nil {
+		err := subject.ReadStacks(p.Run, b, name)
+		if _, damaged := errors.AsType[*parse.FormatError](err); damaged {
+			p.UI.Sayf("%v; this is what precedes the damage", err)
+		} else if err != nil {
 			return nil, err
 		}
 	}
@@ -112,30 +118,6 @@ func (p *commands) sayNames(x *subjectProfile) {
 		p.UI.Sayf("%s: %.1f %% of the frames have no name: what the runtime sends of them at the end of a session is "+
 			"missing, or not all of it", name, 100*float64(n.Unnamed)/float64(n.Frames))
 	}
-}
-
-func (p *commands) readStackFile(b *stacks.Builder, name string) error {
-	src, err := subject.OpenInput(p.Run, name, "a recording")
-	if err != nil {
-		return err
-	}
-	defer src.Close()
-	name = subject.InputName(name)
-	var read atomic.Int64
-	content, err := unpack.Reader(src, &read, subject.Limit(p.Run, unpack.LimitPassed))
-	if err != nil {
-		return exit.Dataf("%s: %w", name, err)
-	}
-	err = b.Read(content)
-	_, damaged := errors.AsType[*parse.FormatError](err)
-	switch {
-	case err == nil:
-		return nil
-	case damaged:
-		p.UI.Sayf("%s: %v; this is what precedes the damage", name, err)
-		return nil
-	}
-	return exit.Dataf("%s: %w", name, err)
 }
 
 // stackless returns why a profile has no stacks as an error, or nil if it has some.

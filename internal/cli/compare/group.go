@@ -76,7 +76,7 @@ func (p *commands) readGroup(c *cli.Context, arg string) (*runGroup, error) {
 		r.History, err = subject.Read(p.Run, names, history.Options{Choice: chosen, Span: asked}, observe)
 		switch {
 		case r.History != nil:
-			a.Conclude(r.History)
+			a.Conclude(p.Run, r.History)
 			r.findings, r.unjudged = a.Findings.List(), a.Findings.NotEvaluated()
 			g.runs = append(g.runs, r)
 			damage = errors.Join(damage, err)

@@ -199,7 +199,7 @@ func (r *suspectReport) reported(s *heap.Suspect) report.Suspect {
 
 // reportTree returns a tree for the icicle.
 func reportTree(l *selection, g *heap.Graph, root *heap.TreeNode) *report.Node {
-	top := &report.Node{Name: "all roots", Objects: 0, Retained: root.Retained, Others: root.Others.Retained}
+	top := &report.Node{Name: "all roots", Bytes: root.Retained}
 	type pair struct {
 		from *heap.TreeNode
 		to   *report.Node
@@ -214,12 +214,7 @@ func reportTree(l *selection, g *heap.Graph, root *heap.TreeNode) *report.Node {
 			if n.Repeated > 1 {
 				name += fmt.Sprintf(" (a chain of up to %d)", n.Repeated)
 			}
-			to := &report.Node{
-				Name:     strings.TrimSpace(name),
-				Objects:  n.Objects,
-				Retained: n.Retained,
-				Others:   n.Others.Retained,
-			}
+			to := &report.Node{Name: strings.TrimSpace(name), Count: n.Objects, Bytes: n.Retained}
 			todo[i].to.Below = append(todo[i].to.Below, to)
 			todo = append(todo, pair{n, to})
 		}

@@ -24,7 +24,6 @@ import (
 	"github.com/gclog/gclog/internal/cli/subject"
 	"github.com/gclog/gclog/internal/cli/watch"
 	"github.com/gclog/gclog/internal/doctor"
-	"github.com/gclog/gclog/internal/history"
 	"github.com/gclog/gclog/internal/host"
 	"github.com/gclog/gclog/internal/output"
 	"github.com/gclog/gclog/internal/rotate"
@@ -82,17 +81,16 @@ Examples:
 // A Logger writes logs: the options of attach, and of run, that concern every process.
 type Logger struct {
 	watch.Watch
-	Outputs  []output.Spec
-	opener   *output.Opener
-	format   formats.Options
-	record   string // path, with placeholders like that of an output
-	count    int64  // stop after that many collections; 0: never
-	total    int64  // collections of the sessions that have ended
-	reopen   <-chan struct{}
-	closing  *analysis.Statistics // statistics of the session; nil: its closing message is not printed
-	findings *analysis.Findings   // of the session, for the same message
-	Quiet    bool                 // print no closing messages
-	do       *doer                // does what rules ask for; nil: there are none
+	Outputs []output.Spec
+	opener  *output.Opener
+	format  formats.Options
+	record  string // path, with placeholders like that of an output
+	count   int64  // stop after that many collections; 0: never
+	total   int64  // collections of the sessions that have ended
+	reopen  <-chan struct{}
+	closing *analysis.Statistics // statistics of the session; nil: its closing message is not printed
+	Quiet   bool                 // print no closing messages
+	do      *doer                // does what rules ask for; nil: there are none
 }
 
 // logOptions reads the options of a log, for attach and run.
@@ -384,9 +382,7 @@ func (w *Logger) options(t *host.Target) (o attach.Options, end func()) {
 	o.Observe = func(process *gclog.Process) gclog.Observer {
 		var list []gclog.Observer
 		if w.closing != nil {
-			w.findings = analysis.NewFindings(process, analysis.Thresholds{}, analysis.Always())
-			w.findings.Observe(&gclog.Start{At: 0})
-			list = append(list, w.closing.Observe, w.findings.Observe)
+			list = append(list, w.closing.Observe)
 		}
 		if doing != nil {
 			list = append(list, doing.engine.Observe(process))
@@ -476,15 +472,9 @@ func (w *Logger) sayClosing(who string, r *attach.Result) {
 		said = append(said, "wrote "+strings.Join(r.Wrote, ", "))
 	}
 	w.Run.UI.Say(strings.Join(said, ", "))
-	if w.findings == nil {
-		return
+	if r.Verdict.Text != "" {
+		w.Run.UI.Say(who + r.Verdict.Sentence())
 	}
-	w.findings.Observe(&gclog.End{At: r.End.At})
-	if r.End.Reason.OfProcess() {
-		w.findings.Ended(history.EndingOf(&r.End))
-	}
-	v := w.findings.Verdict()
-	w.Run.UI.Say(who + v.Sentence())
 }
 
 // withPID inserts the pid in front of the extension of a name without a placeholder for it. The

@@ -9,6 +9,7 @@ import (
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/cli/exit"
 	"github.com/gclog/gclog/internal/cli/flags"
 	"github.com/gclog/gclog/internal/cli/outfile"
@@ -178,6 +179,9 @@ func (v *conversion) observe(p *gclog.Process) gclog.Observer {
 	o := v.processes[i]
 	if o.start == nil {
 		o.process = p
+	}
+	if !v.in.IsLog() {
+		return analysis.Judged(p, o.Observe)
 	}
 	return o.Observe
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/cli/exit"
 	"github.com/gclog/gclog/internal/cli/flags"
 	"github.com/gclog/gclog/internal/cli/outfile"
@@ -204,9 +205,13 @@ func (x *tableInput) read(names []string) error {
 	}
 	defer in.Close()
 	return in.ReadAll(func(p *gclog.Process) gclog.Observer {
-		return gclog.Tee(x.rows.Observe, x.table.Observe(p, "", func(err error) {
+		o := gclog.Tee(x.rows.Observe, x.table.Observe(p, "", func(err error) {
 			x.failed = err
 			in.Stop(err)
 		}))
+		if !in.IsLog() {
+			return analysis.Judged(p, o)
+		}
+		return o
 	})
 }

@@ -8,6 +8,7 @@ async function start() {
   Object.assign(clock, { sync: page.sync, offset: page.offset, zone: page.zone });
   theme.read();
   if (page.snapshots > 0) makeHeaps(JSON.parse(await inflate('heaps')));
+  if (page.stacks) makeStacks(JSON.parse(await inflate('stacks')));
   if (page.history) await startHistory();
   window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => theme.changed());
   window.matchMedia('print').addEventListener('change', () => theme.changed());
