@@ -52,6 +52,7 @@ type methods struct {
 	scratch []byte
 	loaded  map[uint64]int32 // bodies since the recording began, by their start
 	sorted  bool
+	looks   int      // at bodies: see at
 	longest []uint64 // by body: the highest end of this one and those before
 }
 
@@ -177,8 +178,13 @@ func (m *methods) sort() {
 	m.sorted = true
 }
 
-// lookBack limits how many bodies are looked at for an address, of which a runtime has a few.
-const lookBack = 256
+// Limits of the bodies that are looked at for an address, of which a runtime has a few, and for all addresses
+// together. Beyond those, only the nearest are looked at.
+const (
+	lookBack = 256
+	maxLooks = 64 << 20
+	fewLooks = 8
+)
 
 // at returns the method whose code was at an address at a time, or -1. If there was none, it is the one
 // that came next. always: it is the same at all times.
@@ -191,8 +197,13 @@ func (m *methods) at(address uint64, t int64) (of int32, always bool) {
 	})
 	var best *body
 	always = true
-	for n := 0; i > 0 && n < lookBack; n++ {
+	most := lookBack
+	if m.looks > maxLooks {
+		most = fewLooks
+	}
+	for n := 0; i > 0 && n < most; n++ {
 		i--
+		m.looks++
 		if m.longest[i] <= address {
 			break
 		}
