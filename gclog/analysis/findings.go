@@ -56,14 +56,14 @@ type Findings struct {
 	rules   []Rule
 	limits  []limits
 	window  Window
-	live    bool
+	recent  int64 // findings are about the latest one to two of this; 0: about everything
 
 	hasBegin bool
 	now      int64
 	unseen   gaps // the latest times that were not observed
 
 	// Findings are about the elder stretch. In a live process the younger one replaces it when that
-	// is an hour old.
+	// is old enough.
 	elder, younger *stretch
 	lasting        []*growth // by rule, for the last day; nil for other rules
 	listCallers    string    // a command: see Called
@@ -72,24 +72,31 @@ type Findings struct {
 
 // For a live process, findings are about the recent past.
 const (
-	recently = int64(time.Hour)      // one to two of them
-	lastDay  = 24 * int64(time.Hour) // what rules about growth evaluate
+	recently = int64(time.Hour)       // one to two of them
+	justNow  = 5 * int64(time.Minute) // likewise
+	lastDay  = 24 * int64(time.Hour)  // what rules about growth evaluate
 )
 
 // NewFindings returns Findings about a window of the records of a process, with the current
 // thresholds. p may be filled in while records arrive.
 func NewFindings(p *gclog.Process, t Thresholds, w Window) *Findings {
-	return newFindings(p, t, w, false)
+	return newFindings(p, t, w, 0)
 }
 
 // NewLiveFindings returns Findings about the recent past of a process: the last hour or two, or the
 // last day for rules about growth.
 func NewLiveFindings(p *gclog.Process, t Thresholds) *Findings {
-	return newFindings(p, t, Always(), true)
+	return newFindings(p, t, Always(), recently)
 }
 
-func newFindings(p *gclog.Process, t Thresholds, w Window, live bool) *Findings {
-	f := &Findings{process: p, rules: Rules(), window: w, live: live}
+// NewFindingsNow returns Findings about what a process does now: the last five to ten minutes, or the
+// last day for rules about growth.
+func NewFindingsNow(p *gclog.Process, t Thresholds) *Findings {
+	return newFindings(p, t, Always(), justNow)
+}
+
+func newFindings(p *gclog.Process, t Thresholds, w Window, recent int64) *Findings {
+	f := &Findings{process: p, rules: Rules(), window: w, recent: recent}
 	f.lasting = make([]*growth, len(f.rules))
 	for i := range f.rules {
 		r := &f.rules[i]
@@ -98,7 +105,7 @@ func newFindings(p *gclog.Process, t Thresholds, w Window, live bool) *Findings 
 			continue
 		}
 		f.lasting[i] = r.judge(f.limits[i]).(*growth)
-		f.lasting[i].live = live
+		f.lasting[i].live = recent > 0
 	}
 	return f
 }
@@ -317,15 +324,25 @@ func (f *Findings) advance(now int64) {
 		f.elder = f.newStretch(now)
 	}
 	f.now = max(f.now, now)
-	if f.live && f.now-f.elder.from >= recently && f.younger == nil {
-		f.younger = f.newStretch(f.now)
-	}
-	if f.younger != nil && f.now-f.younger.from >= recently {
-		f.elder, f.younger = f.younger, f.newStretch(f.now)
+	if f.recent > 0 {
+		f.age()
 	}
 	_, f.elder.to = f.window.Clip(f.elder.from, f.now)
 	if f.younger != nil {
 		f.younger.to = f.now
+	}
+}
+
+// age replaces stretches that are too old.
+func (f *Findings) age() {
+	switch {
+	case f.younger == nil && f.now-f.elder.from >= f.recent:
+		f.younger = f.newStretch(f.now)
+	case f.younger != nil && f.now-f.younger.from >= f.recent:
+		f.elder, f.younger = f.younger, f.newStretch(f.now)
+	}
+	if f.now-f.elder.from >= 2*f.recent { // nothing was recorded for long
+		f.elder, f.younger = f.newStretch(f.now-f.recent), f.newStretch(f.now)
 	}
 }
 

@@ -810,6 +810,46 @@ func TestFindingsMemory(t *testing.T) {
 	}
 }
 
+// TestNow: what a process does now is judged by five to ten minutes, also if there was nothing to record for
+// long. A leak is found over a longer time.
+func TestNow(t *testing.T) {
+	h := newPast()
+	f := analysis.NewFindingsNow(&h.process, analysis.Thresholds{})
+	f.Observe(&gclog.Start{At: 0})
+	at := func(now time.Duration) string {
+		f.Observe(&gclog.End{At: int64(now)})
+		return string(f.Verdict().Cause) + ": " + f.Verdict().Text
+	}
+	times(30, func(int) { h.run(time.Second).gc(2, 500*milli, reason(clr.ReasonInduced)) })
+	for _, call := range h.calls {
+		call(f)
+	}
+	for _, c := range []struct {
+		now  time.Duration
+		want string
+	}{
+		{45 * time.Second, "induced: The GC is the reason: paused 33.3 % of 45 s"},
+		{299 * time.Second, "induced: The GC is the reason: paused 5.02 % of 4 min 59 s"},
+		{300 * time.Second, "induced: "},
+		{599 * time.Second, "induced: The GC is the reason: paused 2.5 % of 9 min 59 s"},
+		{601 * time.Second, "none: The GC is not the reason: no collection in 5 min 1 s."},
+		{3 * time.Hour, "none: The GC is not the reason: no collection in 5 min."},
+	} {
+		if got := at(c.now); !strings.HasPrefix(got, c.want) {
+			t.Errorf("after %v: %s, want %s", c.now, got, c.want)
+		}
+	}
+	_ = h.run(3 * time.Hour)
+	n := len(h.calls)
+	times(20, func(int) { h.run(500*time.Millisecond).gc(0, 500*milli, reason(clr.ReasonInduced)) })
+	for _, call := range h.calls[n:] {
+		call(f)
+	}
+	if v := f.Verdict(); v.Cause != analysis.CauseInduced {
+		t.Errorf("after a silence: %+v", v)
+	}
+}
+
 // TestStretches checks that for a live process at least the last hour is covered, and at most two.
 func TestStretches(t *testing.T) {
 	for _, c := range []struct {

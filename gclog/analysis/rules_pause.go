@@ -402,11 +402,16 @@ type randomSlow struct {
 type sameKind struct {
 	random  *rand.PCG
 	n       uint64
-	samples [512]struct {
-		pause    int64
-		promoted uint64
-	}
-	slowest [bands][3]work // each in descending order
+	samples []took
+	slowest [bands]*[3]work // each in descending order; nil: none
+}
+
+// mostSamples is how many samples there are at most.
+const mostSamples = 512
+
+type took struct {
+	pause    int64
+	promoted uint64
 }
 
 type work struct {
@@ -430,14 +435,16 @@ func (j *randomSlow) gc(x *judgedGC) {
 
 func (k *sameKind) add(w work) {
 	k.n++
-	i := k.n - 1
-	if k.n > uint64(len(k.samples)) {
-		i = k.random.Uint64() % k.n
+	if s := (took{w.pause, w.promoted}); k.n <= mostSamples {
+		k.samples = append(k.samples, s)
+	} else if i := k.random.Uint64() % k.n; i < mostSamples {
+		k.samples[i] = s
 	}
-	if i < uint64(len(k.samples)) {
-		k.samples[i].pause, k.samples[i].promoted = w.pause, w.promoted
+	slowest := k.slowest[band(w.promoted)]
+	if slowest == nil {
+		slowest = &[3]work{}
+		k.slowest[band(w.promoted)] = slowest
 	}
-	slowest := &k.slowest[band(w.promoted)]
 	for i := range slowest {
 		if w.pause > slowest[i].pause {
 			w, slowest[i] = slowest[i], w
@@ -461,7 +468,7 @@ func band(v uint64) int {
 
 // medians sorts scratch, which has room for the samples.
 func (k *sameKind) medians(scratch []uint64) (pause int64, promoted uint64) {
-	n := int(min(k.n, uint64(len(k.samples))))
+	n := len(k.samples)
 	scratch = scratch[:n]
 	for i := range scratch {
 		scratch[i] = uint64(k.samples[i].pause)
@@ -486,7 +493,7 @@ func (j *randomSlow) verdict(s *stretch) (f Finding, why string) {
 	var kindOf gclog.Kind
 	var generation int
 	most, judged, largest := 0.0, false, uint64(0)
-	scratch := make([]uint64, len(sameKind{}.samples))
+	scratch := make([]uint64, mostSamples)
 	for g := range j.kinds {
 		for kind, k := range j.kinds[g] {
 			if k == nil {
@@ -498,8 +505,11 @@ func (j *randomSlow) verdict(s *stretch) (f Finding, why string) {
 			}
 			judged = true
 			pause, promoted := k.medians(scratch)
-			for i := range k.slowest {
-				for _, w := range k.slowest[i] {
+			for _, band := range k.slowest {
+				if band == nil {
+					continue
+				}
+				for _, w := range band {
 					times := float64(w.pause) / float64(max(1, pause))
 					more := float64(w.promoted) > j.promotedTimes*float64(promoted)
 					if w.pause < j.floor || times <= j.pauseTimes || more {

@@ -4,9 +4,12 @@ package analysis
 // are merged to their mean, with the sum of their weights.
 type series struct {
 	n      int
-	points [128]point
+	points []point
 	width  int64 // points that are closer to each other are merged
 }
+
+// mostPoints is how many points a series has at most.
+const mostPoints = 128
 
 type point struct {
 	first, last int64 // times
@@ -21,7 +24,7 @@ func (s *series) forget(before int64) {
 		old++
 	}
 	if old > 0 {
-		s.n = copy(s.points[:], s.points[old:s.n])
+		s.n = copy(s.points, s.points[old:s.n])
 	}
 }
 
@@ -32,7 +35,7 @@ func (s *series) add(at int64, value float64) {
 		s.points[s.n-1].merge(&p)
 		return
 	}
-	if s.n == len(s.points) {
+	if s.n == mostPoints {
 		for i := range s.n / 2 {
 			s.points[i] = s.points[2*i]
 			s.points[i].merge(&s.points[2*i+1])
@@ -40,7 +43,7 @@ func (s *series) add(at int64, value float64) {
 		s.n /= 2
 		s.width = max(2*s.width, (at-s.points[0].first)/int64(s.n))
 	}
-	s.points[s.n] = p
+	s.points = append(s.points[:s.n], p)
 	s.n++
 }
 
