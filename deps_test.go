@@ -67,7 +67,7 @@ var arrows = map[string][]string{
 	"internal/xlog":       {"internal/rotate", "formats", "internal/output"},
 	"internal/gcsettings": {"gclog", "parse/clr", "internal/spelling"},
 	"internal/metrics": {
-		"formats", "gclog", "parse/clr",
+		"formats", "gclog", "gclog/analysis", "parse/clr",
 		"github.com/klauspost/compress/gzip", "github.com/prometheus/client_golang/prometheus", "github.com/prometheus/common/expfmt", "google.golang.org/protobuf/encoding/protowire",
 	},
 	"internal/otlp": {

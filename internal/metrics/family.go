@@ -51,6 +51,7 @@ const (
 	reasonGroupAttribute = "gc.reason_group"
 	stallAttribute       = "gc.stall.kind"
 	endAttribute         = "reason"
+	causeAttribute       = "cause"
 )
 
 // Prometheus returns the name that the family has there.

@@ -20,6 +20,7 @@ type Process struct {
 	mu    sync.Mutex
 	state state
 	sync  int64 // time 0 of the records, in nanoseconds of Unix time
+	judge judge // likewise guarded
 
 	// shown is a copy of state; whoever reads the registry guards it.
 	shown state
@@ -40,6 +41,7 @@ type Process struct {
 func (p *Process) Observe(known *gclog.Process) gclog.Observer {
 	p.mu.Lock()
 	p.sync = known.Sync.UnixNano()
+	p.judge.process = *known
 	p.mu.Unlock()
 	p.registry.observed(p, known)
 	return p.take
@@ -61,6 +63,7 @@ func (p *Process) count(f func(s *state)) {
 
 // take counts a record.
 func (p *Process) take(r gclog.Record) {
+	p.count(func(s *state) { p.judge.take(r, s) })
 	switch r := r.(type) {
 	case *gclog.GCDetails:
 		at := r.PauseStart()

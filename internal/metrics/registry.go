@@ -231,9 +231,11 @@ func (r *Registry) Read(by Readers, use func([]View) int) Reading {
 	}
 	x := Reading{registry: r, by: by}
 	r.mu.Unlock()
+	now := r.now()
 	for i := range views {
 		p := views[i].of
 		p.mu.Lock()
+		p.judge.renew(now, &p.state)
 		p.shown.copyFrom(&p.state)
 		p.mu.Unlock()
 	}

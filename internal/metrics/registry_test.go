@@ -10,6 +10,7 @@ import (
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/testing/extent"
+	"github.com/gclog/gclog/parse/clr"
 )
 
 // identities returns the labels of what is read, and records that it has arrived.
@@ -163,6 +164,56 @@ func TestCounts(t *testing.T) {
 	if p.known.Server != gclog.Yes || p.known.Service != "a" {
 		t.Errorf("%+v", p.known)
 	}
+}
+
+// TestVerdict: a process has one cause at a time, about the latest minutes, also while nothing is recorded. That
+// at the end of a session stays.
+func TestVerdict(t *testing.T) {
+	r := NewRegistry()
+	now := time.Unix(1e9, 0)
+	r.now = func() time.Time { return now }
+	p := r.Process()
+	causes := func() (list []string) {
+		families := (Naming{}).Families()
+		verdict := families[slices.IndexFunc(families, func(f *Family) bool { return f.Name == "gclog.verdict.info" })]
+		r.Read(Scraper, func(views []View) int {
+			verdict.Points(&views[0], Points{Value: func(_ float64, set *Set) { list = append(list, set.Attributes[0].Value) }})
+			return 1
+		})
+		return list
+	}
+	session := func() gclog.Observer {
+		o := p.Observe(&gclog.Process{ID: 1, Sync: now})
+		o(&gclog.Start{})
+		return o
+	}
+	o := session()
+	now = now.Add(2 * time.Second)
+	expect(t, "too early", causes(), "unknown")
+	for i := range int64(30) {
+		at := i * 1e9
+		d := &gclog.GCDetails{
+			Number: uint32(i + 1), Start: at, End: at + 3e8, Generation: 2, Reason: clr.ReasonInduced, Complete: true, Pauses: []gclog.PausePart{{Start: at, Duration: 3e8}},
+			Known: gclog.GroupNumber | gclog.GroupReason | gclog.GroupEnd,
+		}
+		o(&gclog.Pause{GC: d, PausePart: d.Pauses[0]})
+		o(d)
+	}
+	expect(t, "soon after", causes(), "unknown")
+	now = now.Add(30 * time.Second)
+	expect(t, "induced", causes(), "induced")
+	now = now.Add(4 * time.Minute)
+	expect(t, "minutes later", causes(), "induced")
+	now = now.Add(10 * time.Minute)
+	expect(t, "long after", causes(), "none")
+	o(&gclog.End{At: 1e12})
+	expect(t, "without a session", causes(), "none")
+	o = session()
+	now = now.Add(20 * time.Second)
+	expect(t, "idle", causes(), "none")
+	o(&gclog.End{At: 30e9, Reason: gclog.EndOOMKilled, Signal: 9})
+	now = now.Add(time.Minute)
+	expect(t, "the end", causes(), "killed")
 }
 
 // TestGroups: every group of reasons has its place.

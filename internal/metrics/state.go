@@ -5,6 +5,7 @@ import (
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/parse/clr"
 )
 
@@ -41,6 +42,8 @@ type state struct {
 	pauses    [collected][pauseTypes]*Histogram
 	durations [collected][kinds][groups]*Histogram
 	suspends  *Histogram
+
+	cause analysis.Cause // of the verdict about the process; "": there is none
 
 	hasAllocated bool
 	last         lastCollection

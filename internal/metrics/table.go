@@ -320,6 +320,16 @@ var ofGclog = []Family{
 		},
 	},
 	{
+		Name: "gclog.verdict.info", Kind: Gauge, Attributes: []string{causeAttribute},
+		Help: "1, with the cause of the verdict about the last ten minutes, as in docs/verdict.md: a process has one " +
+			"series.", Equals: "verdict.cause, of less time",
+		points: func(v *View, to Points) {
+			if c := v.state.cause; c != "" {
+				to.Value(1, &Set{[]Attribute{{causeAttribute, string(c)}}})
+			}
+		},
+	},
+	{
 		Name: "gclog.process.info", Kind: Gauge,
 		Attributes: []string{
 			"pid", "entity_id", "service_version", "runtime_version", "runtime_flavor", "gc_mode", "gc_concurrent",

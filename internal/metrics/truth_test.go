@@ -161,7 +161,8 @@ func counted(v *View) map[string]float64 {
 			},
 		})
 	}
-	delete(n, "gclog.gc.last_timestamp") // the log has it as text
+	delete(n, "gclog.gc.last_timestamp")                   // the log has it as text
+	delete(n, "gclog.verdict.info "+string(v.state.cause)) // what it comes from does not judge itself
 	return n
 }
 

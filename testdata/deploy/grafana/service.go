@@ -85,7 +85,10 @@ var service = board{
 				}},
 		}},
 		{"Ends", []panel{
-			{kind: stacked(), title: "Processes that ended", width: 24, height: 6, unit: "short",
+			{kind: stacked(), title: "Verdict", width: 12, height: 6, unit: "short",
+				description: "Processes by the cause of gclog's verdict about the last ten minutes: docs/verdict.md has the causes, and what comes first.",
+				queries:     []query{{of(ofService, "count by (cause) (gclog_verdict_info{})"), "{{cause}}"}}},
+			{kind: stacked(), title: "Processes that ended", width: 12, height: 6, unit: "short",
 				description: "By how: oom-killed (the kernel killed it because memory ran out), aborted (an exception that nothing handled), crashed, killed, exited. There is no value while none ends.",
 				queries:     []query{{of(ofService, "sum by (reason) (max_over_time(gclog_process_ended{}["+interval+"]))"), "{{reason}}"}}},
 		}},
