@@ -168,6 +168,7 @@ var jsonAbsent = map[string]func(*gclog.GCDetails) bool{
 	"alloc_rate.":   func(d *gclog.GCDetails) bool { return !d.Known.Has(gclog.GroupAllocated) },
 	"finalization.": func(d *gclog.GCDetails) bool { return !d.Known.Has(gclog.GroupFinalizationCount) },
 	"background.":   func(d *gclog.GCDetails) bool { return d.Background == nil },
+	"cpu.":          func(d *gclog.GCDetails) bool { return d.CPU == gclog.CPUShortage{} },
 	"datas.":        func(d *gclog.GCDetails) bool { return d.Known&gclog.GroupsDatas == 0 },
 }
 

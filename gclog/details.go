@@ -142,6 +142,10 @@ type GCDetails struct {
 	// Memory is the memory use of the process; only live sessions have it. It does not come from an
 	// event: the reader of the stream fills it in.
 	Memory Memory
+	// Threads is how many threads the process had when Memory was read; 0: unknown.
+	Threads uint32
+	// CPU is how short of processors the process was around its latest slow pause; see CPUShortage.
+	CPU CPUShortage
 
 	// Times.
 	Start      int64       // [R 1]
@@ -230,6 +234,26 @@ type Memory struct {
 
 // Known reports whether any value is known.
 func (m *Memory) Known() bool { return m.Resident|m.Cgroup|m.CgroupLimit != 0 }
+
+// A CPUShortage is what the kernel showed of a shortage of processors around a pause that was long, or
+// in which threads were slow to suspend or to resume. It does not come from an event: the reader of the
+// stream of a live session takes the differences since its reading before the pause. A value is 0 if
+// there was none, or if it is unknown: not every kernel shows everything, nor to everybody.
+type CPUShortage struct {
+	Interval int64 // the time that all but what follows Waited is about, in nanoseconds; 0: nothing was read
+	// Pressure is the percentage of the Interval in which any thread of the host waited for a processor,
+	// GroupPressure the same for the control group of the process (PSI, "some").
+	Pressure, GroupPressure float64
+	// Throttled is for how long quotas kept control groups of the process from running, in nanoseconds
+	// summed over processors, and Throttles in how many periods of the quota.
+	Throttled int64
+	Throttles uint32
+	// Waited is how long the threads of the process were runnable without a processor in the
+	// WaitedInterval, in nanoseconds summed over the threads.
+	Waited, WaitedInterval int64
+	Runnable               uint32 // threads of the host that ran or waited for a processor at its end
+	Processors             uint32 // that the process may use, regardless of quotas
+}
 
 // A PausePart is one interval during which the program was paused for a collection.
 type PausePart struct {

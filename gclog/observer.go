@@ -40,6 +40,8 @@ type Pause struct {
 	Ticks  int64      // Start in ticks of the stream's clock
 	Thread uint64     // that suspended the others
 	GC     *GCDetails // nil: a pause without a collection. For a background collection: what is known so far
+	// CPU is that of the collection, if there is one.
+	CPU CPUShortage
 	// UsedNumber is the collection number that a pause without a collection used up: the program's
 	// own counters count it for all generations. 0: none.
 	UsedNumber uint32

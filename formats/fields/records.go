@@ -2,6 +2,7 @@ package fields
 
 import (
 	"math"
+	"slices"
 
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/parse/clr"
@@ -42,7 +43,7 @@ var gap = []Row[gclog.Gap]{
 		enum(gclog.GapStopped, func(g *gclog.Gap) *gclog.GapReason { return &g.Reason })),
 }
 
-var suspension = []Row[gclog.Pause]{
+var suspension = slices.Concat([]Row[gclog.Pause]{
 	entry("number", Number, "the number of a collection that it used up",
 		derived(func(p *gclog.Pause) (uint64, bool) { return uint64(p.UsedNumber), p.UsedNumber != 0 })),
 	entry("suspension.kind", Text, "what the suspension was for: no-gc-region, heap-count, memory-limit, unknown",
@@ -54,6 +55,14 @@ var suspension = []Row[gclog.Pause]{
 		Set: func(p *gclog.Pause, v uint64) { p.Suspend, p.HasSuspend = int64(v), true },
 		Max: MaxSpan,
 	}),
+}, asDerived(shortage(func(p *gclog.Pause) *gclog.CPUShortage { return &p.CPU })))
+
+// asDerived returns fields that readers do not set: they do those of a collection.
+func asDerived[R any](list []Row[R]) []Row[R] {
+	for i := range list {
+		list[i].Set = nil
+	}
+	return list
 }
 
 var stall = []Row[gclog.Stall]{

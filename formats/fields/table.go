@@ -16,7 +16,8 @@ type (
 
 // Sums, counts and flags come before what they are about; that is the order of json.
 var table = concat(identity, pauses, sizes, generation(gclog.Gen0), generation(gclog.Gen1), generation(gclog.Gen2),
-	generation(gclog.LOH), generation(gclog.POH), objects, condemned, timing, background, others)
+	generation(gclog.LOH), generation(gclog.POH), objects, condemned, timing, background, others,
+	shortage(func(d *gc) *gclog.CPUShortage { return &d.CPU }), state)
 
 // All returns the fields in the order of json. The caller must not change them.
 func All() []Field { return table }
@@ -654,6 +655,12 @@ var others = []Field{
 	row("", "CgroupLimit", "", Bytes, "", "the limit of the control group; process.cgroup.memory.limit in json",
 		positive(func(d *gc) *uint64 { return &d.Memory.CgroupLimit })),
 	row("", "ProcessID", "", Number, "", "the process; process.pid in json", value{}),
+	row("threads", "", "", Number, "", "the threads of the process at that time",
+		positive(func(d *gc) *uint32 { return &d.Threads })),
+}
+
+// state is what is known of the record itself.
+var state = []Field{
 	row("complete", "Complete", "", Flag, "docs/reduction.md 5", "whether everything about the collection was seen",
 		stored(1, func(d *gc) (uint64, bool) { return bit(d.Complete), true },
 			func(d *gc, v uint64) { d.Complete = v != 0 })),

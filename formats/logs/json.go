@@ -269,7 +269,7 @@ func (l *jsonLine) settle(r *record) bool {
 		return l.settleGC(r)
 	case &r.Pause:
 		p := &r.Pause
-		p.Start, p.Ticks, p.UsedNumber = r.at, ticks, r.GC.Number
+		p.Start, p.Ticks, p.UsedNumber, p.CPU = r.at, ticks, r.GC.Number, r.GC.CPU
 		return l.gc.named
 	case &r.Gap:
 		r.Gap.Time, r.Gap.Ticks = r.at, ticks

@@ -518,7 +518,7 @@ func TestJSONOthers(t *testing.T) {
 	x.Observe(&gclog.Start{At: 0, Ticks: ticks(0), Providers: "a:1"})
 	for i := range 5 {
 		at := int64(i) * 100
-		x.Observe(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseNoGCRegion + gclog.PauseKind(i%4), Start: at, Duration: 50, Suspend: 20, HasSuspend: true}, Ticks: ticks(at), UsedNumber: uint32(i)})
+		x.Observe(&gclog.Pause{PausePart: gclog.PausePart{Kind: gclog.PauseNoGCRegion + gclog.PauseKind(i%4), Start: at, Duration: 50, Suspend: 20, HasSuspend: true}, Ticks: ticks(at), UsedNumber: uint32(i), CPU: gclog.CPUShortage{Interval: int64(i), Throttled: 5}})
 		x.Observe(&gclog.Gap{Reason: gclog.GapReason(i), Time: at, Ticks: ticks(at), From: 3, To: 5, LostEvents: uint64(i), Records: uint64(i)})
 		s := gclog.Stall{Now: at, Threshold: 1e9}
 		s.Ticks, s.Since, s.Kind = ticks(at), at-2e9, gclog.OpenKind(i%2)
@@ -621,6 +621,10 @@ func TestJSONFull(t *testing.T) {
 		d.Background.Phase[i] = int64(100 + i)
 	}
 	d.Memory = gclog.Memory{Resident: 1, Cgroup: 2, CgroupLimit: math.MaxUint64, At: 6000}
+	d.Threads = 7
+	d.CPU = gclog.CPUShortage{
+		Interval: 1, Pressure: 45.25, GroupPressure: 100, Throttled: 2, Throttles: 3, Waited: 4, WaitedInterval: 5, Runnable: 6, Processors: math.MaxInt32,
+	}
 	x.Observe(d)
 	again, back, skipped := read(t, out.text)
 	if len(back) != 1 || skipped.Count != 0 {

@@ -178,7 +178,7 @@ func (l *jsonLine) readValue(u fields.Unit, most uint64) uint64 {
 		return uint64(s.time())
 	case fields.WholePercent:
 		return uint64(l.percent())
-	case fields.ExactPercent:
+	case fields.Percent, fields.ExactPercent:
 		return math.Float64bits(s.share())
 	case fields.Ratio:
 		return math.Float64bits(s.ratio())

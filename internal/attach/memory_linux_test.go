@@ -14,19 +14,20 @@ import (
 func TestMemoryOfAMoment(t *testing.T) {
 	p := new(host.Host).Inspect(os.Getpid()).Process
 	synctest.Test(t, func(t *testing.T) {
-		s := &Session{memory: p.OpenMemory(), began: time.Now()}
+		s := &Session{memory: p.OpenMemory(), cpu: newShortages(p.OpenCPU()), began: time.Now()}
 		defer s.memory.Close()
+		defer s.cpu.close()
 		time.Sleep(time.Second)
-		first := s.readMemory()
-		if first.Resident == 0 || first.At != int64(time.Second) {
+		first, threads := s.readMemory()
+		if threads == 0 || first.Resident == 0 || first.At != int64(time.Second) {
 			t.Errorf("first %+v, want the memory at %d", first, time.Second)
 		}
 		time.Sleep(10 * time.Millisecond)
-		if m := s.readMemory(); m != first {
+		if m, _ := s.readMemory(); m != first {
 			t.Errorf("in the same moment %+v, want %+v", m, first)
 		}
 		time.Sleep(time.Nanosecond)
-		if m := s.readMemory(); m.At != int64(time.Second+10*time.Millisecond+1) {
+		if m, _ := s.readMemory(); m.At != int64(time.Second+10*time.Millisecond+1) {
 			t.Errorf("later: %+v", m)
 		}
 	})

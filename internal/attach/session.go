@@ -101,7 +101,9 @@ type Session struct {
 	stream     *session.Stream
 	watch      *host.Watch
 	memory     *host.MemoryReader
-	remembered gclog.Memory  // the latest reading of memory
+	remembered gclog.Memory // the latest reading of memory
+	threads    uint32       // at the same time
+	cpu        *shortages
 	known      gclog.Process // what its Reducer needs
 	queue      *queue
 	tee        *tee
@@ -159,7 +161,8 @@ func Open(ctx context.Context, t *host.Target, o SessionOptions) (*Session, erro
 		return nil, err
 	}
 	s := &Session{
-		o: o, target: t, stream: stream, watch: t.Watch(), memory: t.OpenMemory(), known: known, queue: newQueue(),
+		o: o, target: t, stream: stream, watch: t.Watch(), memory: t.OpenMemory(),
+		cpu: newShortages(t.OpenCPU()), known: known, queue: newQueue(),
 		ordered: true, stopped: make(chan struct{}), traced: make(chan struct{}), done: make(chan struct{}),
 	}
 	s.cut, s.cutOff = context.WithCancel(context.Background())
@@ -274,6 +277,7 @@ func (s *Session) run() {
 	defer s.ring.Close()
 	defer s.leave()
 	defer s.memory.Close()
+	defer s.cpu.close()
 	if defect := Contain(s.read); defect != nil {
 		s.err = defect
 		s.queue.put(s.unreduced())
@@ -308,6 +312,7 @@ func (s *Session) read() {
 	if s.trace == nil {
 		return
 	}
+	s.cpu.begin(s.now())
 	s.processes = onlyProcess(&s.mine, s.reduced, s.known)
 	s.processes.Requested = s.requested
 	silence := silence{}
@@ -545,6 +550,7 @@ func (s *Session) reduced(r gclog.Record) {
 	switch r := r.(type) {
 	case *gclog.Pause:
 		if s.wants(r.Start, r.Ticks, r.GC) {
+			s.paused(r)
 			s.queue.put(r)
 		}
 	case *gclog.Phase:
@@ -566,12 +572,25 @@ func (s *Session) reduced(r gclog.Record) {
 	}
 }
 
+// paused adds to a slow pause what made it slow, as far as the kernel shows that.
+func (s *Session) paused(p *gclog.Pause) {
+	if !slow(&p.PausePart) {
+		return
+	}
+	x := &p.CPU
+	if p.GC != nil {
+		x = &p.GC.CPU
+	}
+	*x = s.cpu.around(&p.PausePart, s.now())
+}
+
 // collected takes the record of a collection that the session reports.
 func (s *Session) collected(d *gclog.GCDetails) {
 	// Without the process, the group's figures are those of other processes, or leftovers.
-	if m := s.readMemory(); m.Resident > 0 {
-		d.Memory = m
+	if m, threads := s.readMemory(); m.Resident > 0 {
+		d.Memory, d.Threads = m, threads
 	}
+	s.cpu.pass(s.now())
 	s.queue.put(d)
 	if s.over || d.Flaws&gclog.FlawNoStart != 0 {
 		return
@@ -588,14 +607,15 @@ func (s *Session) collected(d *gclog.GCDetails) {
 	}
 }
 
-// readMemory returns the memory of the process as it is now. Collections that arrive together share
-// one reading.
-func (s *Session) readMemory() gclog.Memory {
+// readMemory returns the memory and the number of threads of the process as they are now. Collections
+// that arrive together share one reading.
+func (s *Session) readMemory() (m gclog.Memory, threads uint32) {
 	if m, now := &s.remembered, s.now(); m.At == 0 || now-m.At > int64(sameMoment) {
 		m.Resident, m.Cgroup, m.CgroupLimit = s.memory.Read()
 		m.At = now
+		s.threads = uint32(s.cpu.r.Threads())
 	}
-	return s.remembered
+	return s.remembered, s.threads
 }
 
 // process completes the facts with the head of the stream, for which it waits.

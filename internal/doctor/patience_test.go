@@ -15,7 +15,7 @@ func TestPatiently(t *testing.T) {
 	other := errors.New("refused")
 	for _, c := range []struct {
 		name    string
-		waits   uint64 // nanoseconds that its threads wait for a processor during the first request
+		waits   int64 // nanoseconds that its threads wait for a processor during the first request
 		known   bool
 		answers []error
 		want    error
@@ -32,8 +32,8 @@ func TestPatiently(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r, target := &Report{}, &host.Target{Process: host.Process{PID: 7}}
-			asked, delay := 0, uint64(1000)
-			err := r.patiently(t.Context(), target, func() (uint64, bool) { return delay, c.known }, func() error {
+			asked, delay := 0, int64(1000)
+			err := r.patiently(t.Context(), target, func() (int64, bool) { return delay, c.known }, func() error {
 				delay += c.waits
 				asked++
 				return c.answers[asked-1]
@@ -54,7 +54,7 @@ func TestPatiently(t *testing.T) {
 	target := &host.Target{}
 	target.Timeout = starvedTime
 	asked := 0
-	_ = (&Report{}).patiently(t.Context(), target, func() (uint64, bool) { asked++; return 1 << 50, true }, func() error { return late })
+	_ = (&Report{}).patiently(t.Context(), target, func() (int64, bool) { asked++; return 1 << 50, true }, func() error { return late })
 	if asked != 1 {
 		t.Error("a process that has had its time is looked at once more")
 	}

@@ -62,7 +62,9 @@ func (r *Report) refused(h *host.Host, pid int, err error) {
 
 func (r *Report) examine(ctx context.Context, h *host.Host, t *host.Target) *Report {
 	var facts gclog.Process
-	err := r.patiently(ctx, t, t.CPUDelay, func() (err error) {
+	cpu := t.OpenCPU()
+	defer cpu.Close()
+	err := r.patiently(ctx, t, cpu.Waited, func() (err error) {
 		facts, err = attach.Identify(ctx, t)
 		return err
 	})
@@ -84,7 +86,7 @@ func (r *Report) examine(ctx context.Context, h *host.Host, t *host.Target) *Rep
 	}
 	if err == nil && pending == nil && attach.ReportsSettings(&facts) {
 		asked += ", a session that ends at once"
-		err = r.patiently(ctx, t, t.CPUDelay, func() error { return attach.Settings(ctx, t, &facts) })
+		err = r.patiently(ctx, t, cpu.Waited, func() error { return attach.Settings(ctx, t, &facts) })
 	}
 	if err != nil {
 		r.refused(h, t.PID, Explain(ctx, t, err))
@@ -118,7 +120,7 @@ const starvedTime = time.Minute
 // a processor meanwhile, as on an overloaded host, it gets more time for this request and those that
 // follow, unless there is another reason.
 func (r *Report) patiently(
-	ctx context.Context, t *host.Target, delay func() (ns uint64, known bool), request func() error,
+	ctx context.Context, t *host.Target, delay func() (ns int64, known bool), request func() error,
 ) error {
 	began := time.Now()
 	before, known := delay()

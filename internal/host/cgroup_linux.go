@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A memoryGroup is the control group that accounts for the memory of a process: the directories of
-// the group and of its ancestors, as far up as the mount shows them.
-type memoryGroup struct {
+// A group is the control group of a process that a controller uses: the directories of the group and
+// of its ancestors, as far up as the mount shows them.
+type group struct {
 	dirs    []int // the group's own directory first
 	version int   // of the interface: 1 or 2
 }
@@ -28,35 +28,41 @@ const (
 	maxGroupDepth = 64
 )
 
-// openMemoryGroup finds the memory group of a process. The process's directory in /proc must be
+// The controllers.
+const (
+	memoryController = "memory"
+	cpuController    = "cpu"
+)
+
+// openGroup finds the group of a process for a controller. The process's directory in /proc must be
 // open. The group is searched for in gclog's own mounts and then, because a container shows only
 // its own groups, in those of the process. No link out of the process's root is followed, and only
 // files of the kernel are opened.
-func openMemoryGroup(proc int, g *guard) memoryGroup {
-	path, version, ok := memoryGroupPath(proc)
+func openGroup(proc int, g *guard, controller string) group {
+	path, version, ok := groupPath(proc, controller)
 	if !ok {
-		return memoryGroup{}
+		return group{}
 	}
 	ours, err := openFolder(unix.AT_FDCWD, procRoot+"/self")
 	if err == nil {
 		defer unix.Close(ours)
-		if dirs := openGroupDirs(ours, nil, path, version); len(dirs) > 0 {
-			return memoryGroup{dirs, version}
+		if dirs := openGroupDirs(ours, nil, controller, path, version); len(dirs) > 0 {
+			return group{dirs, version}
 		}
 	}
-	return memoryGroup{openGroupDirs(proc, g, path, version), version}
+	return group{openGroupDirs(proc, g, controller, path, version), version}
 }
 
-// memoryGroupPath returns the path of the group as gclog sees it: if the group is not below the
+// groupPath returns the path of the group as gclog sees it: if the group is not below the
 // root of gclog's own cgroup namespace, the path starts with "/..".
-func memoryGroupPath(proc int) (path string, version int, ok bool) {
+func groupPath(proc int, controller string) (path string, version int, ok bool) {
 	b, _ := readAllIn(proc, "cgroup", maxGroups) // a group that cannot be read is unknown
 	for line := range bytes.Lines(b) {
 		// hierarchy:controllers:path
 		fields := bytes.SplitN(bytes.TrimSuffix(line, []byte("\n")), []byte(":"), 3)
 		switch {
 		case len(fields) != 3:
-		case slices.ContainsFunc(bytes.Split(fields[1], []byte(",")), isMemory):
+		case slices.Contains(strings.Split(string(fields[1]), ","), controller):
 			return string(fields[2]), 1, true
 		case string(fields[0]) == "0" && len(fields[1]) == 0:
 			path, version, ok = string(fields[2]), 2, true
@@ -65,18 +71,16 @@ func memoryGroupPath(proc int) (path string, version int, ok bool) {
 	return path, version, ok
 }
 
-func isMemory(controller []byte) bool { return string(controller) == "memory" }
-
 // openGroupDirs opens the directories of a group in the mounts of a process. proc is that process's
 // directory in /proc.
-func openGroupDirs(proc int, g *guard, path string, version int) []int {
+func openGroupDirs(proc int, g *guard, controller, path string, version int) []int {
 	t, err := openTree(proc, g)
 	if err != nil {
 		return nil
 	}
 	defer t.root.close()
 	for _, m := range readMounts(proc) {
-		if !m.hasMemory(version) {
+		if !m.hasGroups(controller, version) {
 			continue
 		}
 		if below, ok := pathBelow(m.root, path); ok {
@@ -88,11 +92,12 @@ func openGroupDirs(proc int, g *guard, path string, version int) []int {
 	return nil
 }
 
-func (m *mount) hasMemory(version int) bool {
+// hasGroups reports whether the groups of a controller are mounted there.
+func (m *mount) hasGroups(controller string, version int) bool {
 	if version == 2 {
 		return m.system == "cgroup2"
 	}
-	return m.system == "cgroup" && slices.Contains(strings.Split(m.options, ","), "memory")
+	return m.system == "cgroup" && slices.Contains(strings.Split(m.options, ","), controller)
 }
 
 // pathBelow returns the steps from root down to path. ok is false if path is not below root or a
@@ -139,7 +144,7 @@ func isGroup(fd int) bool {
 	return st.Type == unix.CGROUP_SUPER_MAGIC || st.Type == unix.CGROUP2_SUPER_MAGIC
 }
 
-func (g *memoryGroup) close() { closeFiles(g.dirs) }
+func (g *group) close() { closeFiles(g.dirs) }
 
 // openGroupFile opens a file of a group, if it exists. A file that a process has mounted over it is
 // not touched.
@@ -164,7 +169,7 @@ func hasGroupFile(dir int, name string) bool {
 // accounting returns the directory that accounts for the memory of the process, and those above it.
 // A group without accounting of its own (version 2) is accounted for in the next one above that has
 // it. The root of all groups is left out, because it limits nothing.
-func (g *memoryGroup) accounting() []int {
+func (g *group) accounting() []int {
 	for i, dir := range g.dirs {
 		if g.version == 1 {
 			if hasGroupFile(dir, "release_agent") { // only the root has this file
@@ -181,7 +186,7 @@ func (g *memoryGroup) accounting() []int {
 
 // openUsage opens the file with the memory usage of the group, and those with the limits of the
 // group and its ancestors.
-func (g *memoryGroup) openUsage() (usage int, limits []int) {
+func (g *group) openUsage() (usage int, limits []int) {
 	usage = noFile
 	for i, dir := range g.accounting() {
 		if i == 0 {
@@ -195,7 +200,7 @@ func (g *memoryGroup) openUsage() (usage int, limits []int) {
 }
 
 // openKills opens the file that counts the processes of the group that the OOM killer killed.
-func (g *memoryGroup) openKills() int {
+func (g *group) openKills() int {
 	if dirs := g.accounting(); len(dirs) > 0 {
 		return openGroupFile(dirs[0], groupFiles[g.version].kills)
 	}

@@ -287,19 +287,19 @@ func Decimal(s string) uint64 { return decimal([]byte(s)) }
 func GroupPath(proc string) (path string, version int, ok bool) {
 	dir, _ := openFolder(unix.AT_FDCWD, proc)
 	defer closeFile(&dir)
-	return memoryGroupPath(dir)
+	return groupPath(dir, memoryController)
 }
 
 // HasMemory reports whether a mount is one of memory control groups.
 func HasMemory(mount string, version int) bool {
 	m, ok := parseMount([]byte(mount))
-	return ok && m.hasMemory(version)
+	return ok && m.hasGroups(memoryController, version)
 }
 
 // GroupMemory returns what is read of a control group with these directories, its own one first:
 // its usage, its limit, and how many of its processes were OOM-killed.
 func GroupMemory(version int, folders ...string) (usage, limit, kills uint64, known bool) {
-	g := memoryGroup{version: version}
+	g := group{version: version}
 	defer g.close()
 	for _, folder := range folders {
 		dir, _ := openFolder(unix.AT_FDCWD, folder)
@@ -384,7 +384,7 @@ func DefectOfHelper() (text string, hasFile bool) {
 func OpenGroup(proc string) int {
 	dir, _ := openFolder(unix.AT_FDCWD, proc)
 	defer closeFile(&dir)
-	g := openMemoryGroup(dir, nil)
+	g := openGroup(dir, nil, memoryController)
 	defer g.close()
 	return len(g.dirs)
 }
@@ -416,4 +416,20 @@ func NewWalkWatch(need uint64, parked, running map[string]uint64) *WalkWatch {
 
 func (w *WalkWatch) Judge(parked, running map[string]uint64, age time.Duration) (abandoned, known bool) {
 	return w.w.judge(&threadsLook{parked: parked, running: running}, age)
+}
+
+// GroupCPU returns what is read of a control group with these directories, its own one first, and of
+// a file with the pressure of the host.
+func GroupCPU(version int, pressure string, folders ...string) CPUReading {
+	g := group{version: version}
+	defer g.close()
+	for _, folder := range folders {
+		dir, _ := openFolder(unix.AT_FDCWD, folder)
+		g.dirs = append(g.dirs, dir)
+	}
+	r := newCPUReader()
+	defer r.Close()
+	r.all, _ = openIn(unix.AT_FDCWD, pressure)
+	r.groupPressure, r.throttling = g.openCPU()
+	return r.Read()
 }

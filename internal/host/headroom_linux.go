@@ -17,7 +17,7 @@ func (p *Process) Rooms() []Room {
 			return nil, err
 		}
 		defer closeFile(&proc)
-		group := openMemoryGroup(proc, p.guard(proc))
+		group := openGroup(proc, p.guard(proc), memoryController)
 		defer group.close()
 		list := append(processRooms(proc), group.rooms()...)
 		return append(list, hostRoom()...), nil
@@ -42,7 +42,7 @@ func processRooms(proc int) (list []Room) {
 }
 
 // rooms returns the limits of the group and of those above it.
-func (g *memoryGroup) rooms() (list []Room) {
+func (g *group) rooms() (list []Room) {
 	names := groupFiles[g.version]
 	// number returns the number after a text in a file.
 	number := func(dir int, name, text string) uint64 {

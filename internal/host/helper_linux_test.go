@@ -353,9 +353,10 @@ func TestHelperMissing(t *testing.T) {
 		}
 		_, _, _ = target.Runtime(), target.TempDirTrouble(), target.WhyNoSocket(nil)
 		_, _ = target.ReadFile(t.Context(), filepath.Join(fuse.Dir(0), "missing"), 5)
-		m, w := target.OpenMemory(), target.Watch()
+		m, c, w := target.OpenMemory(), target.OpenCPU(), target.Watch()
 		checkCloseOnExec(t)
 		m.Close()
+		c.Close()
 		w.Close()
 	})
 	long := &host.Host{Helper: []string{"host.test", strings.Repeat("x", 1<<20)}} // longer than any argument can be

@@ -36,7 +36,7 @@ func (p *Process) openMemory() *MemoryReader {
 	proc, _ := p.openProc() // if it is noFile, everything is unknown
 	defer closeFile(&proc)
 	r.statm, _ = openIn(proc, "statm")
-	group := openMemoryGroup(proc, p.guard(proc))
+	group := openGroup(proc, p.guard(proc), memoryController)
 	defer group.close()
 	r.usage, r.limits = group.openUsage()
 	return r

@@ -426,6 +426,11 @@ func TestFewFiles(t *testing.T) {
 			resident, _, _ := m.Read()
 			return found("memory", resident > 0, false, true)
 		},
+		"processors": func() error {
+			r := target.OpenCPU()
+			defer r.Close()
+			return found("threads", r.Threads() > 0, false, true)
+		},
 		"a group": func() error {
 			usage, limit, kills, known := host.GroupMemory(2, group)
 			return errors.Join(found("usage", usage, uint64(0), uint64(100)), found("limit", limit, uint64(0), uint64(200)),

@@ -43,9 +43,6 @@ func (p *Process) ServerGCThreads() (n int, known bool) { return 0, false }
 // Processors is known only on Linux.
 func (p *Process) Processors() int { return 0 }
 
-// CPUDelay is known only on Linux.
-func (p *Process) CPUDelay() (ns uint64, known bool) { return 0, false }
-
 // CPUTime is known only on Linux.
 func (p *Process) CPUTime() (d time.Duration, known bool) { return 0, false }
 
@@ -84,6 +81,33 @@ func (r *MemoryReader) Read() (resident, cgroup, limit uint64) { return 0, 0, 0 
 
 // Close does nothing.
 func (r *MemoryReader) Close() {}
+
+// A CPUReader does nothing on this system.
+type CPUReader struct{}
+
+// A CPUReading is always unknown on this system.
+type CPUReading struct{ Pressure, GroupPressure, Throttled, Throttles int64 }
+
+// OpenCPU does nothing on this system.
+func (p *Process) OpenCPU() *CPUReader { return &CPUReader{} }
+
+// Processors always returns 0, unknown.
+func (r *CPUReader) Processors() int { return 0 }
+
+// Read returns that nothing is known.
+func (r *CPUReader) Read() CPUReading { return CPUReading{-1, -1, -1, -1} }
+
+// Runnable always returns 0, unknown.
+func (r *CPUReader) Runnable() int { return 0 }
+
+// Threads always returns 0, unknown.
+func (r *CPUReader) Threads() int { return 0 }
+
+// Waited returns that it is unknown.
+func (r *CPUReader) Waited() (ns int64, known bool) { return 0, false }
+
+// Close does nothing.
+func (r *CPUReader) Close() {}
 
 // Inspect returns the entry that List has for a process. The process need not be a .NET process,
 // nor exist: Err reports that.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -104,22 +103,6 @@ func (p *Process) Processors() int {
 		return 0
 	}
 	return set.Count()
-}
-
-// CPUDelay returns how long the threads of the process have been runnable without a processor, in
-// nanoseconds in all. known is false if the kernel does not say.
-func (p *Process) CPUDelay() (ns uint64, known bool) {
-	_, _ = p.threads(func(t *thread) bool {
-		// schedstat: time on a processor, time of waiting for one, number of turns.
-		b, err := t.read("schedstat")
-		if fields := strings.Fields(string(b)); err == nil && len(fields) == 3 {
-			if delay, err := strconv.ParseUint(fields[1], 10, 64); err == nil {
-				ns, known = ns+delay, true
-			}
-		}
-		return true
-	})
-	return ns, known
 }
 
 // IsLate reports whether a request to the runtime may only be late: the thread of its diagnostics

@@ -44,7 +44,7 @@ func (p *Process) watch() *Watch {
 		w.dir = r.FD
 	}
 	w.stat, _ = openIn(proc, "stat")
-	group := openMemoryGroup(proc, g)
+	group := openGroup(proc, g, memoryController)
 	defer group.close()
 	w.kills = group.openKills()
 	w.killed, _ = oomKills(w.kills)

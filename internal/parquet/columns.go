@@ -139,7 +139,7 @@ func Columns() []Column { return table }
 
 var table = slices.Concat(identity, ofAll(), collections(), ofEnd, ofVerdict(),
 	ofRecord(actionGap, 4, fields.Gap(), (*fact).gap),
-	ofRecord(actionSuspension, 0, fields.Suspension()[1:], (*fact).pause),
+	ofRecord(actionSuspension, 0, ofSuspension(), (*fact).pause),
 	ofRecord(actionStall, 4, fields.Stall(), (*fact).stall))
 
 // Columns that rows have besides those below: the writer of files fills them in.
@@ -421,6 +421,12 @@ func fieldColumn[R any](path string, action int, f *fields.Row[R], of func(*fact
 		c.get = value(f, of)
 	}
 	return c
+}
+
+// ofSuspension returns the fields of a pause without a collection that only it has.
+func ofSuspension() []fields.Row[gclog.Pause] {
+	return slices.DeleteFunc(slices.Clone(fields.Suspension()),
+		func(f fields.Row[gclog.Pause]) bool { return f.Set == nil && f.SetText == nil })
 }
 
 // column returns a column of a field.
