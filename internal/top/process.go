@@ -38,7 +38,8 @@ type process struct {
 
 	minute  *minute // nil: not computed since the last change
 	found   []analysis.Finding
-	foundAt int64 // the time of found
+	verdict analysis.Verdict
+	foundAt int64 // the time of both
 	final   bool  // found is what was found when the source had ended
 	total   *analysis.Statistics
 }
@@ -64,7 +65,7 @@ func (p *process) start(s Started) {
 	p.facts, p.from, p.started, p.over, p.failure = s.Process, s.From, true, false, ""
 	p.gcs, p.pauses, p.last, p.stall, p.begin, p.since, p.now, p.cursor = nil, nil, nil, nil, s.At, s.At, s.At, -1
 	p.committed, p.found, p.foundAt, p.final = nil, nil, s.At-judgeEvery, false
-	p.findings = analysis.NewLiveFindings(&p.facts, analysis.Thresholds{})
+	p.findings = analysis.NewFindingsNow(&p.facts, analysis.Thresholds{})
 	p.total = analysis.NewStatistics(analysis.StatisticsOptions{Window: analysis.Always(), Live: true})
 	p.findings.Observe(&gclog.Start{At: s.At})
 	p.total.Observe(&gclog.Start{At: s.At})

@@ -371,9 +371,24 @@ func stallText(p *process) string {
 func (p *process) list() []analysis.Finding {
 	if p.started && (p.now-p.foundAt >= judgeEvery || p.over && !p.final) {
 		p.final = p.over
-		p.found, p.foundAt = p.findings.List(), p.now
+		p.found, p.verdict, p.foundAt = p.findings.List(), p.findings.Verdict(), p.now
 	}
 	return p.found
+}
+
+// sentence is the verdict about a process.
+func (m *Model) sentence(p *process) (lines []string) {
+	p.list()
+	style := screen.Warning
+	if c := p.verdict.Cause; c == analysis.CauseNone || c == analysis.CauseUnknown || p.stale() {
+		style = screen.Plain
+	}
+	var b strings.Builder
+	view.Wrapped(&b, m.width, 0, view.OneLine(p.verdict.Sentence()))
+	for l := range strings.SplitSeq(strings.TrimSuffix(b.String(), "\n"), "\n") {
+		lines = append(lines, m.line(style, l))
+	}
+	return lines
 }
 
 // processPage is the page of a process: what it is, its numbers, charts, generations, findings and
@@ -432,6 +447,7 @@ func (m *Model) head(p *process) []string {
 	if !p.started {
 		return lines
 	}
+	lines = append(lines, m.sentence(p)...)
 	recent := p.recent()
 	total := p.total.Summary()
 	sizes := []string{"heap " + total.Heap.Last.Text(), "committed " + total.Heap.Committed.Text()}
