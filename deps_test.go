@@ -155,7 +155,7 @@ var arrows = map[string][]string{
 	},
 	"internal/cli/subject": {
 		"internal/cli/exit", "internal/cli/flags", "internal/cli/program",
-		"formats", "formats/screen", "gclog", "gclog/stacks", "internal/attach", "internal/history", "internal/host", "internal/output", "internal/rotate", "internal/spelling", "internal/times", "internal/unpack", "internal/view", "parse", "session",
+		"formats", "formats/logs", "formats/screen", "gclog", "gclog/stacks", "internal/attach", "internal/history", "internal/host", "internal/output", "internal/rotate", "internal/spelling", "internal/times", "internal/unpack", "internal/view", "parse", "session",
 		"github.com/urfave/cli/v2",
 	},
 	"internal/cli/lists": {

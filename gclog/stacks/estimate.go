@@ -42,10 +42,14 @@ const tickBias = 0.007
 
 // Margin returns half the width of the 95 % interval of e.Bytes. e is a part of p.Total.
 func (p *Profile) Margin(e Estimate) float64 {
-	if p.Source == Ticks {
-		return p.random(e) + e.sampled*tickBias
+	m := p.random(e)
+	if p.unwatched > 0 && p.Total.Bytes > 0 {
+		m = math.Hypot(m, deviations*math.Sqrt(p.unwatched)*e.Bytes/p.Total.Bytes)
 	}
-	return p.random(e)
+	if p.Source == Ticks {
+		m += e.sampled * tickBias
+	}
+	return m
 }
 
 // random returns the part of the margin that more events would make smaller.

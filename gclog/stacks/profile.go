@@ -54,8 +54,9 @@ type Profile struct {
 	Gaps   int // sessions at whose end no allocations were reported any more, although there were some
 
 	samplesSeen, ticksSeen uint64
-	nameless               uint64 // allocation events without a name of the type
-	ticks                  int64  // sync point of the first recording
+	unwatched              float64 // variance of Total, because nobody has watched all the time
+	nameless               uint64  // allocation events without a name of the type
+	ticks                  int64   // sync point of the first recording
 	rundown, namesLost     bool
 	paths                  [][]int32 // by stack: see Path
 	served                 map[uint32]callKey
@@ -151,6 +152,7 @@ func (b *Builder) Profile() *Profile {
 	defer b.mu.Unlock()
 	p := b.p
 	p.Duration, p.Watched = b.lengths()
+	p.unwatched = b.unwatched()
 	p.Source = None
 	switch {
 	case p.samplesSeen > 0:

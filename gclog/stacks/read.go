@@ -167,12 +167,13 @@ func (b *Builder) read(x *parse.Reader, s session) error {
 // A session is the reading of one recording. Its times are those of the recording.
 type session struct {
 	*Builder
-	offset  int64 // to the times of the first recording
-	own     bool  // it has what the profile is of
-	names   bool  // it is only for names
-	ahead   bool  // nothing keeps its reader waiting
-	rundown bool  // in it
-	seen    int64 // rows
+	offset  int64   // to the times of the first recording
+	own     bool    // it has what the profile is of
+	names   bool    // it is only for names
+	ahead   bool    // nothing keeps its reader waiting
+	rundown bool    // in it
+	seen    int64   // rows
+	before  float64 // amount when it began
 }
 
 // begin begins the reading of a recording.
@@ -189,6 +190,7 @@ func (s *session) begin(b *Builder, t *parse.Trace) error {
 		return ErrOtherProcess
 	}
 	s.offset = t.Nanoseconds(t.SyncTicks) - t.Nanoseconds(b.p.ticks)
+	s.before = b.amount
 	return nil
 }
 

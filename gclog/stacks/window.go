@@ -12,6 +12,9 @@ type span struct {
 	windows int
 	watched time.Duration // length of the windows
 	whole   time.Duration // what they stand for; 0: not more than they are
+	ended   int           // windows that are over
+	rates   float64       // sum of the bytes per second in each of these
+	squares float64       // sum of the squares of that
 }
 
 // maxSpans is how many are kept apart.
@@ -65,8 +68,28 @@ func (s *session) watched(until int64) {
 		until = last
 		s.p.Gaps++
 	}
+	if until <= 0 {
+		return
+	}
 	p := s.current()
-	p.watched = time.Duration(sum(int64(p.watched), max(0, until)))
+	p.watched = time.Duration(sum(int64(p.watched), until))
+	rate := (s.amount - s.before) / time.Duration(until).Seconds()
+	p.ended++
+	p.rates += rate
+	p.squares += rate * rate
+}
+
+// unwatched returns the variance of the bytes that were allocated in all, as far as that is because windows differ.
+func (b *Builder) unwatched() (variance float64) {
+	for _, p := range b.spans {
+		if n := float64(p.ended); n > 1 && p.whole > p.watched {
+			of := (p.squares - p.rates*p.rates/n) / (n - 1)
+			few := (n + 1) / (n - 1) // the variance of few windows is not known well
+			rest := 1 - p.watched.Seconds()/p.whole.Seconds()
+			variance += max(0, of) * few / n * rest * p.whole.Seconds() * p.whole.Seconds()
+		}
+	}
+	return variance
 }
 
 // lengths returns how long the time of the profile is, and how much of it windows were read of; 0: all of it.

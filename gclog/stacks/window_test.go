@@ -108,3 +108,20 @@ func TestDryWindow(t *testing.T) {
 		t.Errorf("%v were watched, %d gaps", p.Watched, p.Gaps)
 	}
 }
+
+// TestWindowsDiffer: if windows differ, the total is known as well as their mean.
+func TestWindowsDiffer(t *testing.T) {
+	b := NewBuilder()
+	for _, ticks := range []int{10, 30, 20, 20} {
+		if err := b.ReadWindow(window(time.Second, "A", ticks)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.StandFor(40 * time.Second)
+	p := b.Profile()
+	// A window has 20 ± 8.2 ticks, their mean ± 4.1, for 40 s.
+	mean := math.Sqrt(200. / 3 / 4 * 5 / 3 * 0.9)
+	if got, want := p.Margin(p.Total)-p.Total.Bytes*tickBias, 2*mean*40*102_400; math.Abs(got/want-1) > 1e-3 {
+		t.Errorf("the total is %.0f ± %.0f, want ± %.0f", p.Total.Bytes, got, want)
+	}
+}

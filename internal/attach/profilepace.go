@@ -33,7 +33,7 @@ const (
 	// freeShare is the part of a processor that a profile may take of an idle process as well.
 	freeShare = 0.001
 	// cycleTime is how long it takes from one window to the next; windowTime is the least that is aimed at for one.
-	cycleTime  = 5 * time.Second
+	cycleTime  = 3 * time.Second
 	windowTime = 250 * time.Millisecond
 	// leastShare is the smallest part of the time that windows have.
 	leastShare = 0.01
@@ -159,7 +159,9 @@ func (p *pace) spent(u usage) time.Duration {
 }
 
 // ofEvents returns how much the events have cost.
-func (p *pace) ofEvents(u usage) time.Duration { return time.Duration(u.events-p.start.events) * p.price }
+func (p *pace) ofEvents(u usage) time.Duration {
+	return time.Duration(u.events-p.start.events) * p.price
+}
 
 func (p *pace) names(u usage) time.Duration { return time.Duration(u.methods) * methodPrice }
 

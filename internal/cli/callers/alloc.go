@@ -151,14 +151,18 @@ func (p *commands) checkAllocations(x *subjectProfile, by string, flame bool) er
 // head is the first line of the text.
 func (l *stackList) head(by string, shown, all int) string {
 	x := l.Profile
-	about := ""
+	about, within := "", ""
 	if biased(x) {
 		about = "about "
 	}
-	s := fmt.Sprintf("%s%s allocated in %s, %s; from %s",
-		about, formats.SizeText(int64(x.Total.Bytes)), secondsText(x.Duration),
+	atTimes := x.Watched > 0 && x.Watched < x.Duration*95/100
+	if atTimes {
+		within = fmt.Sprintf(" ± %.0f %%", 100*x.Margin(x.Total)/max(1, x.Total.Bytes))
+	}
+	s := fmt.Sprintf("%s%s%s allocated in %s, %s; from %s",
+		about, formats.SizeText(int64(x.Total.Bytes)), within, secondsText(x.Duration),
 		rateText(x.Total.Bytes, x.Duration), view.Counted(x.Total.Events, strings.TrimSuffix(x.Source.String(), "s")))
-	if x.Watched > 0 && x.Watched < x.Duration*95/100 {
+	if atTimes {
 		s += " in " + secondsText(x.Watched) + " of that"
 	}
 	if by != callers.ByPath {

@@ -97,6 +97,7 @@ func (p *commands) induced(c *cli.Context, how string) error {
 			fmt.Fprintf(w, "%s\n", cost)
 		}
 		lists.TableOf(columns, shown).Print(w, width)
+		fmt.Fprintln(w, "a call that the collection of another thread served left no event, and is not counted")
 		return nil
 	})
 }
