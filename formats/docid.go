@@ -82,6 +82,8 @@ func (i *DocIDs) Of(r gclog.Record) DocID {
 		return i.id("gc-summary", uint64(r.Ticks), uint64(i.began))
 	case *gclog.HeapGrowth:
 		return i.id("gc-heap-growth", uint64(r.Ticks))
+	case *gclog.Counters:
+		return i.id("gc-counters", uint64(r.Ticks))
 	}
 	return DocID{}
 }

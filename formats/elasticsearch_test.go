@@ -182,6 +182,10 @@ func esRecords(t *testing.T, check func(where, name string, value any)) {
 	for _, x := range []any{gap, stall, growth} {
 		fill(reflect.ValueOf(x).Elem())
 	}
+	counters := &gclog.Counters{Interval: 1, Omitted: 1, Problem: gclog.CountersTooMany, Locks: gclog.LockWaits{Count: 1, Total: 1, Max: 1}}
+	counters.Add(&gclog.Counter{
+		Meter: "m", Name: "n", Tags: "t=v", Unit: "By", Value: 1.5, Delta: 1.5, Histogram: gclog.Quantiles{Count: 1, P50: 1.5, P95: 1.5, P99: 1.5},
+	})
 	_, records := written(t, "json", formats.Options{Process: p, Version: "1", Session: "1", Host: "h"}, func(w *formats.Writer) {
 		w.Observe(&gclog.Start{Providers: "p"})
 		w.Observe(d)
@@ -192,6 +196,7 @@ func esRecords(t *testing.T, check func(where, name string, value any)) {
 		w.Observe(gap)
 		w.Observe(stall)
 		w.Observe(growth)
+		w.Observe(counters)
 		w.Observe(summary)
 		verdict := &gclog.Verdict{}
 		fill(reflect.ValueOf(verdict).Elem())

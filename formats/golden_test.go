@@ -94,6 +94,17 @@ func TestSamples(t *testing.T) {
 					{Type: "System.Collections.Generic.Dictionary`2+Entry[System.String,Shop.Session][]", Objects: 1, Bytes: 2097176, BytesDiff: 1048576},
 				},
 			})
+			counters := &gclog.Counters{At: newest + 1500e6, Interval: 10e9, Locks: gclog.LockWaits{Count: 8, Total: 4e9, Max: 6e8}}
+			for _, v := range []gclog.Counter{
+				{Name: gclog.InstrumentThreads, Unit: "{thread}", Value: 25, Delta: 1},
+				{Name: gclog.InstrumentQueue, Unit: "{work_item}", Value: 3867, Delta: 348},
+				{Name: gclog.InstrumentContentions, Unit: "{contention}", Value: 412, Delta: 8},
+				{Name: gclog.InstrumentExceptions, Unit: "{exception}", Tags: "error.type=System.TimeoutException", Value: 31, Delta: 4},
+			} {
+				v.Meter = "System.Runtime"
+				counters.Add(&v)
+			}
+			w.Observe(counters)
 			w.Observe(&gclog.End{At: newest + 2e9, Reason: gclog.EndExited, ExitCode: 134, HasCode: true})
 			generated.File(t, filepath.Join("..", "samples", name), string(headIDs.ReplaceAll(out.text(), []byte(sampleIDs))))
 		})
@@ -104,7 +115,7 @@ func TestSamples(t *testing.T) {
 func TestSamplesAreWhole(t *testing.T) {
 	for name, kinds := range map[string][]string{
 		"gc.json": {
-			`"gc-log-header"`, `"gc-session-start"`, `"action":"gc"`, `"gc-suspension"`, `"gc-gap"`, `"gc-stall"`, `"gc-heap-growth"`, `"gc-summary"`, `"gc-session-end"`,
+			`"gc-log-header"`, `"gc-session-start"`, `"action":"gc"`, `"gc-suspension"`, `"gc-gap"`, `"gc-stall"`, `"gc-heap-growth"`, `"gc-counters"`, `"gc-summary"`, `"gc-session-end"`,
 			`"type":"blocking"`, `"type":"background"`, `"type":"foreground"`, `"generation":0`, `"generation":1`, `"generation":2`, `"inside_background_start":true`,
 			`"compacting":true`, `"compacting":false`, `"Induced"`, `"AllocSmall"`, `"no-gc-region"`, `"memory-limit"`, `"lost-events"`, `"missed-gcs"`, `"complete":false`,
 		},

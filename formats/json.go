@@ -226,6 +226,8 @@ func (j *jsonFormat) append(dst []byte, r gclog.Record, lost uint64) []byte {
 		return j.summary(dst, r)
 	case *gclog.HeapGrowth:
 		return j.heapGrowth(dst, r)
+	case *gclog.Counters:
+		return j.counters(dst, r)
 	case *gclog.End:
 		return j.end(dst, r)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -121,7 +122,7 @@ var (
 	hexID      = regexp.MustCompile(`^[0-9a-f]{32}$`)
 	headIDs    = regexp.MustCompile(`"gclog_file_id":"[0-9a-f]{16}"(.*?"gclog_doc_id":)"[0-9a-f]{32}"`)
 	fileIDHead = regexp.MustCompile(`^\{"gclog_file_id":"[0-9a-f]{16}",`)
-	jsonActs   = []string{"gc", "gc-session-start", "gc-session-end", "gc-suspension", "gc-gap", "gc-stall", "gc-heap-growth", "gc-settings", "gc-summary", "gc-finding"}
+	jsonActs   = []string{"gc", "gc-session-start", "gc-session-end", "gc-suspension", "gc-gap", "gc-stall", "gc-heap-growth", "gc-counters", "gc-settings", "gc-summary", "gc-finding"}
 )
 
 // checkRecord checks one record against section 3a of spec/users-and-conventions.md and returns its
@@ -454,6 +455,31 @@ func TestJSONRecords(t *testing.T) {
 				"message":                      "since the first heap snapshot Shop\ufffd[2J\" has grown by 3.0 MB (every time), B by 2.0 KB",
 				"dotnet.heap.growth[].type":    "B", // the last one
 				"dotnet.heap.growth[].objects": 0, "dotnet.heap.growth[].bytes_diff": 2048, "dotnet.heap.growth[].grew_every_time": false,
+			},
+		},
+		{
+			"counters", func(w *formats.Writer) {
+				c := &gclog.Counters{At: hour, Interval: 10e9, Locks: gclog.LockWaits{Count: 3, Total: 15e8, Max: 1e9}}
+				for name, v := range map[string][2]float64{gclog.InstrumentQueue: {22000, math.NaN()}, gclog.InstrumentThreads: {25, 1}, gclog.InstrumentContentions: {math.NaN(), 40}, gclog.InstrumentExceptions: {7, 2}} {
+					c.Add(&gclog.Counter{Meter: "System.Runtime", Name: name, Value: v[0], Delta: v[1]})
+				}
+				c.Add(&gclog.Counter{Meter: "System.Runtime", Name: gclog.CounterCPU, Unit: "%", Value: 83, Delta: math.NaN()})
+				w.Observe(c)
+			},
+			map[string]any{
+				"event.action": "gc-counters", "event.kind": "metric", "log.level": "info",
+				"message":                     "counters of 10.0 s: 83 % CPU, 25 pool threads, 22000 work items wait, 40 lock contentions, 1.5 s of waiting for locks, 2 exceptions",
+				"dotnet.counters.interval.ns": int(10e9), "dotnet.counters.locks.waits": 3, "dotnet.counters.locks.total.ns": int(15e8), "dotnet.counters.locks.max.ns": int(1e9),
+				"dotnet.counters.values[].name": "cpu-usage", "dotnet.counters.values[].unit": "%", "dotnet.counters.problem": nil, "dotnet.counters.omitted.count": nil, // the last one
+			},
+		},
+		{
+			"counters that are incomplete", func(w *formats.Writer) {
+				w.Observe(&gclog.Counters{At: hour, Problem: gclog.CountersTooMany, Omitted: 4})
+			},
+			map[string]any{
+				"log.level": "warn", "message": "counters: 0 values; incomplete: too-many", "dotnet.counters.problem": "too-many",
+				"dotnet.counters.omitted.count": 4, "dotnet.counters.interval.ns": nil, "dotnet.counters.locks.waits": nil,
 			},
 		},
 		{

@@ -67,6 +67,8 @@ func (t *textFormat) append(dst []byte, r gclog.Record, _ uint64) []byte {
 		return t.summary(dst, r)
 	case *gclog.HeapGrowth:
 		return t.heapGrowth(dst, r)
+	case *gclog.Counters:
+		return t.counters(dst, r)
 	case *gclog.End:
 		return t.end(dst, r)
 	}

@@ -293,10 +293,11 @@ func TestWantedKinds(t *testing.T) {
 		return ids
 	}
 	for provider, want := range map[string][]int{
-		clr.RuntimeProvider: {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 13, 14, 16, 23, 33, 35, 39, 187, 202, 204, 205, 208, 209},
+		clr.RuntimeProvider: {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 13, 14, 16, 23, 33, 35, 39, 91, 187, 202, 204, 205, 208, 209},
 		clr.PrivateProvider: {2, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 199},
 		clr.RundownProvider: {10, 187}, clr.RecordingProvider: {clr.IDRecordedProcess},
-		"Other": nil,
+		clr.MetricsProvider: {2, 3, 4, 5, 6, 7, 9, 12, 13, 14, 15, 16, 17},
+		"Other":             nil,
 	} {
 		if got := wanted(provider, gclog.Wanted); !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", provider, got, want)

@@ -8,8 +8,8 @@ import (
 )
 
 // A Record is one thing that a log contains about a process: a *Start, *Pause, *Phase, *GCDetails,
-// *Suspension, *Gap, *Stall, *HeapGrowth, *Summary or *End. Whoever receives one selects those that
-// matter with a type switch, and ignores the rest.
+// *Suspension, *Gap, *Stall, *Counters, *HeapGrowth, *Summary or *End. Whoever receives one selects those
+// that matter with a type switch, and ignores the rest.
 type Record interface {
 	// When returns the time of the record in the order of a log, in nanoseconds since the sync point and
 	// in ticks of the stream's clock.
@@ -71,6 +71,7 @@ type Slot struct {
 	Suspension Suspension
 	Gap        Gap
 	Stall      Stall
+	Counters   Counters
 	HeapGrowth HeapGrowth
 	Summary    Summary
 	End        End
@@ -100,6 +101,10 @@ func (s *Slot) Copy(r Record) {
 		s.Gap, s.Record = *r, &s.Gap
 	case *Stall:
 		s.Stall, s.Record = *r, &s.Stall
+	case *Counters:
+		values := append(s.Counters.Values[:0], r.Values...)
+		s.Counters, s.Record = *r, &s.Counters
+		s.Counters.Values = values
 	case *HeapGrowth:
 		s.HeapGrowth, s.Record = *r, &s.HeapGrowth
 		s.HeapGrowth.Snapshots, s.HeapGrowth.Types = slices.Clone(r.Snapshots), slices.Clone(r.Types)
@@ -116,6 +121,7 @@ func (s *Slot) Reset() {
 	s.Record, s.Start, s.Gap, s.Stall = nil, Start{}, Gap{}, Stall{}
 	s.Pause, s.Phase, s.Suspension = Pause{}, Phase{}, Suspension{}
 	s.HeapGrowth, s.Summary, s.End = HeapGrowth{}, Summary{}, End{}
+	s.Counters = Counters{Values: s.Counters.Values[:0]}
 }
 
 // CloneRecord returns a copy of r.

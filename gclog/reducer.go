@@ -59,6 +59,7 @@ type Reducer struct {
 	sizes      sizes
 	segments   segments
 	finalizers finalizers
+	counters   counters
 	now        int64 // latest time
 
 	pauseArg      Pause // arguments of the Observer
@@ -79,7 +80,9 @@ const (
 )
 
 // NewReducer returns a Reducer that passes what it finds to out.
-func NewReducer(out Observer) *Reducer { return &Reducer{out: out} }
+func NewReducer(out Observer) *Reducer {
+	return &Reducer{out: out, counters: counters{metered: unknownTime}}
+}
 
 // SetProcess passes the facts about the process, which may be filled in later, to the Reducer. It
 // needs DiagnosticsThreads and Snapshot to recognize collections of heap snapshots in sessions
@@ -117,7 +120,7 @@ func needed(m *parse.Metadata) bool {
 			clr.IDGCCreateSegment, clr.IDGCFreeSegment, clr.IDGCGenerationRange, clr.IDGCFinalizersBegin,
 			clr.IDGCFinalizersEnd,
 			clr.IDGCMarkWithType, clr.IDGCPerHeapHistory, clr.IDGCGlobalHeapHistory, clr.IDGCLOHCompact,
-			clr.IDGCFitBucketInfo:
+			clr.IDGCFitBucketInfo, clr.IDContentionStop:
 			return true
 		}
 	case clr.PrivateProvider:
@@ -130,10 +133,12 @@ func needed(m *parse.Metadata) bool {
 		}
 	case clr.RecordingProvider:
 		return m.EventID == clr.IDRecordedProcess
+	case clr.MetricsProvider:
+		return clr.Name(m.Provider, m.EventID) != ""
 	case clr.RundownProvider:
 		return m.EventID == clr.IDRundownGCSettings || m.EventID == clr.IDRundownRuntimeInformation
 	}
-	return false
+	return clr.IsEventCounter(m)
 }
 
 // Event handles the next event. Events that the Reducer does not use are ignored.
@@ -148,6 +153,20 @@ func (r *Reducer) Event(at Stamp, e clr.Event) {
 
 func (r *Reducer) reduce(at Stamp, e clr.Event) {
 	switch e := e.(type) {
+	case *clr.InstrumentValue:
+		r.instrument(at, e)
+	case *clr.EventCounter:
+		r.eventCounter(at, e)
+	case *clr.CollectionMark:
+		r.collection(at, e)
+	case *clr.BeginInstrument:
+		if e.Meter.Is(clr.RuntimeCounters) {
+			r.counters.metered = at.Time
+		}
+	case *clr.MetricsFault:
+		r.metricsFault(at, e)
+	case *clr.ContentionStop:
+		r.contention(e)
 	case *clr.PinObjectAtGCTime:
 		if c := r.current(); c != nil {
 			c.PinEvents += 1 + uint64(e.More)
@@ -271,6 +290,9 @@ func (r *Reducer) advance(now int64) {
 			i--
 		}
 	}
+	if r.counters.waiting && now-r.counters.last > countersSettle {
+		r.emitCounters()
+	}
 }
 
 // First returns the number of the first collection whose start was seen, 0 until there is one. That
@@ -279,7 +301,9 @@ func (r *Reducer) advance(now int64) {
 func (r *Reducer) First() uint32 { return r.first }
 
 // Idle reports whether nothing is open, so that Advance has nothing to do.
-func (r *Reducer) Idle() bool { return len(r.open) == 0 && len(r.suspensions) == 0 }
+func (r *Reducer) Idle() bool {
+	return len(r.open) == 0 && len(r.suspensions) == 0 && !r.counters.waiting
+}
 
 // Finish emits everything that is open in its current state, because the stream ended at the time
 // now.
@@ -295,6 +319,7 @@ func (r *Reducer) Finish(now int64) {
 		r.giveUp(c)
 	}
 	r.orphan = nil
+	r.emitCounters()
 }
 
 // DecodeError records that an event could not be decoded: it counts as lost.

@@ -40,6 +40,7 @@ func TestSchema(t *testing.T) {
 			"@timestamp": schema{"$ref": "#/$defs/time"},
 			"event":      schema{"type": "object", "properties": schema{"action": schema{"type": "string"}}, "required": []string{"action"}},
 			"gclog":      schema{"type": "object", "properties": schema{"schema": schema{"const": formats.Schema}}, "required": []string{"schema"}},
+			"dotnet":     schema{"type": "object", "properties": schema{"counters": counters()}},
 		},
 		"required": []string{"@timestamp", "event", "gclog"},
 		"if":       schema{"properties": schema{"event": schema{"properties": schema{"action": schema{"const": "gc"}}}}},
@@ -49,6 +50,29 @@ func TestSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	generated.File(t, schemaFile, string(text)+"\n")
+}
+
+// counters returns the schema of what the program has counted.
+func counters() schema {
+	ref := func(name string) schema { return schema{"$ref": "#/$defs/" + name} }
+	number := schema{"type": "number"}
+	return schema{
+		"type": "object", "additionalProperties": false, "required": []string{"values"},
+		"properties": schema{
+			"interval": ref("ns"), "omitted": ref("count"), "problem": ref("text"),
+			"locks": schema{
+				"type": "object", "additionalProperties": false, "required": []string{"waits", "total", "max"},
+				"properties": schema{"waits": ref("integer"), "total": ref("ns"), "max": ref("ns")},
+			},
+			"values": schema{"type": "array", "items": schema{
+				"type": "object", "additionalProperties": false, "required": []string{"meter", "name"},
+				"properties": schema{
+					"meter": ref("text"), "name": ref("text"), "tags": ref("text"), "unit": ref("text"), "value": number, "delta": number,
+					"count": ref("integer"), "p50": number, "p95": number, "p99": number,
+				},
+			}},
+		},
+	}
 }
 
 func object() schema {

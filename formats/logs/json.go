@@ -108,6 +108,7 @@ func (j *jsonParser) identity() []byte {
 type jsonLine struct {
 	s     scanner
 	names names // of dynamic events
+	texts names // of counters
 
 	at             int64
 	hasTime        bool
@@ -155,7 +156,7 @@ func (l *jsonLine) read(b []byte, r *record) bool {
 		l.facts = make([]factRead, len(fields.Process()))
 	}
 	clear(l.facts)
-	*l = jsonLine{s: *s, names: l.names, facts: l.facts, labels: l.labels[:0], times: l.times[:0]}
+	*l = jsonLine{s: *s, names: l.names, texts: l.texts, facts: l.facts, labels: l.labels[:0], times: l.times[:0]}
 	s.begin(b)
 	l.readObject(jsonMembers(), r)
 	s.blank()
@@ -252,6 +253,8 @@ func (l *jsonLine) chooseRecord(r *record) bool {
 		r.Record = &r.Stall
 	case "gc-heap-growth":
 		r.Record = &r.HeapGrowth
+	case "gc-counters":
+		r.Record = &r.Counters
 	case "gc-session-start":
 		r.Record = &r.Start
 	case "gc-session-end":
@@ -278,6 +281,8 @@ func (l *jsonLine) settle(r *record) bool {
 		return l.settleStall(r)
 	case &r.HeapGrowth:
 		r.HeapGrowth.At, r.HeapGrowth.Ticks = r.at, ticks
+	case &r.Counters:
+		r.Counters.At, r.Counters.Ticks = r.at, ticks
 	case &r.Start:
 		r.Start = gclog.Start{At: r.at, Ticks: ticks, Providers: keep(l.providers)}
 	case &r.End:

@@ -215,6 +215,7 @@ var jsonCode = map[string]func(l *jsonLine, n *jsonNode, r *record){
 	"process.cgroup.memory.limit": func(l *jsonLine, _ *jsonNode, r *record) { r.GC.Memory.CgroupLimit = l.s.bytes() },
 	"gclog.schema":                func(l *jsonLine, _ *jsonNode, _ *record) { l.readSchema() },
 	"gclog.providers":             func(l *jsonLine, _ *jsonNode, _ *record) { l.providers = l.s.text() },
+	"dotnet.counters":             func(l *jsonLine, _ *jsonNode, r *record) { l.readCounters(&r.Counters) },
 	"dotnet.heap":                 func(l *jsonLine, _ *jsonNode, r *record) { l.readHeapGrowth(&r.HeapGrowth) },
 	"dotnet.gc": func(l *jsonLine, n *jsonNode, r *record) {
 		r.GC.Summary = &r.summary

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -295,6 +296,21 @@ func (s *scanner) unit(prefix string, most uint64) (v uint64) {
 func (s *scanner) ratio() float64 {
 	end := s.at
 	for end < len(s.b) && end-s.at <= maxDigits && (s.b[end]-'0' <= 9 || s.b[end] == '.') {
+		end++
+	}
+	v, err := strconv.ParseFloat(string(s.b[s.at:end]), 64)
+	if err != nil {
+		s.fail()
+		return 0
+	}
+	s.at = end
+	return v
+}
+
+// real reads any number.
+func (s *scanner) real() float64 {
+	end := s.at
+	for end < len(s.b) && end-s.at <= maxDigits && strings.IndexByte("0123456789+-.eE", s.b[end]) >= 0 {
 		end++
 	}
 	v, err := strconv.ParseFloat(string(s.b[s.at:end]), 64)

@@ -95,6 +95,11 @@ func (x *observed) Observe(r gclog.Record) {
 		if x.w != nil {
 			x.w.Observe(r)
 		}
+	case *gclog.Counters:
+		x.calls = append(x.calls, gclog.CloneRecord(r))
+		if x.w != nil {
+			x.w.Observe(r)
+		}
 	case *gclog.Suspension:
 		t := *r
 		x.calls = append(x.calls, &t)

@@ -33,13 +33,14 @@ const (
 
 // Options configures Run.
 type Options struct {
-	Target  *host.Target
-	Config  session.Config
-	Process *gclog.Process // what Facts returned; nil: found out during the session
-	Outputs []output.Spec
-	Opener  *output.Opener
-	Format  formats.Options // without the process
-	Count   int64           // stop after this many collections; 0: no limit
+	Target   *host.Target
+	Config   session.Config
+	Counters Counters       // that the session listens to as well
+	Process  *gclog.Process // what Facts returned; nil: found out during the session
+	Outputs  []output.Spec
+	Opener   *output.Opener
+	Format   formats.Options // without the process
+	Count    int64           // stop after this many collections; 0: no limit
 	// Until is called once the session is open and returns when it must end. nil, or the zero time:
 	// never.
 	Until  func() time.Time
@@ -62,6 +63,14 @@ type Options struct {
 	Progress *Progress
 }
 
+// runtime returns the version of the runtime, "" if it is unknown.
+func (o *Options) runtime() string {
+	if o.Process == nil {
+		return ""
+	}
+	return o.Process.RuntimeVersion
+}
+
 // Result describes how a session ended.
 type Result struct {
 	Process gclog.Process
@@ -76,7 +85,8 @@ type Result struct {
 // orderly way. An error means that no session was opened; later errors are in the Result.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	s, err := Open(ctx, o.Target, SessionOptions{
-		Config: o.Config, Suspensions: output.Suspensions(o.Outputs), Count: o.Count, Record: o.Record,
+		Config: o.Config, Counters: o.Counters, Runtime: o.runtime(),
+		Suspensions: output.Suspensions(o.Outputs), Count: o.Count, Record: o.Record,
 		Flight: o.Flight, Early: o.Early, Resume: o.Resume, Exit: o.Exit, Progress: o.Progress, Warn: o.Opener.Warn,
 		Waiting: o.Waiting,
 	})
@@ -200,7 +210,8 @@ func (r *runner) change(cfg session.Config) {
 		count = max(1, count-o.Progress.GCs.Load())
 	}
 	s, err := r.open(SessionOptions{
-		Config: cfg, Suspensions: output.Suspensions(o.Outputs), Count: count, Flight: o.Flight,
+		Config: cfg, Counters: o.Counters, Runtime: o.runtime(),
+		Suspensions: output.Suspensions(o.Outputs), Count: count, Flight: o.Flight,
 		Exit: o.Exit, Progress: o.Progress, Warn: o.Opener.Warn, Waiting: o.Waiting,
 	})
 	if err != nil {

@@ -21,16 +21,18 @@ type queue struct {
 	made    int           // slots allocated so far, at most queueSize
 	closed  bool          // nothing more will be put; set by close
 	dropped gclog.Missing // records since the last gap
+	values  int           // of the counters in records that wait
 	newest  gclog.Stamp   // stamp of the latest pause or collection; only the goroutine that puts sets it
 }
 
 // queueSize is the maximum number of waiting records. They take at most 16 MB in total, because a
 // process with many heaps gets fewer. Memory is allocated only when that many wait.
 const (
-	queueSize  = 4096
-	queueBytes = 16 << 20
-	slotBytes  = 3 << 10 // of a record, without its heaps
-	heapBytes  = 700     // of each heap
+	queueSize   = 4096
+	queueBytes  = 16 << 20
+	slotBytes   = 3 << 10 // of a record, without its heaps
+	heapBytes   = 700     // of each heap
+	queueValues = 1 << 15 // values of counters that wait: 8 MB with their texts
 )
 
 func newQueue() *queue { return &queue{more: make(chan struct{}, 1)} }
@@ -64,11 +66,18 @@ func (q *queue) enqueue(r gclog.Record) bool {
 		}
 		q.gaps(func() *gclog.Slot { return q.slot(heaps) })
 	}
+	counters, _ := r.(*gclog.Counters)
+	if counters != nil && q.values+len(counters.Values) > queueValues {
+		return false
+	}
 	s := q.slot(heaps)
 	if s == nil {
 		return false
 	}
 	s.Copy(r)
+	if counters != nil {
+		q.values += len(counters.Values)
+	}
 	q.push(s)
 	q.wake()
 	return true
@@ -130,6 +139,10 @@ func (q *queue) take() (s *gclog.Slot, over bool) {
 func (q *queue) give(s *gclog.Slot) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	if s.Record == &s.Counters {
+		q.values -= len(s.Counters.Values)
+		s.Counters = gclog.Counters{} // few records have that many values
+	}
 	q.free = append(q.free, s)
 }
 

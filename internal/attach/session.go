@@ -51,6 +51,8 @@ const (
 // SessionOptions configures a Session.
 type SessionOptions struct {
 	Config      session.Config
+	Counters    Counters         // that the session listens to as well
+	Runtime     string           // the version of the runtime; "": unknown
 	Suspensions bool             // an output requires all suspensions
 	Count       int64            // stop after this many collections; 0: no limit
 	Record      io.Writer        // receives a copy of the raw stream, with what is known of the process; nil: no copy
@@ -130,8 +132,10 @@ type Session struct {
 	stalls    gclog.StallWatch
 	open      []gclog.Open
 	checked   int64
-	counted   int64 // records of collections that started in the session
-	over      bool  // Count is reached: nothing that starts later is reported
+	counted   int64                 // records of collections that started in the session
+	counting  atomic.Bool           // counters have come
+	problem   gclog.CountersProblem // that counters had last
+	over      bool                  // Count is reached: nothing that starts later is reported
 	overAt    int64
 
 	first  atomic.Uint32 // number of the first collection that started in the session; 0: none yet
@@ -145,6 +149,7 @@ func Open(ctx context.Context, t *host.Target, o SessionOptions) (*Session, erro
 	if o.Progress == nil {
 		o.Progress = &Progress{}
 	}
+	o.Config.Providers = o.Counters.add(o.Config.Providers, o.Runtime)
 	known := gclog.Process{Flavor: flavors[t.Runtime()], DiagnosticsThreads: t.DiagnosticsThreads()}
 	start := t.StartTracing
 	if o.Early {
@@ -278,6 +283,7 @@ func (s *Session) run() {
 	defer s.leave()
 	defer s.memory.Close()
 	defer s.cpu.close()
+	defer s.expectCounters()()
 	if defect := Contain(s.read); defect != nil {
 		s.err = defect
 		s.queue.put(s.unreduced())
@@ -560,6 +566,10 @@ func (s *Session) reduced(r gclog.Record) {
 	case *gclog.Suspension:
 		if s.o.Suspensions && s.wants(r.Start, r.Ticks, nil) {
 			s.queue.put(r)
+		}
+	case *gclog.Counters:
+		if !s.over && !s.isLate(r.Ticks) {
+			s.counters(r)
 		}
 	case *gclog.Gap:
 		if !s.over && !s.isLate(r.Ticks) {

@@ -64,8 +64,13 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 		case a == "--help", a == "-h": // overrides everything else
 			return append(slices.Clone(args[:at+1]), a), nil
 		case len(a) > 1 && a[0] == '-':
-			given = append(given, a)
 			name := strings.TrimLeft(a, "-")
+			// Its value may be missing; no process has a name like these.
+			if name == flags.Counters && len(tail) > 0 && strings.ContainsAny(tail[0], ",*") {
+				a += "=" + tail[0]
+				name, tail = a, tail[1:]
+			}
+			given = append(given, a)
 			if strings.Contains(name, "=") || !takesValue[name] {
 				continue
 			}

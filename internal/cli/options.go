@@ -36,7 +36,7 @@ func options(flags []cli.Flag) (list []option) {
 		}
 		before, value, after := quoted(d.GetUsage())
 		o := option{about: before + value + after, group: d.GetCategory()}
-		if d.TakesValue() {
+		if d.TakesValue() && !valueOptional(f) {
 			o.value, o.byDefault = value, defaultOf(d)
 		}
 		for _, name := range f.Names() {
@@ -122,10 +122,16 @@ func valueFlags(c *cli.Command) map[string]bool {
 	for _, f := range c.Flags {
 		_, isBool := f.(*cli.BoolFlag)
 		for _, name := range f.Names() {
-			takes[name] = !isBool
+			takes[name] = !isBool && !valueOptional(f)
 		}
 	}
 	return takes
+}
+
+// valueOptional reports whether a flag may have a value, behind a =, but needs none.
+func valueOptional(f cli.Flag) bool {
+	_, is := f.(*cli.GenericFlag)
+	return is
 }
 
 // runsCommand reports whether the arguments of a command are the command line of another program.

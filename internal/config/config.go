@@ -63,8 +63,9 @@ type Match struct {
 
 // Session is what to request from the runtimes.
 type Session struct {
-	Level     string   `key:"level" is:"level"`
-	Providers []string `key:"providers" is:"provider"`
+	Level     string        `key:"level" is:"level"`
+	Providers []string      `key:"providers" is:"provider"`
+	Counters  time.Duration `key:"counters" is:"counters"`
 }
 
 // A Service is a rule for the processes that it fits.

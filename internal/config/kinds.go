@@ -92,6 +92,7 @@ var kinds = map[string]kind{
 	"xlog":      {example: "gc*:file=/var/log/gclog/%n-%p.gc.log", types: text, parse: parseLine},
 	"event":     words(rules.Kinds...),
 	"condition": {example: "pause > 500ms && generation == 2", types: text, parse: parseLine},
+	"counters":  countersKind(),
 	"wait":      duration("10m", time.Millisecond, true),
 	"window":    between("30s", time.Second, 10*time.Minute),
 	"lasting":   between("5m", 10*time.Second, 24*time.Hour),
@@ -230,6 +231,20 @@ func duration(example string, least time.Duration, zero bool) kind {
 			return d, fmt.Errorf("%s: it must be at least %s", quote(s), printDuration(least))
 		}
 		return d, nil
+	}
+	return k
+}
+
+// countersKind is the kind of the interval between counters.
+func countersKind() kind {
+	k := duration("10s", time.Second, true)
+	parse := k.parse
+	k.parse = func(s string) (any, error) {
+		d, err := parse(s)
+		if err == nil && d.(time.Duration) > 0 {
+			_, err = attach.ParseCounters("", d.(time.Duration))
+		}
+		return d, err
 	}
 	return k
 }

@@ -88,6 +88,15 @@ func (c *Config) SnapshotFolder() string {
 	return c.folder(c.Heap.Auto.Directory, "heap")
 }
 
+// Counters returns the counters of the runtime that a session listens to.
+func (c *Config) Counters() attach.Counters {
+	if c.Session.Counters == 0 {
+		return attach.Counters{}
+	}
+	list, _ := attach.ParseCounters("", c.Session.Counters) // its kind has checked it
+	return list
+}
+
 // SessionConfig returns what a session of a level listens to.
 func (c *Config) SessionConfig(level string) (session.Config, error) {
 	return attach.SessionConfig(level, c.Session.Providers, true)

@@ -57,6 +57,7 @@ discovery:
 session:
   level: normal                                   # default
   providers: []                                   # default
+  counters: 0                                     # default
 services:
   - match:
       service: x                                  # gclog.yaml:6

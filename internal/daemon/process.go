@@ -292,6 +292,7 @@ func decide(c *config.Loaded, s config.Subject, facts *gclog.Process) (d decisio
 	d.inTable = c.InTable(&s)
 	d.snapshots = c.TakesSnapshots(&s)
 	d.suspensions, d.providers = output.Suspensions(d.outputs), strings.Join(c.Session.Providers, " ")
+	d.counters = c.Session.Counters
 	if len(d.outputs) == 0 {
 		d.excluded = "no output matches it"
 	}
@@ -307,6 +308,8 @@ func (p *process) open(a action) {
 	}
 	o := attach.SessionOptions{
 		Config:      cfg,
+		Counters:    p.d.config.Counters(),
+		Runtime:     p.facts.RuntimeVersion,
 		Suspensions: output.Suspensions(p.outputs),
 		Progress:    &p.progress,
 		Flight:      p.recorder,

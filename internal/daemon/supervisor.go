@@ -45,10 +45,11 @@ type plan struct {
 	excluded string // why it is not to be logged; "" if it is
 	level    string // of the session
 	// Other properties of the session: whether all suspensions are reported, whether a flight recorder
-	// keeps what it sends, and which additional events it listens to.
+	// keeps what it sends, and which additional events and counters it listens to.
 	suspensions bool
 	recorded    bool
 	providers   string
+	counters    time.Duration
 }
 
 // A backOff determines how long to wait before another attempt.

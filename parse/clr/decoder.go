@@ -84,7 +84,11 @@ func (d *Decoder) look(m *parse.Metadata) {
 	}
 	l := &d.byIndex[m.Index]
 	*l = lookup{meta: m}
-	if i := find(m.Provider, m.EventID); i >= 0 {
+	i := find(m.Provider, m.EventID)
+	if i < 0 && IsEventCounter(m) {
+		i = find("", 0)
+	}
+	if i >= 0 {
 		if d.events[i] == nil {
 			d.events[i] = clone(specs[i].event)
 		}

@@ -40,7 +40,7 @@ var dynamicSpecs = [...]dynamicSpec{
 func (d *Decoder) dynamic(e *GCDynamicEvent) Event {
 	for i := range dynamicSpecs {
 		s := &dynamicSpecs[i]
-		if !e.Name.is(s.name) {
+		if !e.Name.Is(s.name) {
 			continue
 		}
 		if len(e.Data) < s.bytes {

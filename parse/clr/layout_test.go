@@ -71,6 +71,7 @@ var manifests = []manifest{
 	{clr.RuntimeProvider, 33, "PinObjectAtGCTime", map[int]string{0: "Handle:ptr Object:ptr Size:u64 TypeName():text" + id, 1: "Handle:ptr Object:ptr Size:u64 TypeName():text" + id}},
 	{clr.RuntimeProvider, 34, "PinPlugAtGCTime", map[int]string{0: "Start:ptr End:ptr GapBefore:ptr" + id}},
 	{clr.RuntimeProvider, 35, "GCTriggered", map[int]string{0: "Reason:u32" + id}},
+	{clr.RuntimeProvider, 91, "ContentionStop", map[int]string{0: "Kind:u8" + id}},
 	{clr.RuntimeProvider, 143, "MethodLoadVerbose", methods},
 	{clr.RuntimeProvider, 144, "MethodUnloadVerbose", methods},
 	{clr.RuntimeProvider, 159, "R2RGetEntryPoint", map[int]string{0: "ID:u64 Namespace:text Name:text Signature:text EntryPoint:u64" + id}},
@@ -121,6 +122,20 @@ var manifests = []manifest{
 	{clr.RundownProvider, 154, "ModuleDCEnd", modules},
 	{clr.RundownProvider, 187, "RuntimeInformationDCStart", map[int]string{0: runtimeInformation}},
 
+	{clr.MetricsProvider, 2, "CollectionStart", map[int]string{0: "Session:text -:u64 -:u64"}},
+	{clr.MetricsProvider, 3, "CollectionStop", map[int]string{0: "Session:text -:u64 -:u64 =End:true"}},
+	{clr.MetricsProvider, 4, "CounterRateValuePublished", map[int]string{0: instrument + " Rate:text", 1: instrument + " Rate:text Value:text"}},
+	{clr.MetricsProvider, 5, "GaugeValuePublished", map[int]string{0: instrument + " Value:text =Kind:2"}},
+	{clr.MetricsProvider, 6, "HistogramValuePublished", map[int]string{0: instrument + " Quantiles:text =Kind:3", 1: instrument + " Quantiles:text Count:i32 Value:text =Kind:3"}},
+	{clr.MetricsProvider, 7, "BeginInstrumentReporting", map[int]string{0: "Session:text Meter:text"}},
+	{clr.MetricsProvider, 9, "Error", map[int]string{0: ""}},
+	{clr.MetricsProvider, 12, "TimeSeriesLimitReached", map[int]string{0: "=Problem:1"}},
+	{clr.MetricsProvider, 13, "HistogramLimitReached", map[int]string{0: "=Problem:2"}},
+	{clr.MetricsProvider, 14, "ObservableInstrumentCallbackError", map[int]string{0: "=Problem:3"}},
+	{clr.MetricsProvider, 15, "MultipleSessionsNotSupportedError", map[int]string{0: "=Problem:4"}},
+	{clr.MetricsProvider, 16, "UpDownCounterRateValuePublished", map[int]string{0: instrument + " Rate:text =Kind:1", 1: instrument + " Rate:text Value:text =Kind:1"}},
+	{clr.MetricsProvider, 17, "MultipleSessionsConfiguredIncorrectlyError", map[int]string{0: "=Problem:5"}},
+
 	{clr.EventPipeProvider, 1, "ProcessInfo", map[int]string{0: "CommandLine:text", 1: "CommandLine:text OSInformation:text Architecture:text"}},
 	{clr.RecordingProvider, 1, "RecordedProcess", map[int]string{0: recordedProcess, 1: recordedProcess + " DiagnosticsThreads:text Snapshot:bool"}},
 }
@@ -131,6 +146,8 @@ const (
 	globalHistory  = "FinalYoungestDesired:u64 Heaps:i32 CondemnedGeneration:u32 Gen0Reductions:u32 Reason:u32 Mechanisms:u32"
 	globalHistory2 = " PauseMode:u32 MemoryLoad:u32 =HasMemoryLoad:true"
 	globalHistory3 = " CondemnedGenerations:u32 Condemned:u32 =HasCondemned:true"
+
+	instrument = "Session:text Meter:text -:text Name:text Unit:text Tags:text"
 
 	recordedProcess = "Name:text RuntimeVersion:text Flavor:text GC:text Started:i64"
 
@@ -734,7 +751,7 @@ func TestNumbers(t *testing.T) {
 	for _, id := range []int{15, 16, 17, 18, 19, 21, 22, 36, 37, 38, 39, 208, 209} {
 		known[fmt.Sprint(clr.RuntimeProvider, id)] = true
 	}
-	for _, provider := range []string{clr.RuntimeProvider, clr.PrivateProvider, clr.RundownProvider, clr.EventPipeProvider, clr.RecordingProvider} {
+	for _, provider := range []string{clr.RuntimeProvider, clr.PrivateProvider, clr.RundownProvider, clr.EventPipeProvider, clr.RecordingProvider, clr.MetricsProvider} {
 		for id := range 1 << 10 {
 			if name := clr.Name(provider, id); (name != "") != known[fmt.Sprint(provider, id)] {
 				t.Errorf("%s %d: %q", provider, id, name)

@@ -2,6 +2,7 @@ package clr
 
 import (
 	"encoding/binary"
+	"math"
 
 	"github.com/gclog/gclog/parse"
 )
@@ -62,6 +63,8 @@ func (p *payload) u64() uint64 {
 	return 0
 }
 
+func (p *payload) f64() float64 { return math.Float64frombits(p.u64()) }
+
 // pointer reads a pointer-sized field.
 func (p *payload) pointer() uint64 {
 	if p.ptr == 4 {
@@ -92,8 +95,8 @@ type UTF16 []byte
 // String returns the name as UTF-8.
 func (s UTF16) String() string { return string(parse.AppendUTF16(nil, s)) }
 
-// is reports whether the name is an ASCII text.
-func (s UTF16) is(text string) bool {
+// Is reports whether the name is an ASCII text.
+func (s UTF16) Is(text string) bool {
 	if len(s) != 2*len(text) {
 		return false
 	}

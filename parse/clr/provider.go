@@ -12,6 +12,7 @@ const (
 	KeywordGC                = 0x1
 	KeywordGCHandle          = 0x2
 	KeywordJIT               = 0x10 // methods that are compiled
+	KeywordContention        = 0x4000
 	KeywordType              = 0x80000
 	KeywordGCHeapDump        = 0x100000
 	KeywordGCSurvival        = 0x400000
@@ -70,6 +71,9 @@ const (
 	IDGCBulkRCW                   = 37
 	IDGCBulkRootStaticVar         = 38
 	IDGCDynamicEvent              = 39
+	IDContentionStart             = 81
+	IDContentionLockCreated       = 90
+	IDContentionStop              = 91
 	IDMethodLoad                  = 143
 	IDMethodUnload                = 144
 	IDModuleLoad                  = 152

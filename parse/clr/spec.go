@@ -41,6 +41,7 @@ const (
 	rd = RundownProvider
 	ep = EventPipeProvider
 	rc = RecordingProvider
+	mt = MetricsProvider
 )
 
 var specs = [...]spec{
@@ -91,6 +92,7 @@ var specs = [...]spec{
 	{rt, IDGCBulkRCW, "GCBulkRCW", 6, 0, &GCBulkRCW{bulk{bytes: 4*8 + 2*4}}},
 	{rt, IDGCBulkRootStaticVar, "GCBulkRootStaticVar", 14, 0, &GCBulkRootStaticVar{}},
 	{rt, IDGCDynamicEvent, "GCDynamicEvent", 6, 0, &GCDynamicEvent{}},
+	{rt, IDContentionStop, "ContentionStop", 3, 0, &ContentionStop{}},
 	{rt, IDMethodLoad, "MethodLoadVerbose", 44, 0, &Method{}},
 	{rt, IDMethodUnload, "MethodUnloadVerbose", 44, 0, &Method{}},
 	{rt, IDModuleLoad, "ModuleLoad", 30, 0, &Module{}},
@@ -139,4 +141,27 @@ var specs = [...]spec{
 	{rd, IDRundownRuntimeInformation, "RuntimeInformationDCStart", 45, 0, &RuntimeInformation{}},
 	{ep, IDProcessInfo, "ProcessInfo", 2, 0, &ProcessInfo{}},
 	{rc, IDRecordedProcess, "RecordedProcess", 16, 0, &RecordedProcess{}},
+
+	{mt, IDCollectionStart, "CollectionStart", 18, 0, &CollectionMark{}},
+	{mt, IDCollectionStop, "CollectionStop", 18, 0, &CollectionMark{End: true}},
+	{mt, IDCounterRate, "CounterRateValuePublished", 14, 0, &InstrumentValue{}},
+	{mt, IDGauge, "GaugeValuePublished", 14, 0, &InstrumentValue{Kind: InstrumentGauge}},
+	{mt, IDHistogram, "HistogramValuePublished", 14, 0, &InstrumentValue{Kind: InstrumentHistogram}},
+	{mt, IDBeginInstrument, "BeginInstrumentReporting", 4, 0, &BeginInstrument{}},
+	{mt, IDMetricsError, "Error", 0, 0, &MetricsFault{}},
+	{mt, IDTimeSeriesLimit, "TimeSeriesLimitReached", 0, 0, &MetricsFault{Problem: ProblemTimeSeries}},
+	{mt, IDHistogramLimit, "HistogramLimitReached", 0, 0, &MetricsFault{Problem: ProblemHistograms}},
+	{mt, IDInstrumentError, "ObservableInstrumentCallbackError", 0, 0, &MetricsFault{Problem: ProblemInstrument}},
+	{mt, IDSessionsNotSupported, "MultipleSessionsNotSupportedError", 0, 0, &MetricsFault{Problem: ProblemOtherTool}},
+	{
+		mt, IDUpDownCounterRate, "UpDownCounterRateValuePublished", 14, 0,
+		&InstrumentValue{Kind: InstrumentUpDownCounter},
+	},
+	{
+		mt, IDSessionsNotConfigured, "MultipleSessionsConfiguredIncorrectlyError", 0, 0,
+		&MetricsFault{Problem: ProblemOtherLimits},
+	},
+
+	// Of any provider, with any id: see Decoder.look.
+	{"", 0, eventCounters, 4 + 2 + 12 + 8, 0, &EventCounter{}},
 }

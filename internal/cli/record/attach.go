@@ -81,16 +81,17 @@ Examples:
 // A Logger writes logs: the options of attach, and of run, that concern every process.
 type Logger struct {
 	watch.Watch
-	Outputs []output.Spec
-	opener  *output.Opener
-	format  formats.Options
-	record  string // path, with placeholders like that of an output
-	count   int64  // stop after that many collections; 0: never
-	total   int64  // collections of the sessions that have ended
-	reopen  <-chan struct{}
-	closing *analysis.Statistics // statistics of the session; nil: its closing message is not printed
-	Quiet   bool                 // print no closing messages
-	do      *doer                // does what rules ask for; nil: there are none
+	Outputs  []output.Spec
+	opener   *output.Opener
+	format   formats.Options
+	counters attach.Counters
+	record   string // path, with placeholders like that of an output
+	count    int64  // stop after that many collections; 0: never
+	total    int64  // collections of the sessions that have ended
+	reopen   <-chan struct{}
+	closing  *analysis.Statistics // statistics of the session; nil: its closing message is not printed
+	Quiet    bool                 // print no closing messages
+	do       *doer                // does what rules ask for; nil: there are none
 }
 
 // logOptions reads the options of a log, for attach and run.
@@ -123,6 +124,9 @@ func (p *commands) watchOptions(c *cli.Context, outputs []output.Spec, record st
 		return nil, err
 	}
 	if w.Config, err = sessionConfig(c, w.record == ""); err != nil {
+		return nil, err
+	}
+	if w.counters, err = counters(c); err != nil {
 		return nil, err
 	}
 	// It costs little, and shows the reader of a recording the GC's settings.
@@ -367,7 +371,7 @@ func (w *Logger) oneOfTree(
 // options returns the options of a session, and what ends what belongs to it.
 func (w *Logger) options(t *host.Target) (o attach.Options, end func()) {
 	o = attach.Options{
-		Target: t, Config: w.Config, Outputs: w.Outputs, Opener: w.opener, Format: w.format,
+		Target: t, Config: w.Config, Counters: w.counters, Outputs: w.Outputs, Opener: w.opener, Format: w.format,
 		Count: max(0, w.count-w.total), Until: w.End, Reopen: w.reopen, Progress: w.Progress,
 	}
 	if w.Run.UI.Terminal && !w.Quiet {

@@ -23,7 +23,59 @@ func sessionFlags() []cli.Flag {
 			Usage: "additional events, in the syntax of dotnet-trace: `NAME:KEYWORDS:LEVEL[:FILTER]`; may " +
 				"be repeated",
 		},
+		&cli.GenericFlag{
+			Name:     flags.Counters,
+			Value:    &counterNames{},
+			Category: flags.RecordingGroup,
+			Usage: "also log what the runtime counts: thread pool, locks, exceptions, CPU; --counters=`NAMES`: those " +
+				"of these meters and EventSources (System.Runtime,MyApp.*)",
+		},
+		&cli.StringFlag{
+			Name:     flags.CountersEvery,
+			Value:    attach.CountersEvery.String(),
+			Category: flags.RecordingGroup,
+			Usage:    "with --counters: `TIME` between them, at least 1s",
+		},
 	}
+}
+
+// counterNames is the value of --counters: that of --counters alone is the runtime's.
+type counterNames struct {
+	names string
+	set   bool
+}
+
+func (n *counterNames) String() string { return n.names }
+
+// IsBoolFlag says that the flag needs no value: package flag then sets it to "true".
+func (n *counterNames) IsBoolFlag() bool { return true }
+
+func (n *counterNames) Set(s string) error {
+	n.names, n.set = s, s != "false"
+	if s == "true" || s == "false" {
+		n.names = ""
+	}
+	return nil
+}
+
+// counters returns which counters the flags ask for.
+func counters(c *cli.Context) (attach.Counters, error) {
+	n, _ := c.Generic(flags.Counters).(*counterNames)
+	every, err := flags.Duration(c, flags.CountersEvery)
+	switch {
+	case err != nil:
+		return attach.Counters{}, err
+	case n == nil || !n.set:
+		if c.IsSet(flags.CountersEvery) {
+			return attach.Counters{}, exit.Usagef("--%s needs --%s", flags.CountersEvery, flags.Counters)
+		}
+		return attach.Counters{}, nil
+	}
+	list, err := attach.ParseCounters(n.names, every)
+	if err != nil {
+		return list, exit.Usagef("--%w", err)
+	}
+	return list, nil
 }
 
 // unsafeFlag is a flag of record alone: who tries what crashes a runtime wants to have what it sent.

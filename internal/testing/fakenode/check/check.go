@@ -198,7 +198,7 @@ func (c *checker) record(r *record) {
 		if n := r.Dotnet.GC.Number; n > 0 && int(n) < len(c.reports) {
 			c.reports[n].suspended = true
 		}
-	case "gc-stall", "gc-summary", "gc-heap-growth":
+	case "gc-stall", "gc-summary", "gc-heap-growth", "gc-counters":
 	default:
 		c.wrong("%s: a record of kind %q", r.at, r.Event.Action)
 	}
