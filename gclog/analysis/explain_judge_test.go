@@ -363,6 +363,7 @@ var statementJudges = map[string]struct {
 	"pause/largest":     {page: (*judge).largest},
 	"pause/foreground":  {raw: (*judge).foreground},
 	"pause/revisited":   {raw: (*judge).revisited},
+	"pause/processors":  {raw: (*judge).processors},
 	"pause/alloc-waits": {page: (*judge).waits, raw: (*judge).waitReasons},
 	"pause/balance":     {page: (*judge).balancePage, raw: (*judge).balance},
 
@@ -758,6 +759,9 @@ func (j *judge) revisited(s *analysis.Statement) {
 	j.same(s, "drained_marks", float64(j.raw.drained))
 	j.same(s, "dotnet.gc.background.mark_overflow_objects", float64(j.raw.overflowed))
 }
+
+// processors: no recording has what only a live session reads.
+func (j *judge) processors(s *analysis.Statement) { j.check(false, s, "nothing was read") }
 
 func (j *judge) waits(s *analysis.Statement) {
 	n := j.number(s, "dotnet.gc.background.alloc_waits.count")

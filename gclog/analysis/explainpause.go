@@ -43,6 +43,7 @@ func (x *explainer) pause() {
 			x.whyUnknown("the start or the end of its suspension was not recorded"))
 	} else {
 		x.pauseParts()
+		x.processors()
 	}
 	x.phases()
 	x.roots()

@@ -37,6 +37,8 @@ type Finding struct {
 
 	says  string // what a Verdict says of it, without full stop
 	cause Cause  // what it is for a Verdict, if the rule decides that itself
+
+	starved bool // processors were short then, as the kernel showed
 }
 
 // NotEvaluated is a rule that could not be evaluated.

@@ -198,6 +198,7 @@ type longPause struct {
 	pauses      uint64
 	long        uint64
 	sum         int64 // of the long ones
+	starved     int64 // of the sum, when processors were short
 	worst       ranking
 	max         int64
 	longest     subject
@@ -212,6 +213,9 @@ func (j *longPause) pause(p *gclog.Pause, start, end int64) {
 	if took > j.over {
 		j.long++
 		j.sum += took
+		if shortageOf(cpuOf(p)).any() {
+			j.starved += took
+		}
 		j.worst.add(p.GC, float64(took))
 	}
 	if took <= j.max {
@@ -250,6 +254,7 @@ func (j *longPause) verdict(s *stretch) (Finding, string) {
 		},
 	}
 	f.Explains.Paused = s.ofPauses(j.sum)
+	f.starved = 2*j.starved > j.sum
 	f.Evidence = append(f.Evidence, j.longest.evidence()...)
 	if j.timing > clr.TimePlan {
 		var mark int64
@@ -280,6 +285,7 @@ type longSuspension struct {
 	longest     subject
 	worst       ranking // of the long ones
 	worstMostly ranking
+	starvation  starvation // of both
 }
 
 func (j *longSuspension) pause(p *gclog.Pause, start, end int64) {
@@ -295,6 +301,7 @@ func (j *longSuspension) pause(p *gclog.Pause, start, end int64) {
 	mostly := took >= j.floor && 100*float64(took) > j.share*float64(end-start)
 	if long || mostly {
 		j.sum += took
+		j.starvation.add(p)
 	}
 	if long {
 		j.long++
@@ -336,6 +343,7 @@ func (j *longSuspension) verdict(s *stretch) (f Finding, why string) {
 	f.Evidence = append(f.Evidence, j.longest.evidence()...)
 	f.Explains.Paused = s.ofPauses(j.sum)
 	f.says = fmt.Sprintf("%s of the time paused went into suspending the threads", f.Explains.share())
+	j.starvation.confirm(&f)
 	return f, ""
 }
 
@@ -348,6 +356,7 @@ type longResume struct {
 	resuming       int64
 	max            int64
 	worst          ranking
+	starvation     starvation
 }
 
 func (j *longResume) pause(p *gclog.Pause, start, end int64) {
@@ -360,6 +369,7 @@ func (j *longResume) pause(p *gclog.Pause, start, end int64) {
 	j.resuming += took
 	j.max = max(j.max, took)
 	j.worst.add(p.GC, float64(took))
+	j.starvation.add(p)
 }
 
 func (j *longResume) verdict(s *stretch) (f Finding, why string) {
@@ -385,6 +395,7 @@ func (j *longResume) verdict(s *stretch) (f Finding, why string) {
 		percentFact("resume.share", share), timeFact("resume.max", j.max),
 		timeFact("pause.until-resume.sum", j.paused-j.resuming),
 	}
+	j.starvation.confirm(&f)
 	return f, ""
 }
 
@@ -417,6 +428,7 @@ type took struct {
 type work struct {
 	number    uint32
 	hasNumber bool
+	starved   bool // processors were short
 	pause     int64
 	promoted  uint64
 }
@@ -430,7 +442,9 @@ func (j *randomSlow) gc(x *judgedGC) {
 	if *k == nil {
 		*k = &sameKind{random: rand.NewPCG(1, 1)} // the same input has the same sample
 	}
-	(*k).add(work{x.Number, x.Known.Has(gclog.GroupNumber), x.pause, x.PromotedBytes})
+	(*k).add(work{
+		x.Number, x.Known.Has(gclog.GroupNumber), shortageOf(&x.CPU).any(), x.pause, x.PromotedBytes,
+	})
 }
 
 func (k *sameKind) add(w work) {
@@ -539,6 +553,9 @@ func (j *randomSlow) verdict(s *stretch) (f Finding, why string) {
 		durationText(float64(medianPause)), sizeText(float64(slowest.promoted)), sizeText(float64(medianPromoted)))
 	f.GCs = worst.numbers()
 	f.Explains.Paused = s.ofPauses(slowest.pause - medianPause)
+	if f.starved = slowest.starved; f.starved {
+		f.Text += " Processors were short then, as the kernel showed."
+	}
 	f.Evidence = []Fact{
 		timeFact("pause", slowest.pause), countFact("pause.times", most),
 		countFact("generation", generation), countFact("kind."+kindOf.String(), 1),

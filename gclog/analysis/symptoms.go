@@ -121,6 +121,9 @@ const explainsPauses = 0.5
 // causes reports whether a finding about another rule is a symptom of this one.
 func (f *Finding) causes(other *Finding) bool {
 	m := meaningOf(f.Rule.ID)
+	if m.cause == CauseCPU && f.starved && other.starved && meaningOf(other.Rule.ID).cause == "" {
+		return true // a slow collection on a starved host is the host's
+	}
 	if m.pausing && f.Explains.Paused < other.Explains.Paused/2 {
 		return false // it is too little for that
 	}

@@ -134,8 +134,12 @@ var verdicts = []told{
 		times(3000, func(int) { h.run(12*milli).gc(0, 2*milli) })
 	}, "one every 34 ms, although 10 % of gen0 survived them"},
 	{analysis.CauseCPU, analysis.AnswerNo, func(h *past) {
+		h.of(60, 0, 60*milli, suspended(0, 52*milli), short(gclog.CPUShortage{Throttled: 40 * ms, Pressure: 45}))
+	}, "The processors are the reason, not the GC: 86.7 % of the time paused went into suspending the threads while its control group was " +
+		"throttled for 2.4 s and processors were waited for 45 % of the time (PSI); paused "},
+	{analysis.CauseCPU, analysis.AnswerNo, func(h *past) { // the machine hides it
 		h.of(60, 0, 60*milli, suspended(0, 52*milli))
-	}, "The processors are the reason, not the GC: 86.7 % of the time paused went into suspending the threads"},
+	}, "The processors are the reason, not the GC: 86.7 % of the time paused went into suspending the threads; paused "},
 	{analysis.CauseUnknown, analysis.AnswerUnknown, nil, ""},
 }
 
