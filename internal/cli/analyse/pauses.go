@@ -116,11 +116,17 @@ func (p *commands) pauses(c *cli.Context, how string) error {
 	return p.pausesList(c, how)
 }
 
-// timeline reads the pauses of a history. Like history it may return both a Timeline and an error.
-func (p *commands) timeline(c *cli.Context) (*history.History, *analysis.Timeline, error) {
+// timeline reads the pauses of a history. Like history it may return both a Timeline and an error. also returns
+// what else receives the records; nil: nothing does.
+func (p *commands) timeline(
+	c *cli.Context, also func(*gclog.Process, analysis.Window) gclog.Observer,
+) (*history.History, *analysis.Timeline, error) {
 	var t *analysis.Timeline
-	h, err := watch.History(p.Run, c, func(_ *gclog.Process, w analysis.Window) (gclog.Observer, gclog.EventObserver) {
+	h, err := watch.History(p.Run, c, func(x *gclog.Process, w analysis.Window) (gclog.Observer, gclog.EventObserver) {
 		t = analysis.NewTimeline(w)
+		if also != nil {
+			return gclog.Tee(t.Observe, also(x, w)), nil
+		}
 		return t.Observe, nil
 	})
 	if h == nil {
@@ -130,7 +136,7 @@ func (p *commands) timeline(c *cli.Context) (*history.History, *analysis.Timelin
 }
 
 func (p *commands) pausesList(c *cli.Context, how string) error {
-	h, t, err := p.timeline(c)
+	h, t, err := p.timeline(c, nil)
 	if h == nil {
 		return err
 	}

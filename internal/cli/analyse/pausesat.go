@@ -111,7 +111,7 @@ func (p *commands) pausesAt(c *cli.Context, asJSON bool) error {
 	return errors.Join(p.Write(func(w io.Writer) error {
 		if asJSON {
 			return program.NewEncoder(w).Encode(assess.NewJSON(p.Run, h, "gc-pauses-at",
-				analysis.Window{From: m.from, To: m.to}, m.json()).With(a))
+				analysis.Window{From: m.from, To: m.to}, m.json()).With(m.verdict))
 		}
 		return p.writeMoment(w, m)
 	}), err)

@@ -10,7 +10,10 @@ import (
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/formats/screen"
+	"github.com/gclog/gclog/gclog"
+	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/accesslog"
+	"github.com/gclog/gclog/internal/cli/assess"
 	"github.com/gclog/gclog/internal/cli/exit"
 	"github.com/gclog/gclog/internal/cli/subject"
 	"github.com/gclog/gclog/internal/history"
@@ -57,10 +60,15 @@ func (p *commands) pausesJoin(c *cli.Context) error {
 		return err
 	}
 	defer log.Close()
-	h, t, damage := p.timeline(c)
+	var a *assess.Assessment
+	h, t, damage := p.timeline(c, func(process *gclog.Process, w analysis.Window) gclog.Observer {
+		a = assess.New(process, analysis.Thresholds{}, w)
+		return a.Findings.Observe
+	})
 	if h == nil {
 		return damage
 	}
+	a.Conclude(p.Run, h)
 	name = subject.InputName(name)
 	var read atomic.Int64
 	p.UI.Data = screen.IsTerminal(p.Unfiltered)
@@ -86,6 +94,8 @@ func (p *commands) pausesJoin(c *cli.Context) error {
 	for _, s := range report.Sentences(history.TimeText(from) + " to " + history.TimeText(to)) {
 		p.UI.Say(name + ": " + s)
 	}
+	v := a.Findings.Verdict()
+	p.UI.Say(v.Sentence())
 	if report.Apart() {
 		return errors.Join(exit.Usagef("%s: no request was within the observed time of the process: check the time "+
 			"zone and --time-is", name), damage)

@@ -50,7 +50,7 @@ func SummaryJSON(p *program.Run, h *history.History, a *assess.Assessment) *asse
 	for _, r := range s.Reasons {
 		gc.Reasons[r.Reason.String()] = r.Count
 	}
-	return assess.NewJSON(p, h, "gc-analysis", s.Window, gc).With(a)
+	return assess.NewJSON(p, h, "gc-analysis", s.Window, gc).With(a.Findings.Verdict())
 }
 
 func stretchesJSON(h *history.History, shares []analysis.Share) (list []stretchJSON) {

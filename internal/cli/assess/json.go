@@ -112,8 +112,7 @@ func knownJSON(k gclog.Known) *bool {
 }
 
 // With adds the verdict, which comes first.
-func (j *JSON) With(a *Assessment) *JSON {
-	v := a.Findings.Verdict()
+func (j *JSON) With(v analysis.Verdict) *JSON {
 	j.Verdict = &v
 	return j
 }

@@ -87,7 +87,7 @@ func (p *commands) check(c *cli.Context, how string) error {
 	metrics := checkable(a, h, s)
 	verdicts := judgeAll(conditions, metrics)
 	if how == "json" {
-		err = errors.Join(p.PrintJSON(p.checkJSON(h, s.Window, verdicts).With(a)), err)
+		err = errors.Join(p.PrintJSON(p.checkJSON(h, s.Window, verdicts).With(a.Findings.Verdict())), err)
 	} else {
 		assess.PrintVerdict(p.Run, a.Findings)
 		err = errors.Join(p.printVerdictLines(verdicts), err)
@@ -167,7 +167,7 @@ func (p *commands) printVerdictLines(verdicts []verdict) error {
 	for i := range verdicts {
 		v := &verdicts[i]
 		result, style := resultTexts[v.result], resultStyles[v.result]
-		if !v.single() {
+		if !v.single() && (len(v.parts) != 1 || v.parts[0].Text != v.Text) { // otherwise that of its part says it all
 			line(result, style, "  "+view.OneLine(v.Text), results+2)
 			result = ""
 		}
