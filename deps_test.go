@@ -80,7 +80,7 @@ var arrows = map[string][]string{
 	"internal/flight":   {"internal/rotate", "formats", "gclog", "parse", "internal/cause", "internal/nettrace", "internal/output", "internal/shares"},
 	"internal/attach":   {"formats", "gclog", "gclog/analysis", "gclog/stacks", "parse", "parse/clr", "session", "internal/host", "internal/flight", "internal/gcsettings", "internal/nettrace", "internal/output"},
 	"internal/top": {
-		"formats", "formats/logs", "formats/screen", "gclog", "gclog/analysis", "parse/clr", "session", "internal/host", "internal/attach", "internal/control", "internal/history", "internal/view",
+		"formats", "formats/logs", "formats/screen", "gclog", "gclog/analysis", "gclog/stacks", "parse/clr", "session", "internal/host", "internal/attach", "internal/callers", "internal/control", "internal/history", "internal/view",
 		"charm.land/bubbletea/v2",
 	},
 	"internal/report":      {"formats", "formats/fields", "gclog", "gclog/analysis", "internal/view"},

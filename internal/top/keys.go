@@ -47,6 +47,8 @@ func (m *Model) key(k string) (command any) {
 		return m.export()
 	case "g":
 		m.askInduce()
+	case "a":
+		return m.askProfile()
 	default:
 		m.pageKey(k)
 	}
@@ -168,6 +170,30 @@ func (m *Model) export() any {
 	}
 	name := "gclog-top-" + m.now.In(m.o.Zone).Format("20060102-150405") + ".txt"
 	return Export{name, strings.Join(lines[:len(lines)-1], "\n") + "\n"}
+}
+
+// askProfile shows who allocates in the process of the page, and has it watched, unless it is being watched.
+func (m *Model) askProfile() any {
+	p := m.current()
+	switch {
+	case p == nil || m.page != pageProcess && m.page != pageHeaps && m.page != pageAllocations:
+		return nil
+	case m.o.Replay:
+		m.message = "this is a replay: gclog alloc FILE shows who allocates, if the recording has call stacks"
+		return nil
+	case p.exited:
+		m.message = fmt.Sprintf("process %d has exited", p.PID)
+		return nil
+	case p.trouble != "":
+		m.message = fmt.Sprintf("top cannot attach to it: run gclog alloc %d as its user, or as root", p.PID)
+		return nil
+	}
+	m.enter(pageAllocations)
+	if p.profile != nil && !p.profile.Done {
+		return nil
+	}
+	p.profile = &Profiled{ID: p.ID, Text: "opening a session"}
+	return Profile{p.ID, p.PID}
 }
 
 func (m *Model) askInduce() {

@@ -49,9 +49,19 @@ type (
 		Exited bool
 		End    *gclog.End // of the process; nil: it is unknown how it ended
 	}
+	// Profiled is what is known so far of who allocates in a process.
+	Profiled struct {
+		ID           int
+		Text         string // how much is known, or why nothing is
+		Done         bool
+		Types, Paths []Allocated
+	}
 	// Said is a message for the user: the result of a Command.
 	Said string
 )
+
+// Allocated is what was allocated of a type, or along a path of calls.
+type Allocated struct{ Share, Rate, Name string }
 
 // A Listed is a process that exists.
 type Listed struct {
@@ -73,6 +83,8 @@ type (
 	Export struct{ Name, Text string }
 	// Induce requests a collection.
 	Induce struct{ ID, PID int }
+	// Profile watches who allocates in a process.
+	Profile struct{ ID, PID int }
 )
 
 // Options configure a Model.
@@ -115,6 +127,7 @@ const (
 	pageProcess
 	pageHeaps
 	pageExplain
+	pageAllocations
 	pageHelp
 )
 
@@ -152,6 +165,10 @@ func (m *Model) Update(message any) (command any) {
 		if p := m.find(x.ID); p != nil {
 			p.end(x)
 		}
+	case Profiled:
+		if p := m.find(x.ID); p != nil {
+			p.profile = &x
+		}
 	case Said:
 		m.message = string(x)
 	case Key:
@@ -167,7 +184,7 @@ const heldMost = 4096
 // oldest are dropped, and counted.
 func (m *Model) hold(message any) bool {
 	switch x := message.(type) {
-	case Size, Key, Said:
+	case Size, Key, Said, Profiled:
 		return false
 	case Tick, Seen: // only the last one counts
 		m.held = slices.DeleteFunc(m.held, func(old any) bool {
@@ -361,6 +378,8 @@ func (m *Model) lines() []string {
 		return m.list()
 	case m.page == pageHeaps:
 		return m.heaps(p)
+	case m.page == pageAllocations:
+		return m.allocations(p)
 	case m.page == pageExplain:
 		return m.explanation(p)
 	}

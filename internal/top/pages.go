@@ -144,6 +144,34 @@ func (m *Model) scrolled(lines []string) []string {
 	return lines[m.scroll:]
 }
 
+// allocations is who allocates in a process.
+func (m *Model) allocations(p *process) []string {
+	lines := m.head(p)
+	x := p.profile
+	if x == nil {
+		return append(lines, "", m.line(screen.Plain, "nobody has asked who allocates"))
+	}
+	lines = append(append(lines, ""), m.wrapped(screen.Heading, "who allocates: "+view.OneLine(x.Text), 2)...)
+	var rows []string
+	for _, part := range []struct {
+		name string
+		list []Allocated
+	}{{"type", x.Types}, {"method, and what called it", x.Paths}} {
+		if len(part.list) == 0 {
+			continue
+		}
+		rows = append(rows, m.line(screen.Heading, fmt.Sprintf("%15s  %10s  %s", "share", "per second", part.name)))
+		for _, r := range part.list {
+			text := fmt.Sprintf("%15s  %10s  %s", r.Share, r.Rate, view.OneLine(r.Name))
+			rows = append(rows, m.line(screen.Plain, text))
+		}
+		rows = append(rows, "")
+	}
+	room := max(1, m.height-1-len(lines))
+	m.scroll = max(0, min(m.scroll, len(rows)-room))
+	return append(lines, rows[m.scroll:]...)
+}
+
 func (m *Model) help() []string {
 	var lines []string
 	for l := range strings.SplitSeq(helpText, "\n") {
@@ -164,6 +192,7 @@ const helpText = `Keys
   enter             open a process, and explain a collection
   esc               back
   v                 the heaps of server GC, for the selected collection
+  a                 who allocates in the process of the page: watches it for 30 s, at most 2 % of its CPU time
   /                 show only processes whose pid, name or command line contain a text
   s                 sort by another column
   p                 pause the screen; the records of that time follow
@@ -188,6 +217,9 @@ Collections
 Heaps
   in, out           objects in the collected generations, before the collection and after
   of mean           out, relative to the mean of all heaps
+Who allocates
+  share             of what was allocated, with its interval of 95 %
+  ←                 called by
 Colors
   yellow, red       a pause of at least 50 ms, 200 ms
   dim               old numbers: the process has exited, or no collection for a minute

@@ -36,6 +36,8 @@ type process struct {
 
 	committed *analysis.Number // after the latest collection; nil: not computed since then
 
+	profile *Profiled // who allocates; nil: nobody has asked
+
 	minute  *minute // nil: not computed since the last change
 	found   []analysis.Finding
 	verdict analysis.Verdict

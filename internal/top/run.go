@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -118,6 +119,8 @@ type runner struct {
 	targets map[int]*host.Target
 	ids     map[identity]int
 	logged  map[int]bool // pids that a daemon has sessions with
+	// profiles are of who allocates in processes.
+	profiles []*source
 	// panicked is a panic of the model. Nothing is shown after it.
 	panicked error
 }
@@ -227,7 +230,7 @@ func (r *runner) Update(message tea.Msg) (same tea.Model, next tea.Cmd) {
 		if r.o.Files != nil && r.m.find(x.ID) == nil { // there is nothing to show
 			return r, tea.Quit
 		}
-	case Started, Said:
+	case Started, Said, Profiled:
 		r.m.Update(x)
 	}
 	return r, nil
@@ -374,6 +377,8 @@ func (r *runner) command(c any) tea.Cmd {
 		}
 	case Induce:
 		return r.induce(x)
+	case Profile:
+		r.profile(x)
 	}
 	return nil
 }
@@ -404,10 +409,11 @@ func (r *runner) induce(x Induce) tea.Cmd {
 // close ends all sessions, and waits for that.
 func (r *runner) close() {
 	late := time.After(endTime)
-	for _, s := range r.sources {
+	all := slices.AppendSeq(r.profiles, maps.Values(r.sources))
+	for _, s := range all {
 		s.cancel()
 	}
-	for _, s := range r.sources {
+	for _, s := range all {
 		select {
 		case <-s.done:
 		case <-late:

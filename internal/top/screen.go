@@ -99,11 +99,12 @@ func (m *Model) footer() string {
 		return m.line(screen.Note, view.OneLine(m.message))
 	}
 	keys := map[page]string{
-		pageList:    "enter open  v heaps  / filter  s sort  p pause  e export  g induce ? help q quit",
-		pageProcess: "enter explain  v heaps  esc back  p pause  e export  g induce  ? help  q quit",
-		pageHeaps:   "enter explain  v process  esc back  p pause  e export  ? help  q quit",
-		pageExplain: "esc back  arrows scroll  e export  ? help  q quit",
-		pageHelp:    "esc back  arrows scroll",
+		pageList:        "enter open  v heaps  / filter  s sort  p pause  e export  g induce ? help q quit",
+		pageProcess:     "enter explain  v heaps  a alloc  esc back  e export  g induce  ? help  q quit",
+		pageHeaps:       "enter explain  v process  esc back  p pause  e export  ? help  q quit",
+		pageAllocations: "a again  esc back  arrows scroll  e export  ? help  q quit",
+		pageExplain:     "esc back  arrows scroll  e export  ? help  q quit",
+		pageHelp:        "esc back  arrows scroll",
 	}[m.page]
 	return m.line(screen.Aside, keys)
 }

@@ -81,6 +81,44 @@ func keys(m *Model, list ...string) (command any) {
 }
 
 // TestScreens compares every view with a golden file at two sizes.
+// allocating is what is known of who allocates in the process that is chosen first.
+var allocating = Profiled{
+	ID: 1, Text: "38.3 MB/s, from 1557 ticks",
+	Types: []Allocated{{"39.5 ± 2.8 %", "15.1 MB/s", "byte[]"}, {"20.7 ± 2.2 %", "7.9 MB/s", "Shop.CartLine[]"}, {"too few to say", "21.7 KB/s", "evil\x1b[2J\u202ename\n"}},
+	Paths: []Allocated{
+		{"35.2 ± 2.6 %", "13.5 MB/s", "Shop.Buffers.Fill ← Shop.Buffers.Read ← Shop.AllocMode.Work ← Shop.AllocMode.Prepare.<lambda>"},
+		{"20.7 ± 2.2 %", "7.9 MB/s", "Shop.Cart.Lines ← Shop.Cart.Load ← \x1b[31mShop.AllocMode.Work"},
+	},
+}
+
+// TestProfile: the key a has the process of the page watched once at a time, and says what to run if that is impossible.
+func TestProfile(t *testing.T) {
+	m := watching(t, Options{})
+	if got := keys(m, "a"); got != nil || m.page != pageList {
+		t.Errorf("in the list: %v", got)
+	}
+	if got := keys(m, "enter", "a"); got != (Profile{1, 4711}) || !strings.Contains(m.View(), "who allocates: opening a session") {
+		t.Errorf("%v\n%s", got, m.View())
+	}
+	m.Update(allocating)
+	if got := keys(m, "esc", "a"); got != nil || !strings.Contains(m.View(), "Shop.Buffers.Fill ← ") {
+		t.Errorf("while it is watched: %v\n%s", got, m.View())
+	}
+	m.Update(Profiled{ID: 1, Text: "nothing; gclog alloc 4711 may do it", Done: true})
+	if got := keys(m, "a"); got != (Profile{1, 4711}) {
+		t.Errorf("again: %v", got)
+	}
+	keys(m, "esc", "esc")
+	m.selected = 3
+	if got := keys(m, "enter", "a"); got != nil || !strings.Contains(m.View(), "run gclog alloc 99 as its user, or as root") {
+		t.Errorf("%v\n%s", got, m.View())
+	}
+	m = watching(t, Options{Replay: true})
+	if got := keys(m, "enter", "a"); got != nil || !strings.Contains(m.View(), "gclog alloc FILE") {
+		t.Errorf("%v\n%s", got, m.View())
+	}
+}
+
 func TestScreens(t *testing.T) {
 	views := map[string]func(*Model){
 		"list":    func(*Model) {},
@@ -89,6 +127,7 @@ func TestScreens(t *testing.T) {
 		"older":   func(m *Model) { keys(m, "enter", "down", "down") },
 		"heaps":   func(m *Model) { keys(m, "up", "v") },
 		"explain": func(m *Model) { keys(m, "enter", "enter") },
+		"alloc":   func(m *Model) { keys(m, "enter", "a"); m.Update(allocating) },
 		"help":    func(m *Model) { keys(m, "?") },
 		"induce":  func(m *Model) { keys(m, "enter", "g") },
 		"paused":  func(m *Model) { keys(m, "p") },

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/formats/screen"
@@ -161,7 +160,8 @@ func (l *stackList) head(by string, shown, all int) string {
 	}
 	s := fmt.Sprintf("%s%s%s allocated in %s, %s; from %s",
 		about, formats.SizeText(int64(x.Total.Bytes)), within, secondsText(x.Duration),
-		rateText(x.Total.Bytes, x.Duration), view.Counted(x.Total.Events, strings.TrimSuffix(x.Source.String(), "s")))
+		callers.RateText(x.Total.Bytes, x.Duration),
+		view.Counted(x.Total.Events, strings.TrimSuffix(x.Source.String(), "s")))
 	if atTimes {
 		s += " in " + secondsText(x.Watched) + " of that"
 	}
@@ -178,15 +178,6 @@ func (l *stackList) head(by string, shown, all int) string {
 func biased(x *stacks.Profile) bool {
 	total := x.Total.Objects
 	return x.Source == stacks.Ticks && (math.IsNaN(total) || math.IsInf(total, 0))
-}
-
-// shareText is a share with its interval.
-func (l *stackList) shareText(e stacks.Estimate) string {
-	if !e.Enough() {
-		return "too few to say"
-	}
-	share, margin := l.Profile.Share(e)
-	return fmt.Sprintf("%.1f ± %.1f %%", 100*share, 100*margin)
 }
 
 // columns are those of the rows.
@@ -206,12 +197,14 @@ func (l *stackList) columns(by string) []lists.Column[callers.Row] {
 		return min(1, max(0, share+sign*margin))
 	}
 	name := lists.Names(by, by, "name", view.Clean, func(r *callers.Row) string { return r.Name })
-	rate := number("bytes_per_second", func(e stacks.Estimate) float64 { return perSecond(e.Bytes, x.Duration) })
+	rate := number("bytes_per_second", func(e stacks.Estimate) float64 {
+		return callers.PerSecond(e.Bytes, x.Duration)
+	})
 	rate.Column = screen.Column{Title: "per second", Right: true}
-	rate.Text = func(r *callers.Row) string { return rateText(r.Bytes, x.Duration) }
+	rate.Text = func(r *callers.Row) string { return callers.RateText(r.Bytes, x.Duration) }
 	share := number("share", func(e stacks.Estimate) float64 { return within(e, 0) })
 	share.Column = screen.Column{Title: "share", Right: true}
-	share.Text = func(r *callers.Row) string { return l.shareText(r.Estimate) }
+	share.Text = func(r *callers.Row) string { return l.ShareText(r.Estimate) }
 	return []lists.Column[callers.Row]{
 		name,
 		share,
@@ -226,13 +219,6 @@ func (l *stackList) columns(by string) []lists.Column[callers.Row] {
 	}
 }
 
-func perSecond(bytes float64, in time.Duration) float64 {
-	if in <= 0 {
-		return math.NaN()
-	}
-	return bytes / in.Seconds()
-}
-
 // tree prints the paths as a tree, without what is small.
 func (l *stackList) tree(w io.Writer, rows []callers.Row, least uint64) {
 	lines, limit := 0, 3*l.top
@@ -243,7 +229,7 @@ func (l *stackList) tree(w io.Writer, rows []callers.Row, least uint64) {
 			return
 		}
 		const deepest = 30
-		fmt.Fprintf(w, "  %15s  %10s  %s%s\n", l.shareText(n.Estimate), rateText(n.Bytes, l.Profile.Duration),
+		fmt.Fprintf(w, "  %15s  %10s  %s%s\n", l.ShareText(n.Estimate), callers.RateText(n.Bytes, l.Profile.Duration),
 			strings.Repeat("  ", min(depth, deepest)), view.Clean(n.Name))
 	})
 }

@@ -152,7 +152,7 @@ func runtimeOf(x *stacks.Profile) string {
 }
 
 // rateOf is a number of bytes per second.
-func rateOf(perSecond float64) string { return rateText(perSecond, time.Second) }
+func rateOf(perSecond float64) string { return callers.RateText(perSecond, time.Second) }
 
 // changeColumns are the columns of changes by type, method or path.
 func changeColumns(by string) []lists.Column[callers.Change] {
@@ -200,7 +200,7 @@ func changeColumns(by string) []lists.Column[callers.Change] {
 	name := lists.Names(by, by, "name", view.Clean, func(r *row) string { return r.Name })
 	if by == callers.ByPath {
 		name.Text = func(r *row) string { // the end, which says most, is not what is cut off
-			return view.Clean(outwards(r.Path))
+			return view.Clean(callers.Outwards(r.Path))
 		}
 	}
 	columns := append([]lists.Column[row]{name}, side("before", func(r *row) *callers.Rate { return &r.Before })...)

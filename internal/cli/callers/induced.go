@@ -6,7 +6,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/gclog/gclog/formats"
 	"github.com/gclog/gclog/formats/screen"
 	"github.com/gclog/gclog/gclog/stacks"
 	"github.com/gclog/gclog/internal/callers"
@@ -192,12 +191,4 @@ func secondsText(d time.Duration) string {
 		return d.Round(time.Second).String()
 	}
 	return fmt.Sprintf("%.1f s", math.Max(0, d.Seconds()))
-}
-
-// rateText is an amount per second.
-func rateText(bytes float64, in time.Duration) string {
-	if in <= 0 {
-		return "-"
-	}
-	return formats.SizeText(int64(perSecond(bytes, in))) + "/s"
 }

@@ -76,21 +76,14 @@ func (l *stackList) grid(caption, by string) report.Grid {
 		r := &rows[i]
 		name := r.Name
 		if by == callers.ByPath {
-			name = outwards(r.Path)
+			name = callers.Outwards(r.Path)
 		}
 		g.Rows = append(g.Rows, []string{
-			l.shareText(r.Estimate), rateText(r.Bytes, l.Profile.Duration), formats.SizeText(int64(r.Bytes)),
+			l.ShareText(r.Estimate), callers.RateText(r.Bytes, l.Profile.Duration), formats.SizeText(int64(r.Bytes)),
 			strconv.FormatUint(r.Events, 10), name,
 		})
 	}
 	return g
-}
-
-// outwards is a path in one line, which begins with what says most.
-func outwards(path []string) string {
-	path = slices.Clone(path)
-	slices.Reverse(path)
-	return strings.Join(path, " ← ")
 }
 
 // boxes returns a tree for the icicle: the outer boxes first, as many as there is room for. What there is no room for

@@ -28,7 +28,8 @@ func (p *commands) topCommand() *cli.Command {
 		Usage:     "watch the collections of processes, or of a file, on a terminal",
 		ArgsUsage: "[PID|NAME...|FILE...]",
 		Description: `Lists the .NET processes with their heap, allocation rate and pauses; enter opens the page
-of a process with its collections, enter again explains one of them. ? shows all keys.
+of a process with its collections, enter again explains one of them. On that page, a
+watches for 30 seconds who allocates, as gclog alloc does. ? shows all keys.
 
 Where gclog daemon logs a process already, its records come from the daemon. For others
 top opens sessions, at most 64 at a time.
