@@ -58,7 +58,7 @@ func (p *Profile) random(e Estimate) float64 {
 	if p.Source == Ticks && p.Total.sampled > 0 { // their number is known, so that a large part is known well
 		v *= max(0, 1-e.sampled/p.Total.sampled)
 	}
-	return deviations * math.Sqrt(v)
+	return deviations * math.Sqrt(v*max(1, p.dispersion))
 }
 
 // Share returns the part that e is of p.Total, with half the width of its 95 % interval.
@@ -71,7 +71,8 @@ func (p *Profile) Share(e Estimate) (share, margin float64) {
 		return share, p.random(e)/p.Total.Bytes + share*tickBias
 	}
 	rest := max(0, p.Total.variance-e.variance)
-	return share, deviations * math.Sqrt((1-share)*(1-share)*e.variance+share*share*rest) / p.Total.Bytes
+	v := (1-share)*(1-share)*e.variance + share*share*rest
+	return share, deviations * math.Sqrt(v*max(1, p.dispersion)) / p.Total.Bytes
 }
 
 // tickStep is what is allocated between two ticks, and what a sample stands for, in bytes. An object

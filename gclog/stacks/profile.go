@@ -55,6 +55,7 @@ type Profile struct {
 
 	samplesSeen, ticksSeen uint64
 	unwatched              float64 // variance of Total, because nobody has watched all the time
+	dispersion             float64 // factor of variances: see Builder.dispersion
 	nameless               uint64  // allocation events without a name of the type
 	ticks                  int64   // sync point of the first recording
 	rundown, namesLost     bool
@@ -152,7 +153,7 @@ func (b *Builder) Profile() *Profile {
 	defer b.mu.Unlock()
 	p := b.p
 	p.Duration, p.Watched = b.lengths()
-	p.unwatched = b.unwatched()
+	p.unwatched, p.dispersion = b.unwatched(), b.dispersion()
 	p.Source = None
 	switch {
 	case p.samplesSeen > 0:

@@ -54,6 +54,8 @@ type Builder struct {
 	pending     []request          // in time order
 	served      map[uint32]callKey // by the number of a collection that was asked for
 	spans       []span             // of the time; the last one is not over
+	tallies     []tally            // by type
+	tallied     int                // windows
 
 	p       Profile
 	process int64 // that the profile is of
@@ -303,6 +305,7 @@ func (s *session) tick(e *parse.Event, c *clr.GCAllocationTick, at int64) {
 	s.stratum[k].tick(c.Amount, size)
 	s.row(stack, typ, k).tick(c.Kind, c.Amount, size)
 	s.thread(e.Thread, k).tick(c.Kind, c.Amount, size)
+	s.count(typ)
 	s.p.ticksSeen++
 	s.allocated(c.TypeName, at, float64(c.Amount))
 }
@@ -313,6 +316,7 @@ func (s *session) sample(e *parse.Event, c *clr.AllocationSampled, at int64) {
 	stack, typ := s.number(e, at), s.typeOf(c.TypeName)
 	s.row(stack, typ, k).sample(c.ObjectSize)
 	s.thread(e.Thread, k).sample(c.ObjectSize)
+	s.count(typ)
 	s.p.samplesSeen++
 	s.allocated(c.TypeName, at, tickStep)
 }

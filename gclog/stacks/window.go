@@ -68,6 +68,7 @@ func (s *session) watched(until int64) {
 		until = last
 		s.p.Gaps++
 	}
+	s.closeTallies()
 	if until <= 0 {
 		return
 	}
@@ -77,6 +78,64 @@ func (s *session) watched(until int64) {
 	p.ended++
 	p.rates += rate
 	p.squares += rate * rate
+}
+
+// A tally counts the events of a type.
+type tally struct {
+	events   float64
+	inWindow float64
+	spread   float64 // sum over windows of the square of its events, divided by the events of all types
+}
+
+// count counts an event of a type.
+func (b *Builder) count(typ uint32) {
+	for len(b.tallies) <= int(typ) {
+		b.tallies = append(b.tallies, tally{})
+	}
+	b.tallies[typ].events++
+	b.tallies[typ].inWindow++
+}
+
+// closeTallies ends a window.
+func (b *Builder) closeTallies() {
+	all := 0.0
+	for i := range b.tallies {
+		all += b.tallies[i].inWindow
+	}
+	for i := range b.tallies {
+		t := &b.tallies[i]
+		if t.inWindow > 0 {
+			t.spread += t.inWindow * t.inWindow / all
+			t.inWindow = 0
+		}
+	}
+	if all > 0 {
+		b.tallied++
+	}
+}
+
+// dispersion returns how much more the types differ between windows than chance alone makes them, as a factor of
+// the variance: what is allocated at the same moment is often of the same type, so that a short window says less than
+// its number of events. It is that of a table of windows and frequent types: chi-squared by degrees of freedom.
+func (b *Builder) dispersion() float64 {
+	whole, watched := b.lengths()
+	if watched == 0 || watched >= whole || b.tallied < 2 {
+		return 1
+	}
+	all, chi, freedom := 0.0, 0.0, 0.0
+	for i := range b.tallies {
+		all += b.tallies[i].events
+	}
+	for i := range b.tallies {
+		if t := &b.tallies[i]; t.events >= 2*leastEvents && t.events >= all/50 {
+			chi += all/t.events*t.spread - t.events
+			freedom += (1 - t.events/all) * float64(b.tallied-1)
+		}
+	}
+	if freedom <= 0 {
+		return 1
+	}
+	return 1 + max(0, chi/freedom-1)*(1-watched.Seconds()/whole.Seconds())
 }
 
 // unwatched returns the variance of the bytes that were allocated in all, as far as that is because windows differ.

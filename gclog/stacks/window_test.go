@@ -125,3 +125,34 @@ func TestWindowsDiffer(t *testing.T) {
 		t.Errorf("the total is %.0f ± %.0f, want ± %.0f", p.Total.Bytes, got, want)
 	}
 }
+
+// TestDispersion: windows that have either one type or the other say less than their events.
+func TestDispersion(t *testing.T) {
+	mixed, pure := NewBuilder(), NewBuilder()
+	for n := range 8 {
+		s := newStream(1, 8)
+		for i := range 100 {
+			s.tick([]string{"A", "B"}[i%2], 102_400, 100, 0x1010)
+		}
+		s.SequencePoint(s.ticks + int64(time.Second))
+		s.End()
+		if err := mixed.ReadWindow(bytes.NewReader(s.Bytes)); err != nil {
+			t.Fatal(err)
+		}
+		if err := pure.ReadWindow(window(time.Second, []string{"A", "B"}[n%2], 100)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, b := range []*Builder{mixed, pure} {
+		b.StandFor(40 * time.Second)
+		p := b.Profile()
+		share, margin := p.Share(p.Allocations[0].Estimate)
+		want := 2 * math.Sqrt(0.5*0.5/800)
+		if b == pure {
+			want *= math.Sqrt(1 + (800./7-1)*0.8) // as if each window were a little more than one event
+		}
+		if margin -= share * tickBias; math.Abs(share-0.5) > 1e-9 || math.Abs(margin/want-1) > 1e-2 {
+			t.Errorf("%.3f ± %.4f, want ± %.4f", share, margin, want)
+		}
+	}
+}
