@@ -131,7 +131,9 @@ func (p *pace) affordable(u usage, rest time.Duration) float64 {
 
 // exceeded reports whether more has been spent than was to be by now.
 func (p *pace) exceeded(u usage) bool {
-	return p.budget > 0 && p.ofEvents(u) > p.allowed(u)*12/10+p.allowedInAll(u)/10
+	whole := p.allowedInAll(u)
+	names := float64(min(p.names(u), whole/2)) * u.at.Sub(p.start.at).Seconds() / p.duration.Seconds()
+	return p.budget > 0 && p.ofEvents(u) > p.allowed(u)-time.Duration(names)+whole/10
 }
 
 // tooMuch reports whether a window that was to last until the end must end now.
