@@ -24,6 +24,7 @@ var csvForms = map[string]*regexp.Regexp{
 	"StartTime":    regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$`),
 	"Kind":         regexp.MustCompile(`^(blocking|background|foreground)$`),
 	"HeapDumpBy":   regexp.MustCompile(`^(gclog|other)$`),
+	"Provisional":  regexp.MustCompile(`^True$`),
 }
 
 var (
@@ -194,10 +195,11 @@ func TestCSVColumns(t *testing.T) {
 		"HeapCount": "4", "MemoryLoadPercent": "81", "PinnedObjects": "", "Handles": "65", "FinalizationCount": "66", "Complete": "True", "LostEvents": "3",
 		"Gen0Before": "10", "Gen1Before": "11", "Gen2Before": "12", "LOHBefore": "13", "POHBefore": "14",
 		"FinalPauseStartRelativeMSec": "1010.000", "FinalSuspensionDurationInMilliSeconds": "0.005", "Resident": "71", "CgroupMemory": "72", "CgroupLimit": "73", "HeapDumpBy": "",
+		"Gen2Budget": "92", "LOHBudget": "93", "POHBudget": "94", "HardLimit": "1",
 	}
 	started := []string{"StartRelativeMSec", "Type", "StartTime", "DurationInMilliSeconds"}
 	paused := []string{"SuspensionDurationInMilliSeconds", "PauseDurationInMilliSeconds", "FinalPauseDurationInMilliSeconds", "PauseStartRelativeMSec", "FinalPauseStartRelativeMSec", "FinalSuspensionDurationInMilliSeconds"}
-	poh := []string{"POHSize", "ObjPOHBefore", "ObjPOHAfter", "POHBefore"}
+	poh := []string{"POHSize", "ObjPOHBefore", "ObjPOHAfter", "POHBefore", "POHBudget"}
 	sizes := []string{"Gen0Size", "Gen1Size", "Gen2Size", "LOHSize", "POHSize"}
 	before := []string{"Gen0Before", "Gen1Before", "Gen2Before", "LOHBefore", "POHBefore"}
 	for _, c := range []struct {
@@ -254,7 +256,7 @@ func TestCSVColumns(t *testing.T) {
 			d.Global.Mechanisms = clr.MechanismCompaction
 			d.Known |= gclog.GroupCompaction
 		}, []string{"FinalPauseDurationInMilliSeconds", "FinalPauseStartRelativeMSec", "FinalSuspensionDurationInMilliSeconds"}, map[string]string{
-			"Kind": "blocking", "Type": "NonConcurrentGC", "IsCompacting": "True", "Gen0Budget": "90", "PinnedObjects": "67",
+			"Kind": "blocking", "Type": "NonConcurrentGC", "IsCompacting": "True", "Gen0Budget": "90", "Gen1Budget": "91", "PinnedObjects": "67",
 			"SuspensionDurationInMilliSeconds": "0.001", "PauseDurationInMilliSeconds": "2.000",
 		}},
 		{"a heap snapshot", func(d *gclog.GCDetails) { d.HeapDump, d.HeapDumpBy = true, gclog.RequesterGclog }, nil, map[string]string{"HeapDumpBy": "gclog"}},
@@ -262,13 +264,15 @@ func TestCSVColumns(t *testing.T) {
 		{"a blocking one without budget", func(d *gclog.GCDetails) {
 			d.Kind, d.Generations[gclog.Gen0].Budget = gclog.KindBlocking, 0
 			d.Known &^= gclog.GroupPinned
-		}, []string{"IsCompacting", "FinalPauseDurationInMilliSeconds"}, map[string]string{"Kind": "blocking"}},
+		}, []string{"IsCompacting", "FinalPauseDurationInMilliSeconds"}, map[string]string{"Kind": "blocking", "Gen1Budget": "91"}},
 	} {
 		d := record()
 		c.change(d)
 		got := row(d)
-		if len(got) != len(whole) {
-			t.Errorf("%s: %d columns, want %d", c.name, len(got), len(whole))
+		for column := range whole {
+			if _, there := got[column]; !there {
+				t.Errorf("%s: no column %s", c.name, column)
+			}
 		}
 		for column, v := range got {
 			want := whole[column]
@@ -293,7 +297,7 @@ func TestCSVUnknown(t *testing.T) {
 		d.Reset()
 		d.Kind, d.Flaws = kind, gclog.FlawNoStart|gclog.FlawNoEnd
 		head, records := written(t, "csv", formats.Options{Process: someone()}, func(w *formats.Writer) { w.Observe(&d) })
-		known := map[string]string{"Generation": "0", "ProcessID": "4711", "Kind": kind.String(), "Complete": "False", "LostEvents": "0"}
+		known := map[string]string{"Generation": "0", "ProcessID": "4711", "Kind": kind.String(), "Complete": "False", "LostEvents": "0", "HardLimit": "1"}
 		if kind == gclog.KindBackground {
 			known["IsCompacting"] = "False"
 		}
@@ -301,6 +305,32 @@ func TestCSVUnknown(t *testing.T) {
 		for i, title := range strings.Split(head, ",") {
 			if fields[i] != known[title] {
 				t.Errorf("%v: %s is %q, want %q", kind, title, fields[i], known[title])
+			}
+		}
+	}
+}
+
+// TestCSVEnd: the end of the process has a row of its own, that of a session has none.
+func TestCSVEnd(t *testing.T) {
+	for _, c := range []struct {
+		end  gclog.End
+		want map[string]string
+	}{
+		{gclog.End{At: 1e9, Reason: gclog.EndOOMKilled, Signal: 9}, map[string]string{"EndReason": "oom-killed", "ExitSignal": "9", "StartTime": "2026-11-05T10:00:01.000000Z", "ProcessID": "4711"}},
+		{gclog.End{At: 1e9, Reason: gclog.EndExited, ExitCode: -3, HasCode: true}, map[string]string{"EndReason": "exited", "ExitCode": "-3", "Number": "", "Generation": ""}},
+		{gclog.End{At: 1e9, Reason: gclog.EndDetached}, nil},
+	} {
+		head, records := written(t, "csv", formats.Options{Process: someone()}, func(w *formats.Writer) { w.Observe(&c.end) })
+		if c.want == nil {
+			if len(records) > 0 {
+				t.Errorf("%v has %q", c.end.Reason, records)
+			}
+			continue
+		}
+		values := strings.Split(records[0], ",")
+		for i, title := range strings.Split(head, ",") {
+			if want, known := c.want[title]; known && values[i] != want {
+				t.Errorf("%v: %s is %q, want %q", c.end.Reason, title, values[i], want)
 			}
 		}
 	}

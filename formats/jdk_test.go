@@ -26,7 +26,7 @@ var unifiedKinds = []kind{
 	{"start", regexp.MustCompile(stamp + `\[gc,start\] GC\((\d+)\) (Pause (?:Initial Mark|Remark))$`)},
 	{"young", regexp.MustCompile(stamp + `\[gc,heap\] GC\((\d+)\)` + nine + `ParNew: ` + sizes + `$`)},
 	{"old", regexp.MustCompile(stamp + `\[gc,heap\] GC\((\d+)\)` + nine + `CMS: ` + sizes + `$`)},
-	{"dotnet", regexp.MustCompile(stamp + `\[gc,stats\] GC\((\d+)\)` + nine + `(DotNet: gen[012] (?:blocking|background|foreground)(?: compacting| sweeping)?(?:, [a-z0-9_]+=[A-Za-z0-9.:>+-]+)*, workers=(?:\d+|unknown))$`)},
+	{"dotnet", regexp.MustCompile(stamp + `\[gc,stats\] GC\((\d+)\)` + nine + `(DotNet: gen[012] (?:blocking|background|foreground)(?: compacting| sweeping)?(?:, [a-z0-9_]+=[A-Za-z0-9.:>+/-]+)*, workers=(?:\d+|unknown))$`)},
 	{"pause", regexp.MustCompile(stamp + `\[gc\] GC\((\d+)\) (Pause [A-Z][^0-9]*) ` + sizes + ` ` + ms + `$`)},
 	{"cpu", regexp.MustCompile(stamp + `\[gc,cpu\] GC\((\d+)\) User=0\.00s Sys=0\.00s Real=(\d+\.\d\d)s$`)},
 	{"begin", regexp.MustCompile(stamp + `\[gc\] GC\((\d+)\) (Concurrent (?:Mark|Sweep|Reset))$`)},

@@ -424,7 +424,9 @@ func (j *jsonFormat) marks(o *object, d *gclog.GCDetails) {
 		o.enter("mark.")
 		o.open(fields.Roots[t])
 		o.ns("longest", m.Longest)
-		o.bytes("promoted", m.Promoted)
+		if !m.Unsized {
+			o.bytes("promoted", m.Promoted)
+		}
 		if m.HasHeap {
 			o.int("heap", int64(m.Heap))
 		}

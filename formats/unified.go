@@ -1,8 +1,11 @@
 package formats
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 
+	"github.com/gclog/gclog/formats/fields"
 	"github.com/gclog/gclog/gclog"
 )
 
@@ -111,23 +114,8 @@ func (u *unified) settings(dst []byte) []byte {
 
 // facts appends what is known about the process, which gclog reads back from this line.
 func (u *unified) facts(dst []byte, at int64) []byte {
-	p := &u.process
 	f := u.about(dst, at)
-	f.name("process")
-	f.b = strconv.AppendInt(f.b, p.ID, 10)
-	f.foreign("name", p.Name)
-	f.foreign("runtime", p.RuntimeVersion)
-	f.foreign("library", p.GCLibrary)
-	if p.Server != gclog.Unknown {
-		f.text("server", p.Server.String())
-	}
-	if p.Concurrent != gclog.Unknown {
-		f.text("concurrent", p.Concurrent.String())
-	}
-	f.uint("start_key", p.StartKey, p.StartKey != 0)
-	if !p.Started.IsZero() {
-		f.date("started", p.Started.UnixNano()-u.clock.sync)
-	}
+	appendRows(&f, processFacts, &u.process)
 	return f.end()
 }
 
@@ -151,6 +139,13 @@ func (u *unified) stamp(dst []byte, at int64, set TagSet, level Level) []byte {
 	return u.decorate(dst, at, set, level)
 }
 
+var (
+	processFacts = fields.Named(fields.Process())
+	runtimeFacts = slices.DeleteFunc(slices.Clone(processFacts),
+		func(f fields.Fact) bool { return !strings.HasPrefix(f.JSON, "dotnet.") })
+	endFields = fields.Named(fields.End())
+)
+
 // opening starts a group with the line about the start of the session, if it is the first group: a
 // log with nothing else has no file.
 func (u *unified) opening(dst []byte) []byte {
@@ -159,16 +154,25 @@ func (u *unified) opening(dst []byte) []byte {
 		return dst
 	}
 	u.hasSessionStart = false
-	return u.session(dst, "begin", u.sessionStart)
-}
-
-// session appends when the observation of the process started or ended.
-func (u *unified) session(dst []byte, name string, at int64) []byte {
 	if !u.on(TagInit, LevelInfo) {
 		return dst
 	}
-	f := u.about(dst, at)
-	f.date(name, at)
+	f := u.about(dst, u.sessionStart)
+	f.date("begin", u.sessionStart)
+	return f.end()
+}
+
+// closing appends when the observation of the process ended, and how, and what became known of its runtime.
+func (u *unified) closing(dst []byte, e *gclog.End) []byte {
+	if !u.on(TagInit, LevelInfo) {
+		return dst
+	}
+	f := u.about(dst, e.At)
+	f.date("end", e.At)
+	appendRows(&f, endFields, e)
+	if e.Process != nil {
+		appendRows(&f, runtimeFacts, e.Process)
+	}
 	return f.end()
 }
 
@@ -238,7 +242,9 @@ func (u *unified) pauseWithoutGC(dst []byte, p *gclog.Pause) []byte {
 	dst = u.opening(u.closeAbandoned(dst, p.Start))
 	u.thread = p.Thread
 	f := u.about(dst, p.Start+p.Duration)
-	f.pause(&p.PausePart)
+	part := p.PausePart
+	part.HasResume = false // as in json
+	f.pause(&part)
 	f.uint("number", uint64(p.UsedNumber), p.UsedNumber != 0)
 	return f.end()
 }
@@ -330,11 +336,8 @@ func (u *unified) dotnetLine(dst []byte, at int64, n uint32, d *gclog.GCDetails,
 	for g := range d.GenerationCount {
 		f.beforeAndAfter(g, d)
 	}
+	f.size("peak", d.Peak, d.Peak > d.SizeBefore())
 	f.known(dotnetLine, d)
-	f.size("peak", d.Peak, d.Peak > 0 && d.Kind == gclog.KindBackground)
-	if d.Known.Has(gclog.GroupBefore) && d.BeforeEstimated {
-		f.text("before_estimated", "true")
-	}
 	if u.names = d.Flaws.Names(u.names[:0]); len(u.names) > 0 {
 		f.name("flaws")
 		f.b = appendNames(f.b, u.names)
@@ -447,7 +450,7 @@ func (u *unified) end(dst []byte, e *gclog.End) []byte {
 		dst = u.phaseEnd(dst, &p, n, false)
 	}
 	if e.Reason != gclog.EndOfLog && u.any && !u.hasSessionStart {
-		dst = u.session(dst, "end", e.At)
+		dst = u.closing(dst, e)
 	}
 	return dst
 }

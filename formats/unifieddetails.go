@@ -141,6 +141,7 @@ func (f *pairs) pause(p *gclog.PausePart) {
 	f.date("at", p.Start)
 	f.millis("took", p.Duration, true)
 	f.millis("suspend", p.Suspend, p.HasSuspend)
+	f.millis("resume", p.Resume, p.HasResume)
 }
 
 // beforeAndAfter appends the sizes of a generation, of which one may be unknown.
@@ -165,8 +166,7 @@ func (f *pairs) generation(name string, g int) {
 
 // The lines of plain fields.
 var (
-	// The other fields of this line depend on each other or on the pause.
-	dotnetLine    = fields.Line(dotnetTitle, "promoted", "fragmentation", "committed", "committed_before")
+	dotnetLine    = fields.Line(dotnetTitle)
 	condemnedLine = fields.Line("Condemned:")
 	programLine   = fields.Line("Program:", "allocated", "gen0", "loh", "poh", "rate_per_second", "since_last",
 		"ticks_small", "ticks_large", "ticks_pinned")
@@ -174,24 +174,72 @@ var (
 	phasesLine     = fields.Line("Phases:")
 )
 
-// known appends those fields of a line that are known.
-func (f *pairs) known(line []fields.LineField, d *gclog.GCDetails) {
+// known appends those values of a line that are known.
+func (f *pairs) known(line []fields.LineValue, d *gclog.GCDetails) {
 	for i := range line {
-		x := &line[i]
-		if x.Get == nil {
-			continue // it takes code
+		if x := &line[i]; len(x.Fields) > 1 {
+			f.list(x, d)
+		} else {
+			appendRow(f, x.Name, x.Fields[0], d)
 		}
-		v, known := x.Get(d)
-		switch x.Unit {
-		case fields.Bytes, fields.PlainBytes:
-			f.size(x.Name, v, known)
-		case fields.Nanoseconds:
-			f.millis(x.Name, int64(v), known)
-		case fields.Ratio: // bytes per second
-			f.size(x.Name, uint64(math.Float64frombits(v)), known)
-		default:
-			f.uint(x.Name, v, known)
+	}
+}
+
+// list appends a value of several fields, if any is known.
+func (f *pairs) list(x *fields.LineValue, d *gclog.GCDetails) {
+	before, end := *f, 0
+	f.name(x.Name)
+	for i, field := range x.Fields {
+		if i > 0 {
+			f.b = append(f.b, '/')
 		}
+		v, known := field.Get(d)
+		if !known {
+			continue
+		}
+		if field.Unit == fields.Time {
+			v += uint64(f.u.clock.sync)
+		}
+		if f.b = appendUint(f.b, v); v > 0 || !x.Short {
+			end = len(f.b)
+		}
+	}
+	if f.b = f.b[:end]; end == 0 {
+		*f = before
+	}
+}
+
+// appendRows appends those fields that are known.
+func appendRows[R any](f *pairs, rows []fields.Row[R], r *R) {
+	for i := range rows {
+		appendRow(f, rows[i].Unified, &rows[i], r)
+	}
+}
+
+// appendRow appends a field, if it is known.
+func appendRow[R any](f *pairs, name string, x *fields.Row[R], r *R) {
+	v, text, known := x.Of(r)
+	if !known {
+		return
+	}
+	switch x.Unit {
+	case fields.Text:
+		f.foreign(name, text)
+	case fields.Flag:
+		f.text(name, gclog.KnownBool(v != 0).String())
+	case fields.Signed:
+		f.name(name)
+		f.b = strconv.AppendInt(f.b, int64(v), 10)
+	case fields.Bytes, fields.PlainBytes:
+		f.size(name, v, true)
+	case fields.Nanoseconds:
+		f.millis(name, int64(v), true)
+	case fields.Date:
+		f.date(name, int64(v)-f.u.clock.sync)
+	case fields.Ratio: // bytes per second
+		f.size(name, uint64(math.Float64frombits(v)), true)
+	default:
+		f.uint(name, v, true)
 	}
 }
 
@@ -203,7 +251,7 @@ func (u *unified) details(dst []byte, at int64, n uint32, d *gclog.GCDetails) []
 	for _, x := range [...]struct {
 		set   TagSet
 		title string
-		line  []fields.LineField
+		line  []fields.LineValue
 	}{
 		{TagAlloc, "Program:", programLine},
 		{TagRef, "References:", referencesLine},
@@ -260,6 +308,9 @@ func (u *unified) roots(dst []byte, at int64, n uint32, d *gclog.GCDetails) []by
 	for t := range clr.MarkTypes {
 		if m := d.Mark(t); m.Known {
 			f.millis(fields.Roots[t], m.Longest, true)
+			if m.Unsized {
+				continue
+			}
 			f.b = append(f.b, '/')
 			f.b = appendKiB(f.b, m.Promoted)
 		}

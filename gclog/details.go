@@ -370,6 +370,7 @@ type MarkSummary struct {
 	Heap      int   // its number
 	HasHeap   bool
 	Promoted  uint64
+	Unsized   bool    // Promoted is unknown: some logs have only the times
 	Imbalance float64 // as MarkImbalance returns it; 0: unknown
 	Known     bool
 }
@@ -502,6 +503,15 @@ func (d *GCDetails) FinalPauseStart() (at int64, known bool) {
 func (d *GCDetails) FinalSuspend() (suspend int64, known bool) {
 	if p := d.final(); p != nil {
 		return p.Suspend, p.HasSuspend
+	}
+	return 0, false
+}
+
+// FinalResume returns the time to resume the threads after that pause; known is false if there was
+// none.
+func (d *GCDetails) FinalResume() (resume int64, known bool) {
+	if p := d.final(); p != nil {
+		return p.Resume, p.HasResume
 	}
 	return 0, false
 }

@@ -1,6 +1,7 @@
 package fields_test
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -53,17 +54,27 @@ func csvTable(t *testing.T) string {
 	var s strings.Builder
 	s.WriteString("| column | unit | from | |\n|---|---|---|---|\n")
 	for name := range strings.SplitSeq(header, ",") {
-		f := fields.Column(name)
-		unit := unitNames[f.Unit]
-		switch f.Unit {
-		case fields.Nanoseconds:
-			unit = "ms"
-		case fields.Flag:
-			unit = "`True`, `False`"
-		}
-		fmt.Fprintf(&s, "| `%s` | %s | %s | %s |\n", name, unit, f.Events, f.Doc)
+		s.WriteString(cmp.Or(columnRow(fields.Column(name)), columnRow(fields.ColumnOf(fields.Process(), name)), columnRow(fields.ColumnOf(fields.End(), name))))
 	}
 	return s.String()
+}
+
+// columnRow is the row of a column; "" if there is none.
+func columnRow[R any](f *fields.Row[R]) string {
+	if f == nil {
+		return ""
+	}
+	unit := unitNames[f.Unit]
+	switch f.Unit {
+	case fields.Nanoseconds, fields.Time:
+		unit = "ms"
+	case fields.Flag:
+		unit = "`True`, `False`"
+	}
+	if f.CSV == "StartTime" {
+		unit = "time"
+	}
+	return fmt.Sprintf("| `%s` | %s | %s | %s |\n", f.CSV, unit, f.Events, f.Doc)
 }
 
 func code(name string) string {

@@ -23,23 +23,34 @@ func FactAt(path string) int {
 	return slices.IndexFunc(process, func(f Fact) bool { return f.JSON == path })
 }
 
+// Named returns those of some fields that the DotNet lines of a unified log have, with their names there.
+func Named[R any](list []Row[R]) (named []Row[R]) {
+	for _, x := range list {
+		if name, ok := strings.CutPrefix(x.Unified, "DotNet: "); ok {
+			x.Unified = name
+			named = append(named, x)
+		}
+	}
+	return named
+}
+
 type facts = gclog.Process
 
 var process = concat(instance, environment, runtime, settings)
 
 var instance = []Fact{
-	fact("process.pid", "process.pid", Signed, "the pid, as the host sees it", Value[facts]{
+	written("process", "", fact("process.pid", "process.pid", Signed, "the pid, as the host sees it", Value[facts]{
 		Get: func(p *facts) (uint64, bool) { return uint64(p.ID), true },
 		Set: func(p *facts, v uint64) { p.ID = int64(v) },
-	}),
+	})),
 	fact("process.entity_id", "", Text, "identifies the instance of the runtime; unknown before .NET 5",
 		kept(func(p *facts) *string { return &p.Cookie })),
-	fact("process.name", "process.executable.name", Text, "the name of the process",
-		kept(func(p *facts) *string { return &p.Name })),
+	written("name", "", fact("process.name", "process.executable.name", Text, "the name of the process",
+		kept(func(p *facts) *string { return &p.Name }))),
 	fact("process.executable", "process.executable.path", Text, "its executable",
 		kept(func(p *facts) *string { return &p.Executable })),
 	// A text, because it may exceed the precision of a double.
-	fact("process.start_key", "", Text,
+	written("start_key", "", fact("process.start_key", "", Text,
 		"its start in the unit of the kernel: with the pid it identifies the process on its host", Value[facts]{
 			Text: func(p *facts) string {
 				if p.StartKey == 0 {
@@ -54,15 +65,15 @@ var instance = []Fact{
 				}
 				return err == nil
 			},
-		}),
-	fact("process.start", "", Date, "its start", Value[facts]{
+		})),
+	written("started", "", fact("process.start", "", Date, "its start", Value[facts]{
 		Get: func(p *facts) (uint64, bool) { return uint64(p.Started.UnixNano()), !p.Started.IsZero() },
 		Set: func(p *facts, v uint64) {
 			if p.Started.IsZero() { // each session computes it anew
 				p.Started = time.Unix(0, int64(v)).UTC()
 			}
 		},
-	}),
+	})),
 }
 
 var environment = []Fact{
@@ -94,30 +105,32 @@ var environment = []Fact{
 }
 
 var runtime = []Fact{
-	fact("dotnet.runtime.version", "process.runtime.version", Text, "the version of .NET",
-		kept(func(p *facts) *string { return &p.RuntimeVersion })),
+	written("runtime", "", fact("dotnet.runtime.version", "process.runtime.version", Text, "the version of .NET",
+		kept(func(p *facts) *string { return &p.RuntimeVersion }))),
 	fact("dotnet.runtime.flavor", "", Text, "CoreCLR or NativeAOT", kept(func(p *facts) *string { return &p.Flavor })),
 }
 
 // .NET 9 and later report their settings; the first five are also known from collections.
 var settings = []Fact{
-	fact(Settings+"server", "", Flag, "the process uses server GC", Value[facts]{
+	written("server", "", fact(Settings+"server", "", Flag, "the process uses server GC", Value[facts]{
 		Get: func(p *facts) (uint64, bool) { return bit(p.Server == gclog.Yes), p.Server != gclog.Unknown },
 		Set: func(p *facts, v uint64) { p.SetServer(gclog.KnownBool(v != 0), gclog.EvidenceRecorded) },
 		Max: 1,
-	}),
-	fact(Settings+"concurrent", "", Flag, "background collections are enabled", Value[facts]{
+	})),
+	written("concurrent", "", fact(Settings+"concurrent", "", Flag, "background collections are enabled", Value[facts]{
 		Get: func(p *facts) (uint64, bool) { return bit(p.Concurrent == gclog.Yes), p.Concurrent != gclog.Unknown },
 		Set: func(p *facts, v uint64) { p.Concurrent = gclog.KnownBool(v != 0) },
 		Max: 1,
-	}),
+	})),
 	fact(Settings+"heap_count", "", Number, "the number of heaps that the runtime reported last",
 		positive(func(p *facts) *int { return &p.HeapCount })),
-	fact(Settings+"processors", "", Number, "the number of processors that the runtime sees",
-		positive(func(p *facts) *int { return &p.Processors })),
-	fact(Settings+"library", "", Text, "the file of a standalone GC",
-		kept(func(p *facts) *string { return &p.GCLibrary })),
-	limit("hard_limit", Bytes, "the limit of the heap", func(s *clr.GCSettings) *uint64 { return &s.HardLimit }),
+	written("processors", "Processors", fact(Settings+"processors", "", Number,
+		"the number of processors that the runtime sees",
+		positive(func(p *facts) *int { return &p.Processors }))),
+	written("library", "", fact(Settings+"library", "", Text, "the file of a standalone GC",
+		kept(func(p *facts) *string { return &p.GCLibrary }))),
+	written("hard_limit", "HardLimit", limit("hard_limit", Bytes, "the limit of the heap",
+		func(s *clr.GCSettings) *uint64 { return &s.HardLimit })),
 	limit("loh_threshold", Bytes, "the size from which objects are large",
 		func(s *clr.GCSettings) *uint64 { return &s.LOHThreshold }),
 	limit("physical_memory_config", Bytes, "the configured physical memory",
@@ -134,6 +147,12 @@ var settings = []Fact{
 
 func fact(json, otel string, unit Unit, doc string, v Value[facts]) Fact {
 	return Fact{JSON: json, OTel: otel, Unit: unit, Doc: doc, Value: v}
+}
+
+// written is a fact that the head of a unified log has too, and rows of csv, if it has a name there.
+func written(unified, csv string, f Fact) Fact {
+	f.Unified, f.CSV = "DotNet: "+unified, csv
+	return f
 }
 
 // kept is a text; the first one that is known is kept.

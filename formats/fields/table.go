@@ -3,6 +3,7 @@ package fields
 import (
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gclog/gclog/gclog"
@@ -16,46 +17,64 @@ type (
 
 // Sums, counts and flags come before what they are about; that is the order of json.
 var table = concat(identity, pauses, sizes, generation(gclog.Gen0), generation(gclog.Gen1), generation(gclog.Gen2),
-	generation(gclog.LOH), generation(gclog.POH), objects, condemned, timing, background, others,
+	generation(gclog.LOH), generation(gclog.POH), objects, condemned, timing, marks(), background, others,
 	shortage(func(d *gc) *gclog.CPUShortage { return &d.CPU }), state)
 
 // All returns the fields in the order of json. The caller must not change them.
 func All() []Field { return table }
 
-// Column returns the field of a column of csv; nil if there is none. A column without a name, such
-// as trailing commas of a spreadsheet make, is none.
-func Column(name string) *Field {
-	if name == "" {
+// Column returns the field of a column of csv; nil if there is none.
+func Column(name string) *Field { return ColumnOf(table, name) }
+
+// ColumnOf returns the one of some fields that is in a column of csv; nil if none is. A column without a
+// name, such as trailing commas of a spreadsheet make, is none.
+func ColumnOf[R any](list []Row[R], name string) *Row[R] {
+	i := slices.IndexFunc(list, func(x Row[R]) bool { return name != "" && x.CSV == name })
+	if i < 0 {
 		return nil
 	}
-	for i := range table {
-		if table[i].CSV == name {
-			return &table[i]
-		}
-	}
-	return nil
+	return &list[i]
 }
 
-// Line returns the fields of the unified line with this title: those with these names, or all in the
-// order of json.
-func Line(title string, names ...string) (line []LineField) {
+// Line returns the values of the unified line with this title: those with these names, or all in the
+// order of json. It leaves out what takes more than getting and setting a field.
+func Line(title string, names ...string) (line []LineValue) {
 	for i := range table {
-		if of, name, _ := strings.Cut(table[i].Unified, " "); of == title && name != "" {
-			line = append(line, LineField{name, &table[i]})
+		f := &table[i]
+		for place := range strings.SplitSeq(f.Unified, ", ") {
+			of, name, _ := strings.Cut(place, " ")
+			if of != title || name == "" || f.Set == nil || slices.Contains(coded, place) {
+				continue
+			}
+			at := slices.IndexFunc(line, func(v LineValue) bool { return v.Name == name })
+			if at < 0 {
+				at, line = len(line), append(line, LineValue{Name: name, Short: slices.Contains(short, place)})
+			}
+			line[at].Fields = append(line[at].Fields, f)
 		}
 	}
 	if len(names) > 0 {
-		line = slices.DeleteFunc(line, func(f LineField) bool { return !slices.Contains(names, f.Name) })
+		line = slices.DeleteFunc(line, func(v LineValue) bool { return !slices.Contains(names, v.Name) })
 		slices.SortFunc(line,
-			func(a, b LineField) int { return slices.Index(names, a.Name) - slices.Index(names, b.Name) })
+			func(a, b LineValue) int { return slices.Index(names, a.Name) - slices.Index(names, b.Name) })
 	}
 	return line
 }
 
-// A LineField is a field with its name in a line.
-type LineField struct {
-	Name string
-	*Field
+// coded are the places of fields that are one value with others in another way, or end every line.
+var coded = []string{
+	"DotNet: gen0", "DotNet: gen1", "DotNet: gen2", "DotNet: loh", "DotNet: poh", "DotNet: peak", "DotNet: workers",
+}
+
+// short are the lists of which the zeros at the end are left out: g0 says what is known.
+var short = []string{"DotNet: g1", "DotNet: g2", "DotNet: g3", "DotNet: g4"}
+
+// A LineValue is a named value in a line. That of several fields is a list, separated by slashes: plain numbers,
+// which are bytes and nanoseconds, and nothing for what is unknown.
+type LineValue struct {
+	Name   string
+	Fields []*Field
+	Short  bool // zeros at the end of the list are left out
 }
 
 func concat[R any](parts ...[]Row[R]) (all []Row[R]) {
@@ -99,13 +118,14 @@ var identity = []Field{
 			compacting, known := d.Compacting()
 			return bit(compacting), known
 		})),
-	row("demoted_background", "", "", Flag, "docs/reduction.md 4",
+	row("demoted_background", "", "DotNet: demoted_background", Flag, "docs/reduction.md 4",
 		"the collection was started as a background one, but ran as a blocking one; only if true",
 		yes(func(d *gc) *bool { return &d.DemotedBGC })),
 	row("inside_background_start", "", "", Flag, "docs/reduction.md 4",
 		"the collection ran in the first suspension of a background collection; only if true",
 		yes(func(d *gc) *bool { return &d.InsideBGCStart })),
-	row("provisional", "", "", Flag, "R 1", "the full collection of provisional mode; only if true",
+	row("provisional", "Provisional", "DotNet: provisional", Flag, "R 1",
+		"the full collection of provisional mode; only if true",
 		yes(func(d *gc) *bool { return &d.Provisional })),
 	row("heap_dump", "", "", Flag, "docs/reduction.md 4",
 		"the collection of a heap snapshot, whose pause includes a walk of the heap; only if true",
@@ -124,6 +144,13 @@ var identity = []Field{
 		stored(math.MaxInt32, func(d *gc) (uint64, bool) { n := d.HeapCount(); return uint64(n), n > 0 },
 			func(d *gc, v uint64) { d.Global.Heaps = int32(v) })),
 	row("mechanisms[]", "", "", Texts, "R 205", "what the collection did", value{}),
+	row("", "Mechanisms", "DotNet: global", Number, "R 205", "mechanisms, a bit for each",
+		stored(math.MaxUint32, func(d *gc) (uint64, bool) {
+			return uint64(d.Global.Mechanisms), d.Known.Has(gclog.GroupGlobal)
+		}, func(d *gc, v uint64) {
+			d.Global.Mechanisms = clr.Mechanisms(v)
+			d.Known |= gclog.GroupGlobal | gclog.GroupCompaction
+		})),
 	row("pause_mode", "", "", Text, "R 205", "the latency mode of the GC",
 		text(func(d *gc) string {
 			if !d.Known.Has(gclog.GroupGlobal) || !d.Global.HasMemoryLoad {
@@ -175,9 +202,15 @@ var pauses = []Field{
 	row("pause.parts[].start", "", "DotNet: at", Time, "R 9", "the start of a part", value{}),
 	row("pause.parts[].suspend", "", "DotNet: suspend", Nanoseconds, "R 9, R 8",
 		"of it, the time to suspend all threads", value{}),
-	row("pause.parts[].resume", "", "", Nanoseconds, "R 7, R 3", "of it, the time to resume them", value{}),
+	row("pause.parts[].resume", "", "DotNet: resume", Nanoseconds, "R 7, R 3",
+		"of it, the time to resume them", value{}),
 	row("pause.parts[].ns", "", "DotNet: took", PlainNanoseconds, "R 9, R 3", "its duration", value{}),
 	row("pause.parts[].kind", "", "DotNet: pause", Text, "", "blocking, initial, final or unknown", value{}),
+	row("", "ResumeDurationInMilliSeconds", "", Nanoseconds, "R 7, R 3", "the time to resume the threads, in all parts",
+		derived(func(d *gc) (uint64, bool) { resume, known := d.Resume(); return uint64(resume), known && paused(d) })),
+	row("", "FinalResumeDurationInMilliSeconds", "", Nanoseconds, "R 7, R 3",
+		"the time to resume them after the last pause of a background collection",
+		derived(func(d *gc) (uint64, bool) { resume, known := d.FinalResume(); return uint64(resume), known })),
 	row("suspend", "SuspensionDurationInMilliSeconds", "", Nanoseconds, "R 9, R 8",
 		"the time to suspend all threads, in all parts",
 		derived(func(d *gc) (uint64, bool) {
@@ -268,6 +301,7 @@ func ofCollected(g int, v value) value {
 // generation returns the fields of a generation.
 func generation(g int) []Field {
 	name, column := gclog.GenerationName(g), columns[g]
+	more := "DotNet: g" + strconv.Itoa(g) // as the runtime numbers them
 	list := []Field{
 		row(".before", column+"Before", "DotNet: "+name, Bytes, "R 204",
 			"its size before the collection, free space included",
@@ -279,19 +313,19 @@ func generation(g int) []Field {
 			sized(g, gclog.GroupObjects, func(x *gclog.GenerationDetails) *uint64 { return &x.ObjectsBefore })),
 		row(".obj_after", "Obj"+column+"After", "", Bytes, "R 204", "the objects in it after the collection",
 			sized(g, gclog.GroupObjects, func(x *gclog.GenerationDetails) *uint64 { return &x.ObjectsAfter })),
-		row(".free_before", "", "", Bytes, "R 204", "its free space before the collection",
+		row(".free_before", "", more, Bytes, "R 204", "its free space before the collection",
 			sized(g, gclog.GroupHistory, func(x *gclog.GenerationDetails) *uint64 { return &x.FreeBefore })),
-		row(".fragmentation", "", "", Bytes, "R 204", "its free space after the collection",
+		row(".fragmentation", "", more, Bytes, "R 204", "its free space after the collection",
 			sized(g, gclog.GroupHistory, func(x *gclog.GenerationDetails) *uint64 { return &x.Fragmentation })),
-		row(".in", "", "", Bytes, "R 204", "what was promoted into it",
+		row(".in", column+"In", more, Bytes, "R 204", "what was promoted into it",
 			sized(g, gclog.GroupHistory, func(x *gclog.GenerationDetails) *uint64 { return &x.In })),
-		row(".survived", "", "", Bytes, "R 204", "what survived in it, if it was collected",
+		row(".survived", column+"Survived", more, Bytes, "R 204", "what survived in it, if it was collected",
 			ofCollected(g,
 				sized(g, gclog.GroupHistory, func(x *gclog.GenerationDetails) *uint64 { return &x.Survived }))),
-		row(".survived_pinned", "", "", Bytes, "R 204", "of that, pinned objects",
+		row(".survived_pinned", column+"SurvivedPinned", more, Bytes, "R 204", "of that, pinned objects",
 			ofCollected(g,
 				sized(g, gclog.GroupHistory, func(x *gclog.GenerationDetails) *uint64 { return &x.SurvivedPins }))),
-		row(".budget", "", "Condemned: "+name+"_budget", Bytes, "R 204, R 205",
+		row(".budget", column+"Budget", more+", Condemned: "+name+"_budget", Bytes, "R 204, R 205",
 			"its allocation budget until its next collection, of all heaps: docs/reduction.md 8",
 			stored(math.MaxUint64, func(d *gc) (uint64, bool) {
 				budget := of(d, g).Budget
@@ -326,15 +360,12 @@ func generation(g int) []Field {
 			})),
 	}
 	if g != gclog.Gen1 && g != gclog.Gen2 {
-		list = append(list, row(".allocated", "", "Program: "+name, Bytes, "docs/reduction.md 8",
+		list = append(list, row(".allocated", column+"Allocated", more+", Program: "+name, Bytes, "docs/reduction.md 8",
 			"what the program allocated in it since the previous collection",
 			sized(g, gclog.GroupGenerationAllocated, func(x *gclog.GenerationDetails) *uint64 { return &x.Allocated })))
 	}
 	for i := range list {
 		list[i].JSON = name + list[i].JSON
-	}
-	if g == gclog.Gen0 {
-		list[9].CSV = "Gen0Budget"
 	}
 	return list
 }
@@ -347,24 +378,26 @@ var objects = []Field{
 		grouped(gclog.GroupTicks, func(d *gc) *uint64 { return &d.TickAllocated[clr.AllocationLarge] })),
 	row("ticks.pinned", "", "Program: ticks_pinned", Bytes, "R 10, level full", "the same for the pinned object heap",
 		grouped(gclog.GroupTicks, func(d *gc) *uint64 { return &d.TickAllocated[clr.AllocationPinned] })),
-	row("memory_load", "MemoryLoadPercent", "Condemned: memory_load_percent", WholePercent, "R 205",
+	row("memory_load", "MemoryLoadPercent", "DotNet: global, Condemned: memory_load_percent", WholePercent, "R 205",
 		"the share of physical memory in use, as the GC sees it",
 		positive(func(d *gc) *uint32 { return &d.Global.MemoryLoad })),
 	row("hard_limit", "", "Settings: hard_limit", Bytes, "D 10", "the limit of the heap", value{}),
-	row("pinned", "PinnedObjects", "References: pinned", Count, "R 4", "pinned objects that the collection found",
+	row("pinned", "PinnedObjects", "DotNet: objects, References: pinned", Count, "R 4",
+		"pinned objects that the collection found",
 		stored(math.MaxUint32, func(d *gc) (uint64, bool) { n, known := d.Pinned(); return uint64(n), known },
 			func(d *gc, v uint64) {
 				d.PinnedObjects = uint32(v)
 				d.Known |= gclog.GroupPinned
 			})),
-	row("handles", "Handles", "References: handles", Count, "R 4", "GC handles",
+	row("handles", "Handles", "DotNet: objects, References: handles", Count, "R 4", "GC handles",
 		grouped(gclog.GroupHandles, func(d *gc) *int32 { return &d.Handles })),
 	row("sync_blocks", "", "References: sync_blocks", Count, "R 4", "sync blocks",
 		grouped(gclog.GroupSyncBlocks, func(d *gc) *uint32 { return &d.SyncBlocks })),
-	row("finalization.count", "FinalizationCount", "References: finalization", Number, "R 4",
+	row("finalization.count", "FinalizationCount", "DotNet: objects, References: finalization", Number, "R 4",
 		"objects retained for finalization",
 		grouped(gclog.GroupFinalizationCount, func(d *gc) *uint64 { return &d.FinalizationCount })),
-	row("finalization.bytes", "", "References: finalization_size", PlainBytes, "R 4", "their size",
+	row("finalization.bytes", "FinalizationSize", "DotNet: objects, References: finalization_size", PlainBytes, "R 4",
+		"their size",
 		grouped(gclog.GroupFinalizationSize, func(d *gc) *uint64 { return &d.FinalizationSize })),
 	row("pinned_seen.count", "", "", Number, "R 33, level full", "pinned objects found while marking",
 		positive(func(d *gc) *uint64 { return &d.PinEvents })),
@@ -376,11 +409,13 @@ var objects = []Field{
 		when(func(d *gc) bool { return d.PinPlugs > 0 }, func(d *gc) *uint64 { return &d.PinPlugBytes })),
 	row("pinned_user", "", "", Percent, "R 33, P 199", "the share of pinned_plugs.bytes that pinned_seen.bytes are",
 		derived(func(d *gc) (uint64, bool) { return bits(d.UserPinned()) })),
-	row("finalizers.runs", "", "", Number, "R 13, R 14", "runs of the finalizer thread since the previous sizes",
+	row("finalizers.runs", "FinalizerRuns", "DotNet: finalizers", Number, "R 13, R 14",
+		"runs of the finalizer thread since the previous sizes",
 		grouped(gclog.GroupFinalizers, func(d *gc) *uint32 { return &d.Finalizers.Runs })),
-	row("finalizers.objects", "", "", Number, "R 13, R 14", "objects finalized in them",
+	row("finalizers.objects", "FinalizerObjects", "DotNet: finalizers", Number, "R 13, R 14",
+		"objects finalized in them",
 		grouped(gclog.GroupFinalizers, func(d *gc) *uint64 { return &d.Finalizers.Objects })),
-	row("finalizers.longest", "", "", Nanoseconds, "R 13, R 14",
+	row("finalizers.longest", "FinalizerLongestMSec", "DotNet: finalizers", Nanoseconds, "R 13, R 14",
 		"the longest of them; unknown if events were lost or the start of a run was not seen",
 		stored(MaxSpan, func(d *gc) (uint64, bool) {
 			return uint64(d.Finalizers.Longest), d.Known.Has(gclog.GroupFinalizers | gclog.GroupLongestFinalizers)
@@ -388,7 +423,7 @@ var objects = []Field{
 			d.Finalizers.Longest = int64(v)
 			d.Known |= gclog.GroupLongestFinalizers
 		})),
-	row("finalizers.running", "", "", Nanoseconds, "R 13, R 14",
+	row("finalizers.running", "FinalizerRunningMSec", "DotNet: finalizers", Nanoseconds, "R 13, R 14",
 		"how long a run had been in progress when the collection started",
 		positive(func(d *gc) *int64 { return &d.Finalizers.Running })),
 	row("segments.created.count", "", "", Number, "R 5", "regions or segments created since the previous sizes",
@@ -419,6 +454,19 @@ var condemned = []Field{
 		"the oldest generation that was due by time", value{}),
 	row("condemned.reasons[]", "", "Condemned: reasons", Texts, "R 204, R 205", "why this generation was condemned",
 		value{}),
+	row("", "CondemnedGenerations", "DotNet: condemned", Number, "R 204, R 205",
+		"condemned.initial, final, budget_exceeded and time_tuning, two bits each, the first in the lowest",
+		stored(math.MaxUint8, func(d *gc) (uint64, bool) {
+			steps, _, known := d.Condemned()
+			return uint64(steps & math.MaxUint8), known
+		}, func(d *gc, v uint64) {
+			d.Global.CondemnedGenerations, d.Global.HasCondemned = clr.CondemnedGenerations(v), true
+		})),
+	row("", "CondemnedReasons", "DotNet: condemned", Number, "R 204, R 205", "condemned.reasons, a bit for each",
+		stored(math.MaxUint32, func(d *gc) (uint64, bool) {
+			_, conditions, known := d.Condemned()
+			return uint64(conditions), known
+		}, func(d *gc, v uint64) { d.Global.Condemned, d.Global.HasCondemned = clr.Condemned(v), true })),
 	row("condemned.for_all[]", "", "", Texts, "R 205", "those of reasons that were decided for all heaps together",
 		value{}),
 	row("free_list_efficiency", "", "", ExactPercent, "R 204",
@@ -481,6 +529,28 @@ var timing = []Field{
 		"the most that survived in a heap, relative to the mean; server GC only",
 		stored(math.MaxUint64, func(d *gc) (uint64, bool) { v := d.SurvivedImbalance(); return bits(v, v > 0) },
 			func(d *gc, v uint64) { d.Summary.SurvivedImbalance = math.Float64frombits(v) })),
+}
+
+// marks are the times in lines and columns of their own; json has them in mark.
+func marks() (list []Field) {
+	for t, name := range Roots {
+		column, kind := "Mark", strings.ReplaceAll(name, "_", " ")
+		for word := range strings.SplitSeq(name, "_") {
+			column += strings.ToUpper(word[:1]) + word[1:]
+		}
+		list = append(list, row("", column+"MSec", "DotNet: mark", Nanoseconds, "R 202",
+			"the time that the slowest heap took to mark from roots of the kind "+kind,
+			stored(MaxSpan, func(d *gc) (uint64, bool) {
+				m := d.Mark(clr.MarkType(t))
+				return uint64(m.Longest), m.Known
+			}, func(d *gc, v uint64) {
+				if d.Summary == nil {
+					d.Summary = &gclog.HeapSummary{}
+				}
+				d.Summary.Marks[t] = gclog.MarkSummary{Longest: int64(v), Known: true, Unsized: true}
+			})))
+	}
+	return list
 }
 
 // phase returns one of the times that a collection reports. One index has two meanings.
@@ -643,16 +713,18 @@ var others = []Field{
 	row("dynamic_events[].time", "", "", Time, "R 39", "the time of an event that gclog does not know", value{}),
 	row("dynamic_events[].name", "", "", Text, "R 39", "its name", value{}),
 	row("dynamic_events[].data", "", "", Hex, "R 39", "its data", value{}),
-	row("memory_read", "", "", Time, "", "when process.memory and process.cgroup were read",
+	row("memory_read", "MemoryReadRelativeMSec", "DotNet: memory", Time, "",
+		"when process.memory and process.cgroup were read",
 		stored(math.MaxInt64,
 			func(d *gc) (uint64, bool) { return uint64(d.Memory.At), d.Memory.Known() && d.Memory.At != 0 },
 			func(d *gc, v uint64) { d.Memory.At = int64(v) })),
-	row("", "Resident", "", Bytes, "", "the physical memory of the process; process.memory.rss in json",
+	row("", "Resident", "DotNet: memory", Bytes, "", "the physical memory of the process; process.memory.rss in json",
 		positive(func(d *gc) *uint64 { return &d.Memory.Resident })),
-	row("", "CgroupMemory", "", Bytes, "",
+	row("", "CgroupMemory", "DotNet: memory", Bytes, "",
 		"the memory of its control group, page cache included; process.cgroup.memory.usage in json",
 		positive(func(d *gc) *uint64 { return &d.Memory.Cgroup })),
-	row("", "CgroupLimit", "", Bytes, "", "the limit of the control group; process.cgroup.memory.limit in json",
+	row("", "CgroupLimit", "DotNet: memory", Bytes, "",
+		"the limit of the control group; process.cgroup.memory.limit in json",
 		positive(func(d *gc) *uint64 { return &d.Memory.CgroupLimit })),
 	row("", "ProcessID", "", Number, "", "the process; process.pid in json", value{}),
 	row("threads", "", "", Number, "", "the threads of the process at that time",

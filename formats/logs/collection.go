@@ -33,3 +33,31 @@ func pauseOf(d *gclog.GCDetails, kind gclog.PauseKind) *gclog.PausePart {
 	}
 	return nil
 }
+
+// settleSizes derives those sizes of the generations that logs leave out: what is in a generation is objects
+// and free space.
+func settleSizes(d *gclog.GCDetails) {
+	if d.Known.Has(gclog.GroupHistory) {
+		objects := d.Known.Has(gclog.GroupObjects)
+		for g := range d.GenerationCount {
+			x := &d.Generations[g]
+			if objects {
+				x.FreeBefore, x.Fragmentation = less(x.Before, x.ObjectsBefore), less(x.After, x.ObjectsAfter)
+			} else {
+				x.ObjectsBefore, x.ObjectsAfter = less(x.Before, x.FreeBefore), less(x.After, x.Fragmentation)
+			}
+		}
+		d.Known |= gclog.GroupObjects
+	}
+	if d.Known.Has(gclog.GroupGenerationAllocated) && !d.Known.Has(gclog.GroupAllocated) {
+		for g := range d.Generations {
+			d.Allocated += d.Generations[g].Allocated
+		}
+		d.Known |= gclog.GroupAllocated
+	}
+	if d.Known.Has(gclog.GroupBefore) {
+		d.Peak = max(d.Peak, d.SizeBefore())
+	}
+}
+
+func less(a, b uint64) uint64 { return a - min(a, b) }

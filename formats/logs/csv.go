@@ -12,8 +12,8 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-const csvLacks = "csv has no suspensions without a collection, gaps, stalls or sessions; promoted, allocated and " +
-	"free bytes only as totals; no individual heaps"
+const csvLacks = "csv has no pauses without a collection, gaps, stalls or sessions, and only totals of the heaps of " +
+	"server GC"
 
 // A csvSpecial is a column that takes more than setting a field of the record. Columns with
 // milliseconds come first, then those with texts, then those with whole numbers.
@@ -25,6 +25,8 @@ const (
 	csvPause
 	csvFinalPause
 	csvFinalSuspension
+	csvResume
+	csvFinalResume
 	csvDuration
 	csvPauseStart
 	csvFinalStart
@@ -49,14 +51,18 @@ const (
 
 var csvNames = [csvPlain]string{
 	"StartRelativeMSec", "SuspensionDurationInMilliSeconds", "PauseDurationInMilliSeconds",
-	"FinalPauseDurationInMilliSeconds", "FinalSuspensionDurationInMilliSeconds", "DurationInMilliSeconds",
-	"PauseStartRelativeMSec", "FinalPauseStartRelativeMSec", "Type", "Reason", "IsCompacting", "StartTime", "Kind",
-	"Complete", "HeapDumpBy", "ProcessID", "HeapBefore", "Number", "Generation", "Gen0Before",
+	"FinalPauseDurationInMilliSeconds", "FinalSuspensionDurationInMilliSeconds", "ResumeDurationInMilliSeconds",
+	"FinalResumeDurationInMilliSeconds", "DurationInMilliSeconds", "PauseStartRelativeMSec",
+	"FinalPauseStartRelativeMSec", "Type", "Reason", "IsCompacting", "StartTime", "Kind", "Complete",
+	"HeapDumpBy", "ProcessID", "HeapBefore", "Number", "Generation", "Gen0Before",
 }
 
-// A csvColumn is a column of a file. For one of another program, field is nil.
+// A csvColumn is a column of a file: a field of a collection, a process or an end. For one of another program,
+// all are nil.
 type csvColumn struct {
 	field   *fields.Field
+	process *fields.Fact
+	end     *fields.Row[gclog.End]
 	special csvSpecial
 }
 
@@ -72,6 +78,7 @@ type csvParser struct {
 	columns   []csvColumn
 	there     uint64 // one bit for each special in columns
 	row       csvRow
+	facts     gclog.Process // of the row
 	key       []byte
 	days      calendar
 }
@@ -82,6 +89,8 @@ type csvRow struct {
 	ns    [csvTexts]int64
 	texts [csvWhole][]byte
 	whole [csvPlain]uint64
+	ended bool // it has fields of an end
+	facts bool // it has some about the process
 }
 
 func (r *csvRow) has(c csvSpecial) bool { return r.there&(1<<c) != 0 }
@@ -122,7 +131,7 @@ func (c *csvParser) finish() { c.processes.finish() }
 
 func (c *csvParser) line(b []byte) bool {
 	r := c.processes.record()
-	read := c.read(b, &r.GC)
+	read := c.read(b, r)
 	if read && c.settle(r) {
 		r.of.order.put(r)
 		return true
@@ -142,12 +151,17 @@ func (c *csvParser) head(b []byte) bool {
 	there := uint64(0)
 	for name := range bytes.SplitSeq(b, []byte{','}) {
 		name = bytes.Trim(name, `" `)
-		column := csvColumn{fields.Column(string(name)), csvPlain}
+		column := csvColumn{
+			field:   fields.Column(string(name)),
+			process: fields.ColumnOf(fields.Process(), string(name)),
+			end:     fields.ColumnOf(fields.End(), string(name)),
+			special: csvPlain,
+		}
 		if i := slices.Index(csvNames[:], string(name)); i >= 0 {
 			column.special = csvSpecial(i)
 			there |= 1 << i
 		}
-		if column.field != nil && slices.Contains(columns, column) {
+		if column != (csvColumn{special: csvPlain}) && slices.Contains(columns, column) {
 			return false
 		}
 		columns = append(columns, column)
@@ -162,9 +176,9 @@ func (c *csvParser) head(b []byte) bool {
 
 // read reads the fields of a row. It returns false if their number differs from the number of
 // columns, or if a field does not match its column.
-func (c *csvParser) read(b []byte, d *gclog.GCDetails) bool {
+func (c *csvParser) read(b []byte, r *record) bool {
 	row := &c.row
-	row.there = 0
+	row.there, row.ended, row.facts = 0, false, false
 	i := 0
 	for n := range c.columns {
 		column := &c.columns[n]
@@ -177,21 +191,29 @@ func (c *csvParser) read(b []byte, d *gclog.GCDetails) bool {
 		if i >= len(b) || b[i] == ',' {
 			continue // unknown
 		}
-		length := c.value(b[i:], column, d)
+		length := c.value(b[i:], column, r)
 		if length == 0 {
 			return false
 		}
 		row.there |= 1 << column.special
 		i += length
 	}
-	return i == len(b) && row.has(csvGeneration)
+	return i == len(b) && (row.has(csvGeneration) || row.ended)
 }
 
 // value reads the field at the start of b. It returns its length, 0 if it does not match its column.
-func (c *csvParser) value(b []byte, column *csvColumn, d *gclog.GCDetails) (length int) {
-	f, row := column.field, &c.row
+func (c *csvParser) value(b []byte, column *csvColumn, r *record) (length int) {
+	row := &c.row
 	switch {
-	case f == nil:
+	case column.process != nil:
+		if !row.facts {
+			c.facts, row.facts = gclog.Process{}, true
+		}
+		return csvField(b, column.process, &c.facts)
+	case column.end != nil:
+		row.ended = true
+		return csvField(b, column.end, &r.End)
+	case column.field == nil:
 		return textField(b)
 	case column.special < csvTexts:
 		v, length := csvMillis(b)
@@ -204,23 +226,60 @@ func (c *csvParser) value(b []byte, column *csvColumn, d *gclog.GCDetails) (leng
 		length = textField(b)
 		row.texts[column.special] = b[:length]
 		return length
+	case column.field.Set == nil:
+		v, length := csvWholeNumber(b)
+		if column.special < csvPlain { // others are derived
+			row.whole[column.special] = v
+		}
+		return length
 	}
-	v := uint64(0)
+	return csvField(b, column.field, &r.GC)
+}
+
+// csvField reads a value of a field. It returns its length, 0 if it is none.
+func csvField[R any](b []byte, f *fields.Row[R], r *R) (length int) {
+	v, most := uint64(0), f.Max
+	switch f.Unit {
+	case fields.Text:
+		if length = textField(b); !f.SetText(r, unquote(b[:length])) {
+			return 0
+		}
+		return length
+	case fields.Flag:
+		if length = textField(b); isTrue(b[:length]) {
+			v = 1
+		}
+	case fields.Nanoseconds, fields.Time:
+		var ns int64
+		ns, length = csvMillis(b)
+		v = uint64(ns)
+	case fields.Signed:
+		negative := b[0] == '-'
+		if negative {
+			b = b[1:]
+		}
+		if v, length = csvWholeNumber(b); negative && length > 0 {
+			v, length, most = -v, length+1, math.MaxUint64
+		}
+	default:
+		v, length = csvWholeNumber(b)
+	}
+	if length == 0 || v > most {
+		return 0
+	}
+	f.Set(r, v)
+	return length
+}
+
+// csvWholeNumber reads a whole number. length is 0 if there is none.
+func csvWholeNumber(b []byte) (v uint64, length int) {
 	for ; length < len(b) && b[length]-'0' <= 9; length++ {
 		v = v*10 + uint64(b[length]-'0')
 	}
-	switch {
-	case length > 19: // it may overflow
-		return 0
-	case f.Set == nil && column.special < csvPlain:
-		row.whole[column.special] = v
-	case f.Set == nil: // derived from others
-	case v > f.Max:
-		return 0
-	default:
-		f.Set(d, v)
+	if length > 19 { // it may overflow
+		return 0, 0
 	}
-	return length
+	return v, length
 }
 
 // textField returns the length of the field at the start of b.
@@ -267,15 +326,23 @@ func (c *csvParser) settle(r *record) bool {
 	row := &c.row
 	c.key = strconv.AppendUint(c.key[:0], row.whole[csvProcess]*(row.there>>csvProcess&1), 10)
 	p := c.processes.find(c.key)
-	if p == nil || !c.identify(&r.GC) {
+	if p == nil || !row.ended && !c.identify(&r.GC) {
 		return false
 	}
 	r.of, r.Record = p, &r.GC
 	if !c.times(r) {
 		return false
 	}
+	if row.facts {
+		p.facts.Merge(&c.facts)
+	}
+	if row.ended {
+		r.Record, r.at, r.End.At, r.End.Ticks = &r.End, r.GC.Start, r.GC.Start, p.ticks(r.GC.Start)
+		return true
+	}
 	c.pauses(&r.GC)
 	c.phases(r)
+	settleSizes(&r.GC)
 	c.estimateBefore(&r.GC)
 	r.GC.FromLog = true
 	c.flaws(&r.GC)
@@ -320,7 +387,7 @@ func (c *csvParser) identify(d *gclog.GCDetails) (ok bool) {
 	if row.has(csvCompacting) && d.Kind != gclog.KindBackground {
 		d.Known |= gclog.GroupCompaction
 		if isTrue(row.texts[csvCompacting]) {
-			d.Global.Mechanisms = clr.MechanismCompaction
+			d.Global.Mechanisms |= clr.MechanismCompaction
 		}
 	}
 	return true
@@ -364,6 +431,9 @@ func (c *csvParser) times(r *record) bool {
 		d.Start += p.session
 		row.ns[csvPauseStart] += p.session
 		row.ns[csvFinalStart] += p.session
+		if d.Memory.At != 0 {
+			d.Memory.At += p.session
+		}
 	}
 	p.newest = d.Start
 	if row.has(csvDuration) {
@@ -386,9 +456,13 @@ func (c *csvParser) pauses(d *gclog.GCDetails) {
 		Start:      row.ns[csvPauseStart],
 		Duration:   row.ns[csvPause],
 		HasSuspend: row.has(csvSuspension),
+		HasResume:  row.has(csvResume),
 	}
 	if first.HasSuspend {
 		first.Suspend = row.ns[csvSuspension]
+	}
+	if first.HasResume {
+		first.Resume = min(row.ns[csvResume], first.Duration)
 	}
 	if !row.has(csvPauseStart) {
 		first.Start = d.Start - first.Suspend
@@ -430,6 +504,12 @@ func (c *csvParser) backgroundPauses(d *gclog.GCDetails, all gclog.PausePart) {
 		initial.Suspend = max(0, all.Suspend-final.Suspend)
 	} else {
 		initial.Suspend = 0
+	}
+	if initial.HasResume = all.HasResume && row.has(csvFinalResume); initial.HasResume {
+		final.Resume, final.HasResume = min(row.ns[csvFinalResume], final.Duration), true
+		initial.Resume = min(max(0, all.Resume-final.Resume), initial.Duration)
+	} else {
+		initial.Resume = 0
 	}
 	d.Pauses = append(d.Pauses, initial, final)
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gclog/gclog/formats/fields"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/parse/clr"
@@ -67,16 +68,28 @@ func TestCSVRecords(t *testing.T) {
 func heldByCSV(d, got *gclog.GCDetails, sync int64) *gclog.GCDetails {
 	started := d.Flaws&gclog.FlawNoStart == 0
 	w := &gclog.GCDetails{
-		Known: d.Known & (gclog.GroupNumber | gclog.GroupReason | gclog.GroupAfter | gclog.GroupObjects | gclog.GroupBefore | gclog.GroupFragmentation |
-			gclog.GroupPromoted | gclog.GroupAllocated | gclog.GroupCommittedBefore | gclog.GroupCommittedAfter | gclog.GroupHandles | gclog.GroupFinalizationCount),
-		Number: d.Number, Index: d.Index, Generation: d.Generation, Type: d.Type, Kind: d.Kind,
-		Reason: d.Reason, DemotedBGC: d.DemotedBGC, HeapDump: d.HeapDump, HeapDumpBy: d.HeapDumpBy, Complete: d.Complete, LostEvents: d.LostEvents,
-		Start: micros(d.Start), Peak: d.Peak, PromotedBytes: d.PromotedBytes, Allocated: d.Allocated, Fragmentation: d.Fragmentation,
-		CommittedBefore: d.CommittedBefore, CommittedAfter: d.CommittedAfter, Handles: d.Handles, FinalizationCount: d.FinalizationCount,
+		Known: d.Known & gclog.GroupReason,
+		Index: d.Index, Type: d.Type, Kind: d.Kind,
+		Reason: d.Reason, DemotedBGC: d.DemotedBGC, HeapDump: d.HeapDump, HeapDumpBy: d.HeapDumpBy,
+		Start: micros(d.Start), Peak: d.Peak,
+	}
+	for _, f := range fields.All() {
+		if f.CSV == "" || f.Set == nil {
+			continue
+		}
+		v, known := f.Get(d)
+		if f.Unit == fields.Nanoseconds {
+			v = uint64(micros(int64(v)))
+		}
+		if known {
+			f.Set(w, v)
+		}
+	}
+	if d.Known.Has(gclog.GroupGenerationAllocated) {
+		w.Allocated, w.Known = d.Allocated, w.Known|gclog.GroupAllocated
 	}
 	w.Known.Set(gclog.GroupEnd, started && d.Known.Has(gclog.GroupEnd))
-	w.Known.Set(gclog.GroupCompaction, d.Known.Has(gclog.GroupCompaction) && d.Kind != gclog.KindBackground)
-	pinned(w, d)
+	w.Known.Set(gclog.GroupCompaction, w.Known.Has(gclog.GroupGlobal) || d.Known.Has(gclog.GroupCompaction) && d.Kind != gclog.KindBackground)
 	w.Flaws = got.Flaws
 	if !started {
 		w.Start = got.Start
@@ -87,20 +100,15 @@ func heldByCSV(d, got *gclog.GCDetails, sync int64) *gclog.GCDetails {
 		w.End = w.Start + micros(d.Duration())
 	}
 	w.FromLog = true
-	w.Global.Heaps, w.Global.MemoryLoad = int32(d.HeapCount()), d.Global.MemoryLoad
-	if w.Known.Has(gclog.GroupCompaction) {
-		w.Global.Mechanisms = d.Global.Mechanisms & clr.MechanismCompaction
-	}
 	if d.Known.Has(gclog.GroupBefore) || d.Known.Has(gclog.GroupAfter) {
 		w.GenerationCount = d.GenerationCount
 	}
-	for g := range w.Generations {
-		x, y := &w.Generations[g], &d.Generations[g]
-		*x = gclog.GenerationDetails{Before: y.Before, After: y.After, ObjectsBefore: y.ObjectsBefore, ObjectsAfter: y.ObjectsAfter}
+	for g := range w.GenerationCount {
+		if x := &w.Generations[g]; d.Known.Has(gclog.GroupHistory) {
+			x.FreeBefore, x.Fragmentation = x.Before-x.ObjectsBefore, x.After-x.ObjectsAfter
+		}
 	}
-	if d.Kind != gclog.KindBackground {
-		w.Generations[gclog.Gen0].Budget = d.Generations[gclog.Gen0].Budget
-	} else {
+	if d.Kind == gclog.KindBackground {
 		w.Background = got.Background // tested by TestCSVOrder
 	}
 	w.Pauses, w.Suspended = pausesInCSV(d), w.Start
@@ -126,6 +134,8 @@ func pausesInCSV(d *gclog.GCDetails) []gclog.PausePart {
 	first := gclog.PausePart{Kind: d.Pauses[0].Kind, Start: micros(d.PauseStart()), Duration: micros(d.Pause())}
 	suspend, known := d.Suspend()
 	first.Suspend, first.HasSuspend = micros(suspend), known
+	resume, known := d.Resume()
+	first.Resume, first.HasResume = micros(resume), known
 	at, known := d.FinalPauseStart()
 	if first.Kind != gclog.PauseInitial || !known {
 		return []gclog.PausePart{first}
@@ -133,8 +143,11 @@ func pausesInCSV(d *gclog.GCDetails) []gclog.PausePart {
 	final := gclog.PausePart{Kind: gclog.PauseFinal, Start: micros(at), Duration: micros(d.FinalPause())}
 	suspend, known = d.FinalSuspend()
 	final.Suspend, final.HasSuspend = micros(suspend), known
+	resume, known = d.FinalResume()
+	final.Resume, final.HasResume = micros(resume), known
 	first.Duration -= final.Duration
 	first.Suspend -= final.Suspend
+	first.Resume -= final.Resume
 	return []gclog.PausePart{first, final}
 }
 
@@ -232,8 +245,8 @@ func TestCSVOfOthers(t *testing.T) {
 	const columns = 21
 	var text []byte
 	for line := range bytes.Lines(sample(t, "gc.csv")) {
-		if line[0] == ',' {
-			continue // only our columns contain the time of such a collection
+		if line[0] == ',' || bytes.Contains(line, []byte(",,,,,,,,,,,,,,,,,,,,")) {
+			continue // only our columns contain the time of such a collection, and how the process ended
 		}
 		text = append(append(text, bytes.Join(bytes.Split(line, []byte{','})[:columns], []byte{','})...), '\n')
 	}

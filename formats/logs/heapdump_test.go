@@ -15,7 +15,7 @@ import (
 func TestHeapDumps(t *testing.T) {
 	for format, later := range map[string][2]string{
 		"json":    {`"heap_dump_by":"gclog"`, `"heap_dump_by":"somebody"`},
-		"csv":     {",gclog\n", ",somebody\n"},
+		"csv":     {",gclog,", ",somebody,"},
 		"unified": {"heap_dump=gclog,", "heap_dump=somebody,"},
 	} {
 		p := gclog.Process{ID: 7, Sync: time.Unix(1e9, 0).UTC()}

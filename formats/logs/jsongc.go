@@ -453,13 +453,13 @@ const maxMarkTimes = 4 * maxHeaps
 
 func (l *jsonLine) readMark(x *gclog.HeapSummary, t clr.MarkType) {
 	s, m := &l.s, &x.Marks[t]
-	m.Known = true
+	m.Known, m.Unsized = true, true
 	for s.object(); s.next(); {
 		switch string(s.key) {
 		case "longest":
 			m.Longest = s.ns()
 		case "promoted":
-			m.Promoted = s.bytes()
+			m.Promoted, m.Unsized = s.bytes(), false
 		case "heap":
 			m.Heap, m.HasHeap = int(s.uint(math.MaxInt32)), true
 		case "imbalance":

@@ -36,11 +36,7 @@ func TestMemoryAgain(t *testing.T) {
 			}
 			sameLines(t, anonymous([]byte(kept)), anonymous(again))
 			for i, d := range back[0].gcs() {
-				want := memories[i]
-				if format == "csv" {
-					want.At = 0
-				}
-				if d.Memory != want {
+				if want := memories[i]; d.Memory != want {
 					t.Errorf("#%d: %+v, want %+v", i+1, d.Memory, want)
 				}
 			}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/gclog/gclog/formats"
@@ -111,14 +112,22 @@ var (
 	byteOrderMark           = []byte("\ufeff")
 )
 
-// Lacks returns a sentence for users about what logs of a format do not contain.
+// Lacks returns a sentence for users about what logs of a format do not contain; "" for no format.
 func Lacks(format string) string {
 	for i := range table {
-		if table[i].name == format {
+		if table[i].name == format && table[i].lacks != "" {
 			return table[i].lacks
 		}
 	}
-	return ""
+	if format == "" {
+		return ""
+	}
+	return format + " has nothing that gclog can read back, and so no verdict"
+}
+
+// Reads reports whether logs of a format can be read back.
+func Reads(format string) bool {
+	return slices.ContainsFunc(table, func(f formatReader) bool { return f.name == format && f.new != nil })
 }
 
 // A formatReader is how logs of one format are recognized and read.

@@ -11,8 +11,7 @@ import (
 	"github.com/gclog/gclog/parse/clr"
 )
 
-const unifiedLacks = "unified logs have no allocated bytes, promoted and free bytes only as totals, no individual " +
-	"heaps, no gaps or stalls"
+const unifiedLacks = "unified logs have no gaps or stalls, and only totals of the heaps of server GC"
 
 // unified reads the DotNet lines of a unified log, whatever decorations they have:
 //
@@ -28,6 +27,7 @@ type unified struct {
 	beyond    bool     // it is one of too many
 	days      calendar
 	key       []byte
+	next      int // in dotnetLine
 }
 
 func newUnified(observe func(*gclog.Process) gclog.Observer, at *reading) parser {
@@ -229,7 +229,11 @@ func readHead(b []byte, d *gclog.GCDetails) (ok bool) {
 	return true
 }
 
-var dotnetLine = fields.Line("DotNet:")
+var (
+	dotnetLine   = fields.Line("DotNet:")
+	processFacts = fields.Named(fields.Process())
+	endFields    = fields.Named(fields.End())
+)
 
 // field reads a value of a collection, with times since 1970.
 func (u *unified) field(r *record, name, value []byte) (ok bool) {
@@ -260,9 +264,10 @@ func (u *unified) field(r *record, name, value []byte) (ok bool) {
 		return u.readTime(&r.background.SweepEnd, value)
 	case "gen0", "gen1", "gen2", "loh", "poh":
 		return readSizes(d, name, value)
-	case "before_estimated":
-		d.BeforeEstimated = true
-		return string(value) == "true"
+	case "peak":
+		v, ok := size(value)
+		d.Peak = v
+		return ok
 	case "flaws":
 		return readFlaws(&d.Flaws, value)
 	case "workers":
@@ -273,16 +278,71 @@ func (u *unified) field(r *record, name, value []byte) (ok bool) {
 			return ok
 		}
 	}
-	for i := range dotnetLine {
-		if f := &dotnetLine[i]; f.Set != nil && f.Name == string(name) {
-			v, ok := size(value)
-			if ok = ok && v <= f.Max; ok {
-				f.Set(d, v)
-			}
-			return ok
+	for range dotnetLine { // mostly the one after the one before
+		x := &dotnetLine[u.next]
+		if u.next = (u.next + 1) % len(dotnetLine); x.Name != string(name) {
+			continue
 		}
+		if len(x.Fields) > 1 {
+			return u.list(x.Fields, d, value)
+		}
+		return readRow(&u.days, x.Fields[0], d, value)
 	}
 	return len(d.Pauses) <= maxPauses // from a later version
+}
+
+// list reads 0/57560//6291456, which a later version may continue.
+func (u *unified) list(list []*fields.Field, d *gclog.GCDetails, b []byte) bool {
+	for _, f := range list {
+		value, rest, more := bytes.Cut(b, []byte{'/'})
+		if len(value) > 0 {
+			v, after, ok := number(value)
+			if !ok || len(after) > 0 || v > f.Max {
+				return false
+			}
+			f.Set(d, v)
+		}
+		if b = rest; !more {
+			break
+		}
+	}
+	return true
+}
+
+// readRow reads a value of a field.
+func readRow[R any](days *calendar, f *fields.Row[R], r *R, b []byte) (ok bool) {
+	v := uint64(0)
+	most := f.Max
+	switch f.Unit {
+	case fields.Text:
+		return f.SetText(r, b[:min(len(b), maxText)])
+	case fields.Flag:
+		v, ok = 1, string(b) == "yes" || string(b) == "true"
+		if string(b) == "no" {
+			v, ok = 0, true
+		}
+	case fields.Signed:
+		var n int64
+		n, b, ok = fixed(b, 0)
+		v, most, ok = uint64(n), math.MaxUint64, ok && len(b) == 0
+	case fields.Bytes, fields.PlainBytes:
+		v, ok = size(b)
+	case fields.Nanoseconds:
+		var ns int64
+		ok = readMillis(&ns, b)
+		v = uint64(ns)
+	case fields.Date:
+		var ns int64
+		ns, ok = days.time(b)
+		v, most = uint64(ns), math.MaxInt64
+	default:
+		v, b, ok = number(b)
+		ok = ok && len(b) == 0
+	}
+	if ok = ok && v <= most; ok {
+		f.Set(r, v)
+	}
+	return ok
 }
 
 // pauseField reads a value of a pause, and reports whether it is one.
@@ -297,6 +357,9 @@ func (u *unified) pauseField(p *gclog.PausePart, name, value []byte) (is, ok boo
 	case "suspend":
 		p.HasSuspend = true
 		ok = readMillis(&p.Suspend, value)
+	case "resume":
+		p.HasResume = true
+		ok = readMillis(&p.Resume, value)
 	default:
 		return false, false
 	}
@@ -362,7 +425,7 @@ func (u *unified) put(r *record) bool {
 	case &r.Start:
 		r.Start.At, r.Start.Ticks = r.at, p.ticks(r.at)
 	case &r.End:
-		r.End = gclog.End{At: r.at, Ticks: p.ticks(r.at), Reason: gclog.EndOfRecording}
+		r.End.At, r.End.Ticks = r.at, p.ticks(r.at)
 	}
 	p.order.put(r)
 	return true
@@ -379,10 +442,17 @@ func settleUnified(r *record) {
 	for i := range d.Pauses {
 		d.Pauses[i].Start -= sync
 	}
+	if d.Memory.At != 0 {
+		d.Memory.At -= sync
+	}
+	if d.DemotedBGC {
+		d.Type = clr.TypeBackground
+	}
 	d.Suspended = d.PauseStart()
 	if d.Flaws&gclog.FlawNoStart != 0 {
 		d.Start = r.at
 	}
+	settleSizes(d)
 	if !d.Known.Has(gclog.GroupEnd) {
 		d.Flaws |= gclog.FlawNoEnd
 	}
@@ -396,36 +466,13 @@ func settleUnified(r *record) {
 // or a pause without a collection.
 func (u *unified) about(b []byte) bool {
 	var facts gclog.Process
-	var isHead bool
+	var isHead, hasFacts bool
 	var begin, end int64
+	ended := gclog.End{Reason: gclog.EndOfRecording}
 	var pause gclog.Pause
 	var heaps int32
 	if !eachField(b, func(name, value []byte) (ok bool) {
 		switch string(name) {
-		case "process":
-			n, rest, ok := number(value)
-			facts.ID, isHead = int64(min(n, math.MaxInt64)), true
-			return ok && len(rest) == 0
-		case "name":
-			facts.Name = keep(value)
-		case "runtime":
-			facts.RuntimeVersion = keep(value)
-		case "library":
-			facts.GCLibrary = keep(value)
-		case "server":
-			v, ok := named(value, gclog.Yes)
-			facts.SetServer(v, gclog.EvidenceRecorded)
-			return ok
-		case "concurrent":
-			facts.Concurrent, ok = named(value, gclog.Yes)
-			return ok
-		case "start_key":
-			return readCount(&facts.StartKey, value, math.MaxUint64)
-		case "started":
-			at := int64(0)
-			ok = u.readTime(&at, value)
-			facts.Started = unixTime(at)
-			return ok
 		case "begin":
 			return u.readTime(&begin, value)
 		case "end":
@@ -434,16 +481,23 @@ func (u *unified) about(b []byte) bool {
 			return readCount(&pause.UsedNumber, value, math.MaxUint32)
 		case "workers":
 			return readWorkers(&heaps, value)
-		default:
-			is, ok := u.pauseField(&pause.PausePart, name, value)
-			return ok || !is
+		}
+		if is, ok := u.pauseField(&pause.PausePart, name, value); is {
+			return ok
+		}
+		if f := rowNamed(processFacts, name); f != nil {
+			isHead, hasFacts = isHead || f.JSON == "process.pid", true
+			return readRow(&u.days, f, &facts, value)
+		}
+		if f := rowNamed(endFields, name); f != nil {
+			return readRow(&u.days, f, &ended, value)
 		}
 		return true
 	}) {
 		return false
 	}
+	facts.HeapCount = int(heaps)
 	if isHead {
-		facts.HeapCount = int(heaps)
 		return u.head(&facts)
 	}
 	r := u.processes.record()
@@ -451,7 +505,10 @@ func (u *unified) about(b []byte) bool {
 	case begin != 0:
 		r.Record, r.at = &r.Start, begin
 	case end != 0:
-		r.Record, r.at = &r.End, end
+		r.Record, r.at, r.End = &r.End, end, ended
+		if hasFacts {
+			r.End.Process = &facts
+		}
 	case pause.Kind > gclog.PauseFinal && pause.Start != 0:
 		r.Record, r.at, r.Pause = &r.Pause, pause.Start, pause
 	}
@@ -460,6 +517,16 @@ func (u *unified) about(b []byte) bool {
 		return false
 	}
 	return true
+}
+
+// rowNamed returns the one of some fields with this name in a line; nil if none has it.
+func rowNamed[R any](list []fields.Row[R], name []byte) *fields.Row[R] {
+	for i := range list {
+		if list[i].Unified == string(name) {
+			return &list[i]
+		}
+	}
+	return nil
 }
 
 // head handles the facts that each file starts with. A process is known by its pid and what its kernel

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/gclog/gclog/formats"
+	"github.com/gclog/gclog/formats/fields"
 	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/internal/rotate"
@@ -195,6 +196,9 @@ func sameRecords(t *testing.T, want, got *unifiedLog) {
 	}
 	for i := range want.pauses {
 		p, q := want.pauses[i], got.pauses[i]
+		if p.GC == nil {
+			p.Resume, p.HasResume = 0, false
+		}
 		if p.PausePart = heldPause(p.PausePart, shift); p.PausePart != q.PausePart || p.UsedNumber != q.UsedNumber || (p.GC == nil) != (q.GC == nil) {
 			t.Fatalf("pause %d is %+v, want %+v", i, q, p)
 		}
@@ -223,7 +227,6 @@ func sameRecords(t *testing.T, want, got *unifiedLog) {
 // heldPause returns what a log contains of a pause, with a time earlier by shift.
 func heldPause(p gclog.PausePart, shift int64) gclog.PausePart {
 	p.Start -= shift
-	p.Resume, p.HasResume = 0, false
 	return p
 }
 
@@ -231,14 +234,14 @@ func heldPause(p gclog.PausePart, shift int64) gclog.PausePart {
 // heaps is that of the last collection that reported it.
 func heldByUnified(d, got *gclog.GCDetails, shift int64) *gclog.GCDetails {
 	w := &gclog.GCDetails{
-		Known: d.Known & (gclog.GroupNumber | gclog.GroupReason | gclog.GroupEnd | gclog.GroupBefore | gclog.GroupAfter | gclog.GroupPromoted |
-			gclog.GroupFragmentation | gclog.GroupCommittedBefore | gclog.GroupCommittedAfter),
+		Known:  d.Known & (gclog.GroupNumber | gclog.GroupReason | gclog.GroupEnd | gclog.GroupBefore | gclog.GroupAfter),
 		Number: d.Number, Index: got.Index, Generation: d.Generation, Kind: d.Kind,
 		Type:   [...]clr.GCType{clr.TypeBlocking, clr.TypeBackground, clr.TypeForeground}[d.Kind],
 		Reason: d.Reason, HeapDump: d.HeapDump, HeapDumpBy: d.HeapDumpBy,
 		Flaws: d.Flaws, Complete: d.Complete, FromLog: true, Start: d.Start, End: d.End,
-		BeforeEstimated: d.Known.Has(gclog.GroupBefore) && d.BeforeEstimated, PromotedBytes: d.PromotedBytes, Fragmentation: d.Fragmentation,
-		CommittedBefore: d.CommittedBefore, CommittedAfter: d.CommittedAfter,
+	}
+	if d.DemotedBGC {
+		w.Type = clr.TypeBackground
 	}
 	w.Global.Heaps = got.Global.Heaps
 	if compacting, known := d.Compacting(); known && d.Kind != gclog.KindBackground {
@@ -246,6 +249,19 @@ func heldByUnified(d, got *gclog.GCDetails, shift int64) *gclog.GCDetails {
 		if compacting {
 			w.Global.Mechanisms = clr.MechanismCompaction
 		}
+	}
+	for _, value := range fields.Line("DotNet:") {
+		for _, f := range value.Fields {
+			if v, known := f.Get(d); known {
+				f.Set(w, v)
+			}
+		}
+	}
+	if d.Known.Has(gclog.GroupHistory) {
+		w.Known |= gclog.GroupObjects
+	}
+	if d.Known.Has(gclog.GroupGenerationAllocated) {
+		w.Allocated, w.Known = d.Allocated, w.Known|gclog.GroupAllocated
 	}
 	for _, p := range d.Pauses {
 		w.Pauses = append(w.Pauses, heldPause(p, shift))
@@ -266,8 +282,8 @@ func heldByUnified(d, got *gclog.GCDetails, shift int64) *gclog.GCDetails {
 				*[]*int64{&w.Background.MarkStart, &w.Background.MarkEnd, &w.Background.SweepStart, &w.Background.SweepEnd}[i] = at - shift
 			}
 		}
-		w.Peak = d.Peak
 	}
+	w.Peak = d.Peak
 	if d.Known.Has(gclog.GroupBefore) || d.Known.Has(gclog.GroupAfter) {
 		w.GenerationCount = d.GenerationCount
 	}
@@ -277,6 +293,9 @@ func heldByUnified(d, got *gclog.GCDetails, shift int64) *gclog.GCDetails {
 		}
 		if d.Known.Has(gclog.GroupAfter) {
 			w.Generations[g].After = d.Generations[g].After
+		}
+		if x := &w.Generations[g]; d.Known.Has(gclog.GroupHistory) {
+			x.ObjectsBefore, x.ObjectsAfter = d.Generations[g].ObjectsBefore, x.After-min(x.After, x.Fragmentation)
 		}
 	}
 	return w
@@ -684,7 +703,7 @@ func TestFacts(t *testing.T) {
 	calls := []any{
 		&gclog.Start{Ticks: ticks},
 		&gclog.Pause{PausePart: pause, Ticks: ticks + 5, UsedNumber: 9},
-		&gclog.End{At: 1e9, Ticks: ticks + 1e9, Reason: gclog.EndOfRecording},
+		&gclog.End{At: 1e9, Ticks: ticks + 1e9, Reason: gclog.EndDetached},
 	}
 	if !reflect.DeepEqual(calls, got.calls) {
 		t.Errorf("%+v, want %+v", got.calls, calls)

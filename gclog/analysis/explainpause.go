@@ -460,6 +460,9 @@ func (x *explainer) roots() {
 			Type: t, Name: rootNames[t], Longest: nanoseconds(m.Longest), Imbalance: unknown("there is only one heap"),
 			Promoted: known(float64(m.Promoted)).in("bytes"),
 		}
+		if m.Unsized {
+			root.Promoted = unknown(x.whyUnknown("")).in("bytes")
+		}
 		if m.HasHeap {
 			root.Heap = &m.Heap
 		}

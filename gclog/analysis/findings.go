@@ -361,7 +361,7 @@ type stretch struct {
 	walks       uint64 // collections left out because they walked the heap
 	paused      int64
 	longest     int64 // pause
-	histories   bool  // a collection reports those of the heaps
+	shown       shown // what the data can show
 	loss        losses
 	latest      latestGC
 	ending      *Ending  // nil: unknown
@@ -408,7 +408,7 @@ func (s *stretch) pause(p *gclog.Pause, start, end int64) {
 
 func (s *stretch) gc(x *judgedGC) {
 	s.collections++
-	s.histories = s.histories || x.Known.Has(gclog.GroupHistory)
+	s.shown.see(x)
 	if x.Generation >= gclog.Gen2 {
 		s.gen2++
 	}

@@ -139,8 +139,8 @@ func (f *Findings) Verdict() Verdict {
 	default:
 		v.Text = fmt.Sprintf("The GC is not the reason: %s, longest %s.", s.pausedText(), timeText(s.longest))
 	}
-	if c == nil && s.collections > 0 && !s.histories {
-		v.Text += " This log lacks what shows most causes: json has it."
+	if lacks := s.shown.lacks(f.recent > 0 || s.ending != nil); c == nil && s.collections > 0 && lacks != "" {
+		v.Text += " " + lacks
 	}
 	v.First = v.Cause.text("first")
 	if who := s.who(v.First); who != "" {

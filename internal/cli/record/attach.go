@@ -335,6 +335,7 @@ func (w *Logger) one(ctx context.Context, t *host.Target) (*attach.Result, error
 	o.Started = func(process *gclog.Process) {
 		answered()
 		w.SayStarted(process, w.where(process))
+		w.sayLacks()
 	}
 	o.Waiting = watch.SayEnding(w.Run, t)
 	w.Run.UI.Data = onScreen(w.Run, w.Outputs)
@@ -429,6 +430,21 @@ func (w *Logger) where(process *gclog.Process) (text string) {
 		text += ", " + o.Format.Name + " to " + outputName(o, process, w.format.Host)
 	}
 	return text
+}
+
+// sayLacks says what the formats of the files cannot contain: on a terminal, or if that is everything.
+func (w *Logger) sayLacks() {
+	var lacks []string
+	for _, o := range w.Outputs {
+		format, text := o.Format.Name, logs.Lacks(o.Format.Name)
+		matters := w.Run.UI.Terminal && format != "json" || !logs.Reads(format)
+		if matters && !output.IsStream(o.Path) && !slices.Contains(lacks, text) {
+			lacks = append(lacks, text)
+		}
+	}
+	if len(lacks) > 0 {
+		w.Run.UI.Say(strings.Join(lacks, "; "))
+	}
 }
 
 func outputName(o output.Spec, process *gclog.Process, host string) string {
