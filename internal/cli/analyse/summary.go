@@ -19,9 +19,10 @@ func (p *commands) summaryCommand() *cli.Command {
 also .gz and .zst; - is standard input. A number, or a name that is not a file,
 is a running process, which is observed for 30 seconds.
 
-Findings come first, then the numbers. MMU is the minimum mutator utilization: the share
-of the worst 10 ms, 50 ms and so on that was left to the program; 0 % of 10 ms means that
-a pause filled them. Percentiles with too few values (p99 needs 100) are omitted.
+The verdict and the findings come first, then the numbers. A cause has its symptoms
+below it and takes twelve lines at most; -v shows the rest. MMU is the minimum mutator
+utilization: the share of the worst 10 ms, 50 ms and so on that was left to the program;
+0 % of 10 ms means that a pause filled them. Percentiles with too few values (p99 needs 100) are omitted.
 
 Examples:
    gclog summary app.nettrace
@@ -38,7 +39,8 @@ Examples:
 			&cli.BoolFlag{
 				Name:    "verbose",
 				Aliases: []string{"v"},
-				Usage:   "also show which rules were not evaluated and which values are unknown (n/a), and why",
+				Usage: "show all about each finding and its symptoms, which rules were not evaluated and which " +
+					"values are unknown (n/a), and why",
 			},
 		}, results.Flags(results.TextOrJSON)),
 		Action: results.Action(p.Run, results.TextOrJSON, p.summary),

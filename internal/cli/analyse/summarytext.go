@@ -3,6 +3,7 @@ package analyse
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -377,25 +378,19 @@ func (t *summaryText) missing() string {
 func (t *summaryText) findings(f *analysis.Findings) {
 	list, unjudged := f.List(), f.NotEvaluated()
 	fmt.Fprintf(t, "\n%s %s\n", t.paint(screen.Heading, "Findings:"), t.verdict(list))
-	for i := range list {
-		x := &list[i]
-		if i > 0 {
-			fmt.Fprintln(t)
+	hidden := 0
+	for n := 0; len(list) > 0; list = list[n:] {
+		n = 1
+		for n < len(list) && list[n].SymptomOf != nil {
+			n++
 		}
-		t.heading(x)
-		text := x.Text
-		if len(x.GCs) > 0 {
-			text += " (GC " + numbersText(x.GCs) + ")"
+		full := t.whole(list[:n])
+		shown := full
+		if !t.why {
+			shown = t.block(list[:n])
 		}
-		t.paragraph(4, view.OneLine(text))
-		if x.SymptomOf != nil && !t.why {
-			t.paragraph(4, "A symptom of "+x.SymptomOf.ID+".")
-			continue
-		}
-		t.paragraph(4, x.Rule.Explanation)
-		t.paragraph(4, "What to do: "+x.Advice)
-	}
-	if len(list) > 0 {
+		hidden += len(full) - len(shown)
+		t.WriteString(strings.Join(shown, ""))
 		fmt.Fprintln(t)
 	}
 	rules, why := len(analysis.Rules()), ""
@@ -403,6 +398,89 @@ func (t *summaryText) findings(f *analysis.Findings) {
 		why = t.unless("; -v shows why the others were not")
 	}
 	t.paragraph(2, fmt.Sprintf("Evaluated %d of %d rules%s.", rules-len(unjudged), rules, why))
+	if hidden > 0 {
+		t.paragraph(2, fmt.Sprintf("-v shows %s more about the findings.", view.Counted(uint64(hidden), "line")))
+	}
+}
+
+// mostLines is how many lines a cause takes with its symptoms. However long its text is, advice and symptoms
+// may take partLines each.
+const (
+	mostLines = 12
+	partLines = 4
+)
+
+// lines returns what a function prints, in lines.
+func (t *summaryText) lines(write func()) []string {
+	from := t.Len()
+	write()
+	list := slices.Collect(strings.Lines(string(t.Bytes()[from:])))
+	t.Truncate(from)
+	return list
+}
+
+// upTo returns a text in so many lines at most: as many sentences as they have room for.
+func (t *summaryText) upTo(most int, text string) []string {
+	for {
+		list := t.lines(func() { t.paragraph(4, text) })
+		i := strings.LastIndex(text, ". ")
+		if len(list) <= most || i < 0 {
+			return list[:min(len(list), most)]
+		}
+		text = text[:i+1]
+	}
+}
+
+// whole returns all about a cause and its symptoms.
+func (t *summaryText) whole(list []analysis.Finding) []string {
+	return t.lines(func() {
+		for i := range list {
+			x := &list[i]
+			if i > 0 {
+				fmt.Fprintln(t)
+			}
+			t.heading(x)
+			t.paragraph(4, textOf(x))
+			if x.SymptomOf != nil {
+				t.paragraph(4, "A symptom of "+x.SymptomOf.ID+".")
+			}
+			t.paragraph(4, x.Rule.Explanation)
+			t.paragraph(4, "What to do: "+x.Advice)
+		}
+	})
+}
+
+// block returns what matters of that.
+func (t *summaryText) block(list []analysis.Finding) []string {
+	x := &list[0]
+	head := t.lines(func() { t.heading(x) })
+	var symptoms []string
+	if len(list) > 1 {
+		var names []string
+		for i := range list[1:] {
+			names = append(names, fmt.Sprintf("%s (%s)", list[i+1].Rule.ID, list[i+1].Severity))
+		}
+		symptoms = t.upTo(partLines, "Symptoms: "+strings.Join(names, ", ")+".")
+	}
+	room := mostLines - len(head) - len(symptoms)
+	advice := "What to do: " + x.Advice
+	does := t.upTo(min(partLines, room/2), advice)
+	says := t.upTo(room-len(does), textOf(x))
+	does = t.upTo(room-len(says), advice)
+	why := t.lines(func() { t.paragraph(4, x.Rule.Explanation) })
+	if len(says)+len(why)+len(does) > room {
+		why = nil
+	}
+	return slices.Concat(head, says, why, does, symptoms)
+}
+
+// textOf returns the text of a finding with its collections.
+func textOf(x *analysis.Finding) string {
+	text := x.Text
+	if len(x.GCs) > 0 {
+		text += " (GC " + numbersText(x.GCs) + ")"
+	}
+	return view.OneLine(text)
 }
 
 // heading prints the title of a finding.

@@ -1,6 +1,7 @@
 package analyse
 
 import (
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -13,7 +14,9 @@ import (
 	"github.com/gclog/gclog/internal/cli/program"
 	"github.com/gclog/gclog/internal/cli/subject"
 	"github.com/gclog/gclog/internal/history"
+	"github.com/gclog/gclog/internal/testing/extent"
 	"github.com/gclog/gclog/internal/testing/recordings"
+	"github.com/gclog/gclog/internal/view"
 )
 
 // TestFinalizedTypes: types are listed if events name them, and a control character in a name does
@@ -116,6 +119,41 @@ func TestSummaryWidth(t *testing.T) {
 					t.Errorf("at %d the number of pauses is left out:\n%s", width, text)
 				}
 			}
+		}
+	})
+}
+
+// TestBlocks: a cause with its symptoms takes twelve lines at most, and -v has what is left out.
+func TestBlocks(t *testing.T) {
+	extent.Long(t)
+	recordings.ForEach(t, func(t *testing.T, tr recordings.Trace) {
+		texts := summariesOf(t, tr.Path, 80, 80)
+		for line := range strings.Lines(texts[0]) {
+			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 && !strings.Contains(line, tr.Path) {
+				t.Errorf("%d columns: %s", n, line)
+			}
+		}
+		findings := func(text string) string {
+			_, rest, _ := strings.Cut(text, "\nFindings: ")
+			list, _, found := strings.Cut(rest, "\n  Evaluated ")
+			if !found {
+				t.Fatalf("no findings in %s", text)
+			}
+			return list
+		}
+		_, list, _ := strings.Cut(findings(texts[0]), "\n")
+		for block := range strings.SplitSeq(list, "\n\n") {
+			if n := strings.Count(strings.TrimSpace(block), "\n") + 1; n > 12 {
+				t.Errorf("%d lines:\n%s", n, block)
+			}
+		}
+		short, full := strings.Count(findings(texts[0]), "\n"), strings.Count(findings(texts[1]), "\n")
+		said := ""
+		if full > short {
+			said = fmt.Sprintf("-v shows %s more about the findings.", view.Counted(uint64(full-short), "line"))
+		}
+		if said != "" && !strings.Contains(texts[0], said) || said == "" && strings.Contains(texts[0], " more about the findings") {
+			t.Errorf("it does not say %q:\n%s", said, texts[0])
 		}
 	})
 }
