@@ -153,7 +153,8 @@ func (p *Process) Wait(timeout time.Duration, is func(*Line) bool) (*Line, error
 // keep the processors busy.
 const answerTime = 2 * time.Minute
 
-// Send sends the program a command, and waits for its answer.
+// Send sends the program a command, and waits for its answer: an ack, or an account that is named after
+// the command, such as alloc.
 func (p *Process) Send(command string) (*Line, error) {
 	before := len(p.Lines())
 	if _, err := fmt.Fprintln(p.stdin, command); err != nil {
@@ -162,7 +163,7 @@ func (p *Process) Send(command string) (*Line, error) {
 	n := 0
 	return p.Wait(answerTime, func(l *Line) bool {
 		n++
-		return n > before && l.Event == "ack" && l.Cmd == command
+		return n > before && (l.Event == "ack" && l.Cmd == command || l.Event == command)
 	})
 }
 
