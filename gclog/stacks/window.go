@@ -64,7 +64,8 @@ const (
 // watched adds the length of a recording. If allocations were no longer reported at its end, it ends with the last
 // one that was.
 func (s *session) watched(until int64) {
-	if last := s.last - s.offset; s.dry >= dryCollections && (last < 0 || until-last > int64(dryTime)) {
+	reported := s.p.ticksSeen+s.p.samplesSeen > 0
+	if last := s.last - s.offset; reported && s.dry >= dryCollections && (last < 0 || until-last > int64(dryTime)) {
 		until = last
 		s.p.Gaps++
 	}

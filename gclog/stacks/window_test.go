@@ -109,6 +109,26 @@ func TestDryWindow(t *testing.T) {
 	}
 }
 
+// TestNoAllocationsWanted: a window that is only about requests of collections is whole although there are collections
+// because of allocations.
+func TestNoAllocationsWanted(t *testing.T) {
+	b := NewBuilder()
+	s := newStream(1, 8)
+	for n := range uint32(12) {
+		s.ticks += int64(time.Second)
+		s.event(kindTriggered, payload().U32(uint32(clr.ReasonInduced)).U16(0))
+		s.event(kindStart, payload().U32(n+1, 0, uint32(clr.ReasonAllocSmall), 0).U16(0).U64(0))
+	}
+	s.SequencePoint(s.ticks + 1)
+	s.End()
+	if err := b.ReadWindow(bytes.NewReader(s.Bytes)); err != nil {
+		t.Fatal(err)
+	}
+	if p := b.Profile(); p.Watched < 11*time.Second || p.Gaps != 0 {
+		t.Errorf("%v were watched, %d gaps", p.Watched, p.Gaps)
+	}
+}
+
 // TestWindowsDiffer: if windows differ, the total is known as well as their mean.
 func TestWindowsDiffer(t *testing.T) {
 	b := NewBuilder()

@@ -288,7 +288,7 @@ func (p *profiler) hold(ctx context.Context, f *feed, length time.Duration) (mor
 		if now.Events != events {
 			events, since = now.Events, time.Now()
 		}
-		if now.Dry && time.Since(since) > dryTime {
+		if p.o.Allocations && now.Dry && time.Since(since) > dryTime {
 			p.gap = true
 			return true
 		}
