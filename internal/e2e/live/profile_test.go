@@ -8,6 +8,7 @@ import (
 	"math"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -181,9 +182,8 @@ func sites(t *testing.T, p *gcload.Process) map[string]float64 {
 	if _, err := p.Send("alloc"); err != nil {
 		t.Fatal(err)
 	}
-	lines := p.Lines()
-	for i := len(lines) - 1; i >= 0; i-- {
-		if lines[i].Event != "alloc" {
+	for _, l := range slices.Backward(p.Lines()) {
+		if l.Event != "alloc" {
 			continue
 		}
 		var line struct {
@@ -192,7 +192,7 @@ func sites(t *testing.T, p *gcload.Process) map[string]float64 {
 				Bytes float64  `json:"bytes"`
 			} `json:"sites"`
 		}
-		if err := json.Unmarshal(lines[i].Text, &line); err != nil {
+		if err := json.Unmarshal(l.Text, &line); err != nil {
 			t.Fatal(err)
 		}
 		list := map[string]float64{}
