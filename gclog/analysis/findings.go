@@ -146,6 +146,11 @@ func (f *Findings) Observe(r gclog.Record) {
 		f.collection(r)
 	case *gclog.Gap:
 		f.gap(r)
+	case *gclog.Counters:
+		f.advance(r.At)
+		if f.window.Contains(r.At) {
+			f.each(func(s *stretch) { s.waiting.add(r) })
+		}
 	}
 }
 
@@ -362,6 +367,7 @@ type stretch struct {
 	paused      int64
 	longest     int64 // pause
 	shown       shown // what the data can show
+	waiting     waiting
 	loss        losses
 	latest      latestGC
 	ending      *Ending  // nil: unknown

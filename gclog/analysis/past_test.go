@@ -144,6 +144,18 @@ func (h *past) gap(g gclog.Gap) *past {
 	return h
 }
 
+// counted adds n intervals of 10 s with counters: the queue of the thread pool gets longer by more work items
+// in each, and threads wait for locks so often, half a second each.
+func (h *past) counted(n int, more float64, waits uint64) *past {
+	for i := range n {
+		h.run(10 * time.Second)
+		c := &gclog.Counters{At: int64(h.now), Interval: 10e9, Locks: gclog.LockWaits{Count: waits, Total: int64(waits) * 5e8, Max: 5e8}}
+		c.Add(&gclog.Counter{Meter: "System.Runtime", Name: gclog.InstrumentQueue, Value: more * float64(i+1), Delta: more})
+		h.calls = append(h.calls, func(to listener) { to.Observe(c) })
+	}
+	return h
+}
+
 // tick adds an allocation tick for an object of a type.
 func (h *past) tick(id uint64, name string, bytes uint64) *past {
 	at := gclog.Stamp{Time: int64(h.now)}

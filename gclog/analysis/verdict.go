@@ -120,6 +120,7 @@ func (f *Findings) Verdict() Verdict {
 	list := f.List()
 	s := f.elder
 	c := candidate(list, s)
+	waits, says := s.waiting.cause(s.pausedText())
 	v := Verdict{Cause: CauseNone, GC: AnswerNo, PauseShare: s.share()}
 	switch {
 	case c != nil:
@@ -130,6 +131,8 @@ func (f *Findings) Verdict() Verdict {
 		v.GC, v.Cause = AnswerYes, CauseUnknown
 		v.Text = fmt.Sprintf("The GC is the reason: %s, longest %s; nothing in the data explains most of that.",
 			s.pausedText(), timeText(s.longest))
+	case waits != CauseNone:
+		v.Cause, v.Text = waits, says
 	case float64(s.duration()) < leastWatched && s.collections < leastCollections:
 		v.GC, v.Cause = AnswerUnknown, CauseUnknown
 		v.Text = fmt.Sprintf("Too little to say: %s in %s.",

@@ -140,6 +140,17 @@ var verdicts = []told{
 	{analysis.CauseCPU, analysis.AnswerNo, func(h *past) { // the machine hides it
 		h.of(60, 0, 60*milli, suspended(0, 52*milli))
 	}, "The processors are the reason, not the GC: 86.7 % of the time paused went into suspending the threads; paused "},
+	{analysis.CauseThreadPool, analysis.AnswerNo, func(h *past) { h.healthy(20).counted(8, 3000, 0) }, "Not the GC: the thread pool's queue grew to 24000 work items; paused "},
+	{analysis.CauseThreadPool, analysis.AnswerNo, func(h *past) { h.healthy(20).counted(1, 500, 0).counted(1, 450, 0).counted(1, 400, 0) }, "the thread pool's queue has had up to 500 work items; paused "},
+	{analysis.CauseLocks, analysis.AnswerNo, func(h *past) { h.healthy(20).counted(8, 0, 40) }, "Not the GC: threads waited 2 min 40 s for locks (4 per second, 500 ms each); paused "},
+	{analysis.CauseSmallBudget, analysis.AnswerYes, func(h *past) { // the GC comes first
+		times(3000, func(int) { h.run(12*milli).gc(0, 2*milli) })
+		h.counted(8, 3000, 0)
+	}, "survived them"},
+	{analysis.CauseNone, analysis.AnswerNo, func(h *past) { // for a moment, and for short
+		h.healthy(20).counted(1, 5000, 0).counted(8, 0, 8)
+	}, "The GC is not the reason: paused "},
+	{analysis.CauseNone, analysis.AnswerNo, func(h *past) { h.healthy(20).counted(2, 5000, 0) }, "The GC is not the reason: paused "},
 	{analysis.CauseUnknown, analysis.AnswerUnknown, nil, ""},
 }
 
@@ -171,7 +182,7 @@ func TestVerdict(t *testing.T) {
 	var table, list strings.Builder
 	table.WriteString("| cause | what shows it | what comes first |\n|---|---|---|\n")
 	for _, c := range analysis.Causes() {
-		if examples[c.Cause] == "" && c.Cause != analysis.CauseLocks && c.Cause != analysis.CauseThreadPool {
+		if examples[c.Cause] == "" {
 			t.Errorf("no example of %s", c.Cause)
 		}
 		first := "nothing"

@@ -176,6 +176,10 @@ func (o *instance) observe(r gclog.Record) {
 			x.newest = max(x.newest, r.Time)
 			x.pass(r)
 		}
+	case *gclog.Counters:
+		if x := o.during(r.At, r.At); x != nil {
+			x.pass(r)
+		}
 	case *gclog.GCDetails:
 		begin := r.PauseStart()
 		if r.Flaws&gclog.FlawNoStart != 0 {
