@@ -556,6 +556,9 @@ func (s *Session) reduced(r gclog.Record) {
 	switch r := r.(type) {
 	case *gclog.Pause:
 		if s.wants(r.Start, r.Ticks, r.GC) {
+			if r.GC != nil && r.Kind == gclog.PauseBlocking { // formats write its collection with it
+				s.measure(r.GC)
+			}
 			s.paused(r)
 			s.queue.put(r)
 		}
@@ -596,10 +599,7 @@ func (s *Session) paused(p *gclog.Pause) {
 
 // collected takes the record of a collection that the session reports.
 func (s *Session) collected(d *gclog.GCDetails) {
-	// Without the process, the group's figures are those of other processes, or leftovers.
-	if m, threads := s.readMemory(); m.Resident > 0 {
-		d.Memory, d.Threads = m, threads
-	}
+	s.measure(d)
 	s.cpu.pass(s.now())
 	s.queue.put(d)
 	if s.over || d.Flaws&gclog.FlawNoStart != 0 {
@@ -614,6 +614,17 @@ func (s *Session) collected(d *gclog.GCDetails) {
 	if s.o.Count > 0 && s.counted >= s.o.Count {
 		s.over, s.overAt = true, s.processes.Latest()
 		s.Ask()
+	}
+}
+
+// measure adds the memory and the number of threads of the process to a record that has none yet.
+func (s *Session) measure(d *gclog.GCDetails) {
+	if d.Memory.Known() {
+		return
+	}
+	// Without the process, the group's figures are those of other processes, or leftovers.
+	if m, threads := s.readMemory(); m.Resident > 0 {
+		d.Memory, d.Threads = m, threads
 	}
 }
 
