@@ -29,7 +29,7 @@ var arrows = map[string][]string{
 	"parse":                {},
 	"parse/clr":            {"parse"},
 	"gclog":                {"parse", "parse/clr"},
-	"gclog/heap":           {"gclog/heap/ecma335", "gclog/heap/nativeaot", "parse", "parse/clr"},
+	"gclog/heap":           {"gclog/stacks", "gclog/heap/ecma335", "gclog/heap/nativeaot", "parse", "parse/clr"},
 	"gclog/heap/nativeaot": {},
 	"gclog/stacks":         {"gclog", "parse", "parse/clr"},
 	"gclog/heap/ecma335":   {},

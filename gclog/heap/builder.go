@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gclog/gclog/gclog/stacks"
 	"github.com/gclog/gclog/parse"
 	"github.com/gclog/gclog/parse/clr"
 )
@@ -312,7 +313,7 @@ func (b *Builder) method(e *clr.Method) {
 		}
 	}
 	if _, holds := b.methods[e.ID]; holds {
-		b.methods[e.ID] = e.Namespace.String() + "." + e.Name.String()
+		b.methods[e.ID] = stacks.Readable(e.Namespace.String(), e.Name.String())
 	}
 }
 
