@@ -26,7 +26,8 @@ func ReadStacks(p *program.Run, b *stacks.Builder, name string) error {
 		head, _ := buffered.Peek(logs.HeadSize) // Read reports what is wrong
 		if _, ok := logs.Recognize(head); ok {
 			return exit.Dataf(
-				"%s is a log, which has no call stacks: record the process with gclog record PID --stacks", InputName(name))
+				"%s is a log, which has no call stacks: record the process with gclog record PID --stacks",
+				InputName(name))
 		}
 		err = b.Read(buffered)
 	}
