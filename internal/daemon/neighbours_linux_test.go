@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -159,9 +160,12 @@ func (h *house) move(tb testing.TB, dir string, i int, x *tenant, sent func()) *
 	}}}
 }
 
-// memory matches the columns of a csv line that contain the memory of the process and of its
-// control group.
-var memory = regexp.MustCompile(`(?m),[0-9]*,[0-9]*,[0-9]*(,[0-9.]*,(?:gclog|other)?)$`)
+// fromKernel are the columns of a csv log with what the kernel said about the process and the host, kernelFacts is the
+// field of a text log with that.
+var (
+	fromKernel  = []string{"Resident", "CgroupMemory", "CgroupLimit", "MemoryReadRelativeMSec"}
+	kernelFacts = regexp.MustCompile(` memory=[^,\n]*`)
+)
 
 // end matches the line of a text log that reports when its session has ended.
 var end = regexp.MustCompile(`(?m)^.* Session: end=.*\n`)
@@ -171,9 +175,9 @@ func timeless(tb testing.TB, ext string, b []byte) string {
 	tb.Helper()
 	switch ext {
 	case "csv":
-		return memory.ReplaceAllString(string(b), "$1")
+		return withoutColumns(tb, b, fromKernel)
 	case "log":
-		return end.ReplaceAllString(string(b), "")
+		return kernelFacts.ReplaceAllString(end.ReplaceAllString(string(b), ""), "")
 	}
 	var out strings.Builder
 	for line := range bytes.Lines(b) {
@@ -181,7 +185,7 @@ func timeless(tb testing.TB, ext string, b []byte) string {
 		if err := json.Unmarshal(line, &r); err != nil {
 			tb.Fatalf("%v: %s", err, line)
 		}
-		withoutMemory(r)
+		withoutKernelFacts(r)
 		delete(r, "gclog_file_id")
 		delete(r, "gclog_doc_id")
 		if e, ok := r["event"].(map[string]any); ok && e["action"] == "gc-session-end" {
@@ -199,14 +203,40 @@ func timeless(tb testing.TB, ext string, b []byte) string {
 	return out.String()
 }
 
-// withoutMemory removes the memory of the process and of its control group.
-func withoutMemory(r map[string]any) {
+// withoutColumns empties columns of a csv log.
+func withoutColumns(tb testing.TB, b []byte, names []string) string {
+	tb.Helper()
+	rows, err := csv.NewReader(bytes.NewReader(b)).ReadAll()
+	if err != nil {
+		tb.Fatalf("%v: %q", err, b)
+	}
+	if len(rows) == 0 {
+		return ""
+	}
+	for _, name := range names {
+		column := slices.Index(rows[0], name)
+		if column < 0 {
+			tb.Fatalf("there is no column %s", name)
+		}
+		for _, row := range rows[1:] {
+			row[column] = ""
+		}
+	}
+	var out strings.Builder
+	for _, row := range rows {
+		out.WriteString(strings.Join(row, ",") + "\n")
+	}
+	return out.String()
+}
+
+// withoutKernelFacts removes what the kernel said about the process and the host from a record.
+func withoutKernelFacts(r map[string]any) {
 	for name, v := range r {
 		switch below, ok := v.(map[string]any); {
-		case name == "memory", name == "memory_read", name == "cgroup":
+		case slices.Contains([]string{"memory", "memory_read", "cgroup", "cpu", "threads"}, name):
 			delete(r, name)
 		case ok:
-			withoutMemory(below)
+			withoutKernelFacts(below)
 		}
 	}
 }
