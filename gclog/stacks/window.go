@@ -139,15 +139,24 @@ func (b *Builder) dispersion() float64 {
 	return 1 + max(0, chi/freedom-1)*(1-watched.Seconds()/whole.Seconds())
 }
 
-// unwatched returns the variance of the bytes that were allocated in all, as far as that is because windows differ.
+// unwatched returns the variance of the bytes that were allocated in all, as far as that is because nobody has watched
+// all the time: windows differ, or, if there is only one, may differ as chance makes them; and each begins and ends
+// somewhere between two ticks.
 func (b *Builder) unwatched() (variance float64) {
 	for _, p := range b.spans {
-		if n := float64(p.ended); n > 1 && p.whole > p.watched {
-			of := (p.squares - p.rates*p.rates/n) / (n - 1)
-			few := (n + 1) / (n - 1) // the variance of few windows is not known well
-			rest := 1 - p.watched.Seconds()/p.whole.Seconds()
-			variance += max(0, of) * few / n * rest * p.whole.Seconds() * p.whole.Seconds()
+		n := float64(p.ended)
+		if n == 0 || p.whole <= p.watched {
+			continue
 		}
+		whole, stretch := p.whole.Seconds(), p.whole.Seconds()/p.watched.Seconds()
+		variance += n * tickStep * tickStep / 6 * stretch * stretch
+		if n == 1 {
+			variance += p.rates * whole * tickStep * (stretch - 1)
+			continue
+		}
+		of := (p.squares - p.rates*p.rates/n) / (n - 1)
+		few := (n + 1) / (n - 1) // the variance of few windows is not known well
+		variance += max(0, of) * few / n * (1 - 1/stretch) * whole * whole
 	}
 	return variance
 }

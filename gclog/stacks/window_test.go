@@ -146,6 +146,20 @@ func TestWindowsDiffer(t *testing.T) {
 	}
 }
 
+// TestOneWindow: what a single short window has is known no better than chance allows, and not between its ticks.
+func TestOneWindow(t *testing.T) {
+	b := NewBuilder()
+	if err := b.ReadWindow(window(time.Second, "A", 9)); err != nil {
+		t.Fatal(err)
+	}
+	b.StandFor(10 * time.Second)
+	p := b.Profile()
+	want := 2 * math.Sqrt(90*9+100./6) * 102_400
+	if got := p.Margin(p.Total) - p.Total.Bytes*tickBias; math.Abs(got/want-1) > 1e-2 {
+		t.Errorf("the total is %.0f ± %.0f, want ± %.0f", p.Total.Bytes, got, want)
+	}
+}
+
 // TestDispersion: windows that have either one type or the other say less than their events.
 func TestDispersion(t *testing.T) {
 	mixed, pure := NewBuilder(), NewBuilder()

@@ -30,8 +30,9 @@ func EventPrice(facts *gclog.Process) time.Duration {
 const (
 	methodPrice  = 5 * time.Microsecond // of the name of a method
 	sessionPrice = 3 * time.Millisecond // of a session that begins and ends
-	// freeShare is the part of a processor that a profile may take of an idle process as well.
-	freeShare = 0.001
+	// freeShare is the part of a processor that a profile may take in any case: the budget of a process that does
+	// little would not even pay for the names.
+	freeShare = 0.005
 	// cycleTime is how long it takes from one window to the next; windowTime is the least that is aimed at for one.
 	cycleTime  = 3 * time.Second
 	windowTime = 250 * time.Millisecond
@@ -146,7 +147,7 @@ func (p *pace) allowed(u usage) time.Duration {
 	if u.knowsCPU && p.start.knowsCPU {
 		cpu = u.cpu - p.start.cpu
 	}
-	return time.Duration(p.budget*float64(cpu) + freeShare*float64(elapsed))
+	return time.Duration(max(p.budget*float64(cpu), freeShare*float64(elapsed)))
 }
 
 // allowedInAll returns how much it may cost in all, if the process goes on as it has.

@@ -20,6 +20,7 @@ func TestPace(t *testing.T) {
 	}{
 		{"idle", "10.0.1", func(time.Duration) float64 { return 0.1 }, 0.001, 1, 29 * time.Second},
 		{"1 MB/s", "10.0.1", func(time.Duration) float64 { return 10 }, 0.01, 1, 29 * time.Second},
+		{"3 MB/s", "10.0.1", func(time.Duration) float64 { return 30 }, 0.04, 1, 29 * time.Second},
 		{"1 GB/s on 8", "8.0.1", func(time.Duration) float64 { return 9800 }, 1, 0.0225, 4 * time.Second},
 		{"1 GB/s on 11", "11.0.0", func(time.Duration) float64 { return 9800 }, 1, 0.0225, time.Second},
 		{"4 GB/s on 11", "11.0.0", func(time.Duration) float64 { return 39200 }, 2, 0.025, 500 * time.Millisecond},

@@ -68,7 +68,8 @@ func costBefore(facts *gclog.Process, o *attach.ProfileOptions) string {
 	case !o.Allocations:
 		return fmt.Sprintf("each collection takes it %v of CPU time more", price)
 	case o.Budget > 0:
-		return fmt.Sprintf("this takes at most %.0f %% of its CPU time (--%s takes more)", 100*o.Budget, continuousFlag)
+		return fmt.Sprintf("the events take at most %.0f %% of its CPU time (--%s: all of them)", 100*o.Budget,
+			continuousFlag)
 	}
 	const events = 100e6 / 102_400 // of 100 MB
 	return fmt.Sprintf("this takes %.1f %% of a processor for each 100 MB/s that it allocates",
