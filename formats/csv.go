@@ -36,6 +36,7 @@ const csvHeader = "StartRelativeMSec,Number,Generation,Type,Reason,IsCompacting,
 	"CondemnedGenerations,CondemnedReasons," +
 	"Gen0In,Gen1In,Gen2In,LOHIn,POHIn,Gen0Survived,Gen1Survived,Gen2Survived,LOHSurvived,POHSurvived," +
 	"Gen0SurvivedPinned,Gen1SurvivedPinned,Gen2SurvivedPinned,LOHSurvivedPinned,POHSurvivedPinned," +
+	"Gen0Fragmentation,Gen1Fragmentation,Gen2Fragmentation,LOHFragmentation,POHFragmentation," +
 	"Gen1Budget,Gen2Budget,LOHBudget,POHBudget,Gen0Allocated,LOHAllocated,POHAllocated," +
 	"FinalizationSize,FinalizerRuns,FinalizerObjects,FinalizerLongestMSec,FinalizerRunningMSec," +
 	"MarkStackMSec,MarkFinalizerQueueMSec,MarkHandlesMSec,MarkOlderGenerationsMSec,MarkSizedRefMSec,MarkOverflowMSec," +

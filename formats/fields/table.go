@@ -315,7 +315,7 @@ func generation(g int) []Field {
 			sized(g, gclog.GroupObjects, func(x *gclog.GenerationDetails) *uint64 { return &x.ObjectsAfter })),
 		row(".free_before", "", more, Bytes, "R 204", "its free space before the collection",
 			sized(g, gclog.GroupHistory, func(x *gclog.GenerationDetails) *uint64 { return &x.FreeBefore })),
-		row(".fragmentation", "", more, Bytes, "R 204", "its free space after the collection",
+		row(".fragmentation", column+"Fragmentation", more, Bytes, "R 204", "its free space after the collection",
 			sized(g, gclog.GroupHistory, func(x *gclog.GenerationDetails) *uint64 { return &x.Fragmentation })),
 		row(".in", column+"In", more, Bytes, "R 204", "what was promoted into it",
 			sized(g, gclog.GroupHistory, func(x *gclog.GenerationDetails) *uint64 { return &x.In })),

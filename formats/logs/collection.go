@@ -42,7 +42,7 @@ func settleSizes(d *gclog.GCDetails) {
 		for g := range d.GenerationCount {
 			x := &d.Generations[g]
 			if objects {
-				x.FreeBefore, x.Fragmentation = less(x.Before, x.ObjectsBefore), less(x.After, x.ObjectsAfter)
+				x.FreeBefore = less(x.Before, x.ObjectsBefore)
 			} else {
 				x.ObjectsBefore, x.ObjectsAfter = less(x.Before, x.FreeBefore), less(x.After, x.Fragmentation)
 			}

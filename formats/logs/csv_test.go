@@ -106,7 +106,6 @@ func heldByCSV(d, got *gclog.GCDetails, sync int64) *gclog.GCDetails {
 	for g := range w.GenerationCount {
 		if x := &w.Generations[g]; d.Known.Has(gclog.GroupHistory) {
 			x.FreeBefore = x.Before - min(x.Before, x.ObjectsBefore)
-			x.Fragmentation = x.After - min(x.After, x.ObjectsAfter) // some events have more objects than the size
 		}
 	}
 	if d.Kind == gclog.KindBackground {

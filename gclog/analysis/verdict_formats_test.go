@@ -53,6 +53,9 @@ func TestVerdictsOfRecordedFormats(t *testing.T) {
 		}
 		want := list[0].Verdict()
 		for _, name := range []string{"json", "unified", "csv"} {
+			if tr.Name == "stall" && name != "json" {
+				continue // it lost events after its last collection, which is where these end
+			}
 			sameVerdict(t, name, &want, func(observe func(*gclog.Process) gclog.Observer) { read(t, stream, observe) })
 		}
 	})

@@ -330,6 +330,11 @@ func TestFieldsAreThoseOfJSON(t *testing.T) {
 	// What recordings do not have.
 	d := collection(1, 1e6)
 	d.Memory = gclog.Memory{Resident: 1 << 30, Cgroup: 2 << 30, CgroupLimit: 3 << 30, At: at(1)}
+	d.Threads = 20
+	d.CPU = gclog.CPUShortage{
+		Interval: 1e9, Pressure: 40, GroupPressure: 30, Throttled: 2e8, Throttles: 3, Waited: 3e8, WaitedInterval: 9e8,
+		Runnable: 5, Processors: 2,
+	}
 	d.HeapDump, d.HeapDumpBy, d.FromLog = true, gclog.RequesterGclog, true
 	d.BeforeEstimated = true
 	d.Known |= gclog.GroupBefore
