@@ -187,8 +187,8 @@ demo: build ## attach to a real .NET process under load, and show the log; RUNTI
 	$(GO) run ./internal/testing/gcload/demo bin/gclog $(RUNTIME)
 
 golden: ## rewrite the golden files; read the difference before you commit it
-	GCLOG_UPDATE=1 $(GO) test ./...
 	cd testdata/deploy && GCLOG_UPDATE=1 $(GO) test ./grafana ./kibana
+	GCLOG_UPDATE=1 $(GO) test ./...
 
 platforms: ## build for every platform, and check that its tests compile
 	@for p in $(PLATFORMS); do echo $$p; GOOS=$${p%/*} GOARCH=$${p#*/} $(BUILD) -o /dev/null . || exit 1; done

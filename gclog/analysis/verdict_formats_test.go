@@ -25,7 +25,7 @@ func TestVerdictsOfFormats(t *testing.T) {
 	if err != nil || len(paths) == 0 {
 		t.Fatal("no logs", err)
 	}
-	if shared := os.Getenv("GCLOG_SHARED"); shared != "" {
+	if shared := recordings.Find(); shared != "" {
 		more, _ := filepath.Glob(filepath.Join(shared, "scenarios", "*.json.gz"))
 		paths = append(paths, more...)
 	}

@@ -32,10 +32,7 @@ func TestVerdictsOfScenarios(t *testing.T) {
 
 // TestVerdictsOfSharedLogs does so for logs that gclog once got wrong.
 func TestVerdictsOfSharedLogs(t *testing.T) {
-	shared := os.Getenv("GCLOG_SHARED")
-	if shared == "" {
-		t.Skip("GCLOG_SHARED is not set")
-	}
+	shared := recordings.Dir(t)
 	for name, want := range map[string]analysis.Cause{"oom": analysis.CauseKilled, "pod": analysis.CauseOutOfMemory} {
 		holdVerdict(t, filepath.Join(shared, "scenarios", name+".json.gz"), want)
 	}

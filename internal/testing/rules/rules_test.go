@@ -209,6 +209,10 @@ func (c *checker) call(n *ast.CallExpr) {
 		if strings.HasPrefix(literal(n.Args[1]), "/") {
 			c.report(n, "a path outside the test's own folder")
 		}
+	case "os.Getenv", "os.LookupEnv":
+		if literal(n.Args[0]) == "GCLOG_SHARED" {
+			c.report(n, "a folder that is found in other ways, too: recordings.Dir, recordings.Find")
+		}
 	case "os.Setenv", "os.Chdir", "syscall.Umask", "unix.Umask":
 		if !strings.Contains(c.files.Position(n.Pos()).Filename, "internal/testing/") {
 			c.report(n, "it changes what other tests of the process see: t.Setenv, t.Chdir")
