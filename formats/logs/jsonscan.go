@@ -293,24 +293,15 @@ func (s *scanner) unit(prefix string, most uint64) (v uint64) {
 }
 
 // ratio reads a number with all of its digits.
-func (s *scanner) ratio() float64 {
-	end := s.at
-	for end < len(s.b) && end-s.at <= maxDigits && (s.b[end]-'0' <= 9 || s.b[end] == '.') {
-		end++
-	}
-	v, err := strconv.ParseFloat(string(s.b[s.at:end]), 64)
-	if err != nil {
-		s.fail()
-		return 0
-	}
-	s.at = end
-	return v
-}
+func (s *scanner) ratio() float64 { return s.number("0123456789.") }
 
 // real reads any number.
-func (s *scanner) real() float64 {
+func (s *scanner) real() float64 { return s.number("0123456789+-.eE") }
+
+// number reads a number of these characters.
+func (s *scanner) number(of string) float64 {
 	end := s.at
-	for end < len(s.b) && end-s.at <= maxDigits && strings.IndexByte("0123456789+-.eE", s.b[end]) >= 0 {
+	for end < len(s.b) && end-s.at <= maxDigits && strings.IndexByte(of, s.b[end]) >= 0 {
 		end++
 	}
 	v, err := strconv.ParseFloat(string(s.b[s.at:end]), 64)
