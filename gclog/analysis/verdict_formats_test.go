@@ -84,11 +84,21 @@ func sameVerdict(t *testing.T, name string, want *analysis.Verdict, again func(f
 // verdictOf returns the verdict about the process of a log, and passes on its records.
 func verdictOf(t *testing.T, log []byte, observe func(*gclog.Process) gclog.Observer) *analysis.Verdict {
 	t.Helper()
+	f := findingsIn(t, log, observe)
+	if f == nil {
+		return nil
+	}
+	v := f.Verdict()
+	return &v
+}
+
+// findingsIn returns the findings about the process of a log, nil if there is none, and passes on its records.
+func findingsIn(t *testing.T, log []byte, observe func(*gclog.Process) gclog.Observer) (f *analysis.Findings) {
+	t.Helper()
 	head, ok := logs.Recognize(log[:min(len(log), logs.HeadSize)])
 	if !ok {
 		t.Fatalf("not recognized: %.200s", log)
 	}
-	var f *analysis.Findings
 	r, err := logs.NewReader(head, func(p *gclog.Process) gclog.Observer {
 		f = analysis.NewFindings(p, analysis.Thresholds{}, analysis.Always())
 		out := observe(p)
@@ -109,11 +119,7 @@ func verdictOf(t *testing.T, log []byte, observe func(*gclog.Process) gclog.Obse
 		t.Fatal(err)
 	}
 	r.Finish()
-	if f == nil {
-		return nil
-	}
-	v := f.Verdict()
-	return &v
+	return f
 }
 
 // unpacked returns a packed log.

@@ -1,15 +1,10 @@
 package analysis_test
 
 import (
-	"bytes"
-	"compress/gzip"
-	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/gclog/gclog/formats/logs"
 	"github.com/gclog/gclog/gclog"
 	"github.com/gclog/gclog/gclog/analysis"
 	"github.com/gclog/gclog/internal/testing/extent"
@@ -63,7 +58,7 @@ func TestVerdictsOfRecordings(t *testing.T) {
 // holdVerdict checks the verdict about a log, and that there is no warning where nothing is wrong.
 func holdVerdict(t *testing.T, path string, want analysis.Cause) {
 	t.Helper()
-	f := findingsOfLog(t, path)
+	f := findingsIn(t, unpacked(t, path), func(*gclog.Process) gclog.Observer { return nil })
 	if v := f.Verdict(); v.Cause != want {
 		t.Errorf("%s: the verdict is %s: %s; want %s", path, v.Cause, v.Text, want)
 	}
@@ -72,42 +67,4 @@ func holdVerdict(t *testing.T, path string, want analysis.Cause) {
 			t.Errorf("%s: %s: %s", path, x.Rule.ID, x.Text)
 		}
 	}
-}
-
-// findingsOfLog returns the findings about the process of a packed log.
-func findingsOfLog(t *testing.T, path string) (f *analysis.Findings) {
-	t.Helper()
-	packed, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	unpacking, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		t.Fatal(err)
-	}
-	log, err := io.ReadAll(unpacking)
-	if err != nil {
-		t.Fatal(err)
-	}
-	head, ok := logs.Recognize(log[:min(len(log), logs.HeadSize)])
-	if !ok {
-		t.Fatalf("%s is not recognized", path)
-	}
-	r, err := logs.NewReader(head, func(p *gclog.Process) gclog.Observer {
-		f = analysis.NewFindings(p, analysis.Thresholds{}, analysis.Always())
-		return func(x gclog.Record) {
-			f.Observe(x)
-			if end, ok := x.(*gclog.End); ok {
-				f.EndedBy(end)
-			}
-		}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := r.Read(bytes.NewReader(log)); err != nil {
-		t.Fatal(err)
-	}
-	r.Finish()
-	return f
 }
