@@ -233,6 +233,13 @@ func (f *Findings) EndedBy(e *gclog.End) {
 	}
 }
 
+// Conclude observes the end of a session, and returns the verdict about it.
+func (f *Findings) Conclude(e *gclog.End) Verdict {
+	f.Observe(e)
+	f.EndedBy(e)
+	return f.Verdict()
+}
+
 // A Caller is a method that asked for collections.
 type Caller struct {
 	Name   string

@@ -42,7 +42,7 @@ func (k *shown) lacks(ending bool) string {
 		{ending, "how the process ended"},
 	} {
 		if !x.shown {
-			list = append(list, x.what)
+			list = append(list, strings.Split(x.what, ", ")...)
 		}
 	}
 	if len(list) == 0 {
@@ -52,5 +52,5 @@ func (k *shown) lacks(ending bool) string {
 	if k.fromLog {
 		data = "This log"
 	}
-	return data + " cannot show " + andList(strings.Split(strings.Join(list, ", "), ", ")) + "."
+	return data + " cannot show " + andList(list) + "."
 }

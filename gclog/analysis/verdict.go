@@ -164,14 +164,14 @@ func Judged(p *gclog.Process, to gclog.Observer) gclog.Observer {
 		if _, starts := r.(*gclog.Start); starts || f == nil {
 			f = NewFindings(p, Thresholds{}, Always())
 		}
-		f.Observe(r)
 		if end, ends := r.(*gclog.End); ends && end.Verdict == nil {
-			f.EndedBy(end)
-			v := f.Verdict()
+			v := f.Conclude(end)
 			judged := *end
 			judged.Verdict = v.Record()
-			r = &judged
+			to(&judged)
+			return
 		}
+		f.Observe(r)
 		to(r)
 	}
 }

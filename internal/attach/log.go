@@ -89,9 +89,7 @@ func (l *Log) judge(end *gclog.End) {
 		return
 	}
 	l.spoils(func() {
-		l.findings.Observe(end)
-		l.findings.EndedBy(end)
-		l.verdict = l.findings.Verdict()
+		l.verdict = l.findings.Conclude(end)
 		end.Verdict = l.verdict.Record()
 	})
 	l.findings = nil

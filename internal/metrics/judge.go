@@ -22,12 +22,12 @@ func (j *judge) take(r gclog.Record, s *state) {
 	if _, starts := r.(*gclog.Start); starts || j.findings == nil {
 		j.findings, j.judged = analysis.NewFindingsNow(&j.process, analysis.Thresholds{}), time.Time{}
 	}
-	j.findings.Observe(r)
 	if end, ends := r.(*gclog.End); ends {
-		j.findings.EndedBy(end)
-		s.cause = j.findings.Verdict().Cause
+		s.cause = j.findings.Conclude(end).Cause
 		j.findings = nil
+		return
 	}
+	j.findings.Observe(r)
 }
 
 // renew makes the verdict at a time.
