@@ -39,7 +39,7 @@ type LiveProfile struct {
 }
 
 const (
-	// rundownTime is how long the runtime may take to send the names of all methods; rundownPatience is how long
+	// namesTime is how long the runtime may take to send the names of all methods; namesPatience is how long
 	// the profile waits for them before it begins.
 	namesTime     = 30 * time.Second
 	namesPatience = 5 * time.Second

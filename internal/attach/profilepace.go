@@ -8,7 +8,7 @@ import (
 	"github.com/gclog/gclog/gclog"
 )
 
-// ProfileBudget is the share of the CPU time of a process that who allocates costs it, unless that is told otherwise.
+// ProfileBudget is the share of its CPU time that an allocation profile may cost a process by default.
 const ProfileBudget = 0.02
 
 // EventPrice returns how much CPU time an event with its call stack takes a process, by its runtime: see

@@ -86,8 +86,8 @@ func (l *stackList) grid(caption, by string) report.Grid {
 	return g
 }
 
-// boxes returns a tree for the icicle: the outer boxes first, as many as there is room for. What there is no room for
-// is one box of its own in what called it.
+// boxes returns a tree for the icicle. It has at most reportBoxes boxes, the outermost ones first; the methods that are
+// left out are merged into one box of their caller.
 func boxes(root *callers.Node) *report.Node {
 	type pair struct {
 		from  *callers.Node
